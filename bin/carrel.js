@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// This file must load on any Node: it is what tells people that theirs is too old.
+var needed = [22, 13];
+var found = process.versions.node.split('.').map(Number);
+if (found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1])) {
+  process.stderr.write(
+    'carrel: needs Node ' +
+      needed.join('.') +
+      ' or newer, and this is ' +
+      process.versions.node +
+      '. Install a newer Node and try again.\n',
+  );
+  process.exitCode = 78;
+} else {
+  import('../dist/carrel.js').then((program) => program.run(process.argv.slice(2)));
+}
