@@ -35,6 +35,8 @@ const kinds = {
   // A tool that exists but is switched off here (read-only mode, DISABLED_TOOLS).
   tool_disabled: 'forbidden',
   cancelled: 'cancelled',
+  // The command line is wrong: an unknown flag, command or value (exit 2).
+  invalid_usage: 'config',
   // The program cannot start as it is configured. A supervisor must not retry (exit 78).
   invalid_config: 'config',
   // Something that the program needs is not there now. A supervisor may retry (exit 69).

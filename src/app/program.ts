@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import { CarrelError } from '../base/errors.ts';
+import { createLogger, formatFields, type Logger } from '../base/log.ts';
+import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
+import { version } from '../base/package-info.ts';
+import { type Config, loadConfig } from '../config/load.ts';
+import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
+import { isLoopbackHost } from '../http/guards.ts';
+import { createCallJobs } from '../jobs/call-jobs.ts';
+import { messageLimits } from '../mcp/messages.ts';
+import { createOffer } from '../mcp/offer.ts';
+import type { Offer } from '../mcp/protocol-server.ts';
+import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
+import { serveOverHttp, serveOverStdio } from '../mcp/serve.ts';
+import type { Toolset } from '../tools/toolset.ts';
+import type { Role } from './role.ts';
+
+export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+export interface Program {
+  /** Where it listens; undefined on stdio. */
+  readonly url: string | undefined;
+  /** Settles when the program has nothing left to serve. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Time for running calls to end after SIGTERM; the whole stop must take less than five seconds. */
+const stopGraceMs = 3_000;
+
+export function loadRoleConfig(role: Role, flags: Flags): Config {
+  return loadConfig({
+    slices: [httpSlice, toolsSlice, logSlice, ...role.slices],
+    flags,
+    env: process.env,
+    overrides: role.overrides,
+    ...(role.envFile ? { envFileFolder: process.cwd() } : {}),
+  });
+}
+
+export async function startProgram(role: Role, flags: Flags): Promise<Program> {
+  const config = loadRoleConfig(role, flags);
+  const log = openLog(config, flags['debug'] === true).with({ role: role.name });
+  for (const warning of config.warnings) log.warn(warning);
+  checkExposure(role, config, log);
+  const toolsets = await role.openToolsets(config, log);
+  try {
+    const program = await serve(role, config, log, toolsets, flags['cody'] === true);
+    log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
+    return program;
+  } catch (error) {
+    await closeAll(toolsets);
+    throw error;
+  }
+}
+
+async function serve(role: Role, config: Config, log: Logger, toolsets: Toolset[], cody: boolean): Promise<Program> {
+  const http = config.of(httpSlice);
+  const offer = createRoleOffer(role, config, log, toolsets);
+  const revisions: OfferedRevisions = cody ? codyRevision : role.revisions;
+  const limits = { ...messageLimits, bytesMax: http.messageBytesMax };
+  const finish = async (): Promise<void> => {
+    await closeAll(toolsets);
+    log.info('stopped');
+    log.flush();
+  };
+
+  if (http.transport === 'stdio') {
+    const service = serveOverStdio({ offer, revisions, limits, input: process.stdin, output: process.stdout });
+    if (process.stdin.isTTY) log.warn('speaking MCP on the standard streams; --transport http serves a port instead');
+    return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
+  }
+
+  const service = await serveOverHttp({
+    ...http,
+    offer,
+    revisions,
+    limits,
+    tokens: http.authToken ? { default: http.authToken } : {},
+    sessions: { sessionsMax: http.sessionsMax, idleMs: http.sessionIdleMinutes * 60_000 },
+    bareCalls: role.bareCalls,
+    health: (detailed) => healthReport(toolsets, detailed),
+  });
+  process.stderr.write(`carrel: listening on ${service.url}\n`);
+  const ended = Promise.withResolvers<void>();
+  return {
+    url: service.url,
+    ended: ended.promise.then(finish),
+    async close() {
+      await service.close(stopGraceMs);
+      ended.resolve();
+    },
+  };
+}
+
+export function createRoleOffer(role: Role, config: Config, log: Logger, toolsets: readonly Toolset[]): Offer {
+  const tools = config.of(toolsSlice);
+  return createOffer({
+    serverInfo: { name: role.name === 'serve' ? 'carrel' : `carrel-${role.name}`, title: 'Carrel', version },
+    instructions: role.instructions,
+    toolsets,
+    readOnly: tools.readOnly,
+    disabledTools: tools.disabledTools,
+    inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
+    jobs: createCallJobs(),
+    log,
+  });
+}
+
+function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {
+  const base = { status: 'ok', timestamp: new Date().toISOString() };
+  if (!detailed) return base;
+  return Object.assign(base, { version }, ...toolsets.map((toolset) => toolset.health?.() ?? {}));
+}
+
+function openLog(config: Config, debug: boolean): Logger {
+  const { level, fileBytesMax, filesMax } = config.of(logSlice);
+  const file = join(config.dataDir, 'log', 'carrel.log');
+  const people = createStderrSink(
+    debug ? 'debug' : 'warn',
+    ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`,
+  );
+  try {
+    const sink = createFileSink({ file, level: debug ? 'debug' : level, bytesMax: fileBytesMax, filesMax });
+    return createLogger([sink, people]);
+  } catch (error) {
+    const message = `Can't write the log file ${file}. Check the permissions, or choose another folder with --data-dir.`;
+    throw new CarrelError('invalid_config', message, { cause: error });
+  }
+}
+
+/** Being reachable by others is something an operator must have meant. */
+function checkExposure(role: Role, config: Config, log: Logger): void {
+  const { transport, host, authToken } = config.of(httpSlice);
+  if (transport === 'stdio' || isLoopbackHost(host) || authToken !== undefined) return;
+  if (role.tokenBeyondLoopback) {
+    throw new CarrelError(
+      'invalid_config',
+      `Listening on ${host} lets others in, and everything is behind this door. Set a token (CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
+    );
+  }
+  log.warn(`WARNING: listening on ${host} without a token: everybody who reaches this address can use the server`);
+}
+
+async function closeAll(toolsets: readonly Toolset[]): Promise<void> {
+  await Promise.allSettled(toolsets.map((toolset) => toolset.close?.()));
+}

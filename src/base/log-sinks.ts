@@ -1,0 +1,80 @@
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { formatRecord, type LogLevel, type LogRecord, type LogSink } from './log.ts';
+
+export interface FileSinkOptions {
+  file: string;
+  level: LogLevel;
+  /** The file is moved aside to `<file>.1` … `<file>.N` when it would grow past this. */
+  bytesMax?: number;
+  filesMax?: number;
+}
+
+const flushDelayMs = 200;
+const bufferCharsMax = 64 * 1024;
+
+/**
+ * Lines are gathered and written together, so that a busy server does not pay a system call for each; warnings and
+ * errors go out at once. A disk that is full or gone must not take the server down: lines are then dropped.
+ */
+export function createFileSink(options: FileSinkOptions): LogSink {
+  const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3 } = options;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  let handle = openSync(file, 'a', 0o600);
+  let size = statSync(file).size;
+  let buffer = '';
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (buffer === '') return;
+    const bytes = Buffer.from(buffer);
+    buffer = '';
+    try {
+      if (size > 0 && size + bytes.length > bytesMax) rotate();
+      writeSync(handle, bytes);
+      size += bytes.length;
+    } catch {
+      // Nowhere left to say it.
+    }
+  };
+
+  const rotate = (): void => {
+    closeSync(handle);
+    rmSync(`${file}.${filesMax}`, { force: true });
+    for (let index = filesMax - 1; index >= 1; index -= 1) renameIfThere(`${file}.${index}`, `${file}.${index + 1}`);
+    renameIfThere(file, `${file}.1`);
+    handle = openSync(file, 'a', 0o600);
+    size = 0;
+  };
+
+  return {
+    level,
+    write(record) {
+      buffer += `${formatRecord(record)}\n`;
+      if (record.level === 'warn' || record.level === 'error' || buffer.length > bufferCharsMax) flush();
+      else timer ??= setTimeout(flush, flushDelayMs).unref();
+    },
+    flush,
+  };
+}
+
+/** stderr is for people: what they must know, without the time stamp that the file has. */
+export function createStderrSink(level: LogLevel, format: (record: LogRecord) => string = formatRecord): LogSink {
+  return {
+    level,
+    write(record) {
+      process.stderr.write(`${format(record)}\n`);
+    },
+    flush() {},
+  };
+}
+
+function renameIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

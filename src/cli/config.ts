@@ -1,0 +1,29 @@
+import { loadRoleConfig } from '../app/program.ts';
+import { scrubSecrets } from '../base/secret.ts';
+import type { CommandLine } from './command-line.ts';
+import { subjectOf } from './subject.ts';
+
+/** Prints every setting, its effective value and where that came from. Secrets print as masks by their nature. */
+export function configCommand(line: CommandLine): void {
+  const config = loadRoleConfig(subjectOf(line), line.flags);
+  for (const warning of config.warnings) process.stderr.write(`carrel: ${warning}\n`);
+  if (line.flags['json'] === true) {
+    const settings = Object.fromEntries(
+      config.settings.map(({ path, value, source }) => [path, { value: value ?? null, source }]),
+    );
+    process.stdout.write(`${JSON.stringify({ dataDir: config.dataDir, settings }, null, 2)}\n`);
+    return;
+  }
+  const rows = config.settings.map(({ path, value, source }) => [path, show(value), source] as const);
+  const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
+  process.stdout.write(`data folder: ${config.dataDir}\n`);
+  for (const [path, value, source] of rows) {
+    process.stdout.write(`${path.padEnd(width(0))}  ${value.padEnd(width(1))}  ${source}\n`);
+  }
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return '-';
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.join(',');
+  return scrubSecrets(String(value));
+}

@@ -1,0 +1,97 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { loadRoleConfig } from '../app/program.ts';
+import { CarrelError } from '../base/errors.ts';
+import type { Config } from '../config/load.ts';
+import { httpSlice } from '../config/slices.ts';
+import type { CommandLine } from './command-line.ts';
+import { exitCodes } from './main.ts';
+import { subjectOf } from './subject.ts';
+
+interface Check {
+  name: string;
+  ok: boolean;
+  found: string;
+  /** The next thing to type or do, where something is wrong. */
+  remedy?: string;
+}
+
+const sqliteMin = [3, 46] as const;
+
+/** Checks what the program needs from this machine. Each failed check says what to do next. */
+export async function doctorCommand(line: CommandLine): Promise<void> {
+  const checks = await examine(line);
+  const failed = checks.filter(({ ok }) => !ok);
+  if (line.flags['json'] === true) {
+    process.stdout.write(`${JSON.stringify({ ok: failed.length === 0, checks }, null, 2)}\n`);
+  } else {
+    for (const { name, ok, found, remedy } of checks) {
+      process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(12)} ${found}\n`);
+      if (!ok && remedy !== undefined) process.stdout.write(`     ${' '.repeat(12)} next: ${remedy}\n`);
+    }
+  }
+  if (failed.length > 0) process.exitCode = exitCodes.configuration;
+}
+
+async function examine(line: CommandLine): Promise<Check[]> {
+  const role = subjectOf(line);
+  const checks: Check[] = [{ name: 'node', ok: true, found: process.version }, await checkSqlite()];
+  let config: Config;
+  try {
+    config = loadRoleConfig(role, line.flags);
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    return [
+      ...checks,
+      { name: 'config', ok: false, found: error.message, remedy: 'correct it, then run carrel doctor again' },
+    ];
+  }
+  const changed = config.settings.filter(({ source }) => source !== 'default').length;
+  const found = `${config.settings.length} settings, ${changed} changed`;
+  const misspelt = config.warnings[0];
+  checks.push(
+    misspelt === undefined
+      ? { name: 'config', ok: true, found }
+      : { name: 'config', ok: false, found: misspelt, remedy: 'carrel config shows the settings that there are' },
+    checkDataFolder(config.dataDir),
+    await checkPort(config),
+    { name: 'model', ok: true, found: 'none needed: no toolset of this version searches by meaning' },
+  );
+  return checks;
+}
+
+async function checkSqlite(): Promise<Check> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(':memory:');
+  const row = database.prepare('SELECT sqlite_version() AS version').get();
+  database.close();
+  const version = String(row?.['version']);
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const ok = major > sqliteMin[0] || (major === sqliteMin[0] && minor >= sqliteMin[1]);
+  return { name: 'sqlite', ok, found: version, remedy: 'install a newer Node: it brings its own SQLite' };
+}
+
+function checkDataFolder(folder: string): Check {
+  try {
+    const existed = existsSync(folder);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK);
+    return { name: 'data folder', ok: true, found: existed ? folder : `${folder} (made just now)` };
+  } catch {
+    const remedy = `make ${folder} writable for you, or choose another with --data-dir`;
+    return { name: 'data folder', ok: false, found: `${folder} is not writable`, remedy };
+  }
+}
+
+function checkPort(config: Config): Promise<Check> {
+  const { host, port } = config.of(httpSlice);
+  const place = `${host}:${port}`;
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      const found = error.code === 'EADDRINUSE' ? `${place} is in use` : `${place} can't be listened on`;
+      resolve({ name: 'port', ok: false, found, remedy: 'choose another with --port, or stop what uses it' });
+    });
+    probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, found: `${place} is free` })));
+  });
+}

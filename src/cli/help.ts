@@ -1,0 +1,37 @@
+import { roles, rolesToCome } from '../app/roles.ts';
+
+export function helpText(): string {
+  const roleLines = Object.values(roles).map(({ name, summary }) => line(name, summary));
+  const comingLines = Object.entries(rolesToCome).map(([name, summary]) =>
+    line(name, `${summary} (not in this version)`),
+  );
+  return `carrel: one door to knowledge for AI agents, over the Model Context Protocol
+
+Usage: carrel [command] [flags]
+
+Servers (without a command: serve)
+${[...roleLines, ...comingLines].join('\n')}
+
+For people
+${line('doctor [role]', 'checks this machine and says what to do about what is wrong')}
+${line('config [role]', 'shows the effective settings and where each came from')}
+${line('tools [role]', 'lists the tools and what they cost in tokens')}
+
+Flags
+${line('--transport <stdio|http>', 'how clients connect')}
+${line('--host <address>', 'where to listen (default 127.0.0.1)')}
+${line('--port <number>', 'which port; 0 takes any that is free')}
+${line('--toolsets <a,b,c>', 'which toolsets serve offers')}
+${line('--read-only', 'offer only tools that change nothing')}
+${line('--cody', 'speak 2024-11-05, with the HTTP+SSE pair')}
+${line('--config <file>', 'configuration file (default ~/.carrel/config.json)')}
+${line('--data-dir <folder>', 'where data lives (default ~/.carrel)')}
+${line('--json', 'for doctor, config and tools: print JSON')}
+${line('--debug', 'log everything, also on stderr')}
+${line('--version, --help', '')}
+`;
+}
+
+function line(name: string, summary: string): string {
+  return `  ${name.padEnd(26)}${summary}`.trimEnd();
+}

@@ -1,0 +1,60 @@
+import { CarrelError } from '../base/errors.ts';
+import { version } from '../base/package-info.ts';
+import { scrubSecrets } from '../base/secret.ts';
+import { type CommandLine, parseCommandLine } from './command-line.ts';
+import { helpText } from './help.ts';
+
+/** What a supervisor does next depends on these: 69 may be tried again, 78 must not. */
+export const exitCodes = { fine: 0, unexpected: 1, usage: 2, unavailable: 69, configuration: 78 } as const;
+
+export async function run(argv: readonly string[]): Promise<void> {
+  const debug = argv.includes('--debug');
+  // A reader that has seen enough (`carrel help | head`) is no error.
+  process.stdout.on('error', () => {});
+  process.on('uncaughtException', (error) => {
+    complain(error, debug);
+    process.exit(exitCodes.unexpected);
+  });
+  try {
+    await runCommand(parseCommandLine(argv));
+  } catch (error) {
+    complain(error, debug);
+    process.exitCode = exitCode(error);
+  }
+}
+
+async function runCommand(line: CommandLine): Promise<void> {
+  if (line.flags['version'] === true) {
+    process.stdout.write(`${version}\n`);
+    return;
+  }
+  if (line.flags['help'] === true || line.command === 'help') {
+    process.stdout.write(helpText());
+    return;
+  }
+  switch (line.command) {
+    case 'config':
+      return (await import('./config.ts')).configCommand(line);
+    case 'doctor':
+      return (await import('./doctor.ts')).doctorCommand(line);
+    case 'tools':
+      return (await import('./tools.ts')).toolsCommand(line);
+    default:
+      return (await import('./role.ts')).roleCommand(line);
+  }
+}
+
+/** One readable paragraph: what is wrong and what to do. The stack is for those who ask for it. */
+function complain(error: unknown, debug: boolean): void {
+  const own = error instanceof CarrelError;
+  const message = own ? error.message : `unexpected error: ${error instanceof Error ? error.message : String(error)}`;
+  process.stderr.write(`carrel: ${scrubSecrets(message)}\n`);
+  if (debug && error instanceof Error) process.stderr.write(`${scrubSecrets(error.stack ?? '')}\n`);
+}
+
+function exitCode(error: unknown): number {
+  if (!(error instanceof CarrelError)) return exitCodes.unexpected;
+  if (error.code === 'invalid_usage') return exitCodes.usage;
+  if (error.kind === 'config') return exitCodes.configuration;
+  return error.kind === 'upstream' ? exitCodes.unavailable : exitCodes.unexpected;
+}

@@ -1,0 +1,115 @@
+import { Secret } from '../base/secret.ts';
+
+/** One setting: how it is read from text or JSON, where it may come from, and what it is for. */
+export interface Field<Value> {
+  /** As the configuration page shows it, such as `integer 1…65535`. */
+  readonly kind: string;
+  readonly default: Value;
+  readonly env: readonly string[];
+  /** The command-line flag, without its dashes. */
+  readonly flag?: string;
+  readonly description: string;
+  readonly secret: boolean;
+  /** Accepts what a JSON file or an environment variable holds; throws a `ConfigFault` that says what is expected. */
+  read(raw: unknown): Value;
+}
+
+export interface FieldOptions<Value> {
+  default: Value;
+  description: string;
+  env?: readonly string[];
+  flag?: string;
+}
+
+/** What is wrong with a value, to be completed with where it stood. */
+export class ConfigFault extends Error {
+  override readonly name = 'ConfigFault';
+}
+
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+
+/** The settings of one area of the program. It is declared beside the code that it configures. */
+export interface Slice<F extends Fields = Fields> {
+  readonly name: string;
+  readonly title: string;
+  readonly fields: F;
+}
+
+export type SliceValues<S extends Slice> = {
+  readonly [Key in keyof S['fields']]: S['fields'][Key] extends Field<infer Value> ? Value : never;
+};
+
+export function defineSlice<F extends Fields>(name: string, title: string, fields: F): Slice<F> {
+  return { name, title, fields };
+}
+
+export function text(options: FieldOptions<string>): Field<string> {
+  return field('text', options, (raw) => {
+    if (typeof raw !== 'string') throw new ConfigFault('must be text');
+    return raw;
+  });
+}
+
+export function optionalText(options: Omit<FieldOptions<undefined>, 'default'>): Field<string | undefined> {
+  return field<string | undefined>('text', { ...options, default: undefined }, (raw) => {
+    if (typeof raw !== 'string' || raw === '') throw new ConfigFault('must be text that is not empty');
+    return raw;
+  });
+}
+
+export function integer(options: FieldOptions<number> & { min: number; max: number }): Field<number> {
+  const { min, max } = options;
+  return field(`integer ${min}…${max}`, options, (raw) => {
+    const value = typeof raw === 'string' && /^\s*-?\d+\s*$/.test(raw) ? Number(raw) : raw;
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
+      throw new ConfigFault(`must be an integer from ${min} to ${max}`);
+    }
+    return value;
+  });
+}
+
+export function toggle(options: FieldOptions<boolean>): Field<boolean> {
+  return field('true or false', options, (raw) => {
+    if (typeof raw === 'boolean') return raw;
+    const word = typeof raw === 'string' ? raw.trim().toLowerCase() : '';
+    if (['true', '1', 'yes', 'on'].includes(word)) return true;
+    if (['false', '0', 'no', 'off'].includes(word)) return false;
+    throw new ConfigFault('must be true or false');
+  });
+}
+
+export function choice<const Value extends string>(
+  values: readonly Value[],
+  options: FieldOptions<NoInfer<Value>>,
+): Field<Value> {
+  return field(values.join(' or '), options, (raw) => {
+    const found = values.find((value) => value === raw);
+    if (found === undefined) throw new ConfigFault(`must be one of ${values.join(', ')}`);
+    return found;
+  });
+}
+
+/** Names separated by commas, or a JSON array of them. */
+export function list(options: FieldOptions<readonly string[]>): Field<readonly string[]> {
+  return field('names separated by commas', options, (raw) => {
+    const items = typeof raw === 'string' ? raw.split(',').map((item) => item.trim()) : raw;
+    if (!Array.isArray(items) || items.some((item) => typeof item !== 'string')) {
+      throw new ConfigFault('must be names separated by commas, or an array of strings');
+    }
+    return items.filter((item) => item !== '');
+  });
+}
+
+/** A password, token or key. Its value can't be printed. */
+export function secret(options: Omit<FieldOptions<undefined>, 'default'>): Field<Secret | undefined> {
+  const base = field<Secret | undefined>('secret text', { ...options, default: undefined }, (raw) => {
+    if (typeof raw !== 'string' || raw.trim() === '') throw new ConfigFault('must be text that is not blank');
+    return new Secret(raw.trim());
+  });
+  return { ...base, secret: true };
+}
+
+function field<Value>(kind: string, options: FieldOptions<Value>, read: (raw: unknown) => Value): Field<Value> {
+  const { flag, env = [], description } = options;
+  return { kind, default: options.default, env, description, secret: false, read, ...(flag ? { flag } : {}) };
+}

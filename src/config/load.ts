@@ -1,0 +1,181 @@
+import { readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { CarrelError } from '../base/errors.ts';
+import { ConfigFault, type Field, type Slice, type SliceValues } from './field.ts';
+
+export interface ConfigSources {
+  slices: readonly Slice[];
+  /** Values of flags, by flag name. */
+  flags: Readonly<Record<string, string | boolean | undefined>>;
+  env: Readonly<Record<string, string | undefined>>;
+  /** What a role says otherwise than the slices: other defaults, other variable names. */
+  overrides?: Readonly<Record<string, FieldOverride>>;
+  /** A `.env` file in this folder counts as environment that the real one overrides. */
+  envFileFolder?: string;
+}
+
+export interface FieldOverride {
+  default?: unknown;
+  env?: readonly string[];
+}
+
+export interface Setting {
+  /** `slice.field`, which is also its place in the file. */
+  path: string;
+  value: unknown;
+  /** `default`, the file, the variable or the flag that it came from. */
+  source: string;
+}
+
+export interface Config {
+  readonly dataDir: string;
+  readonly settings: readonly Setting[];
+  /** Things worth saying that do not stop the program. */
+  readonly warnings: readonly string[];
+  of<S extends Slice>(slice: S): SliceValues<S>;
+}
+
+const fileBytesMax = 1024 * 1024;
+
+/** The only reader of configuration files, environment and flags. Later ones win: defaults, file, environment, flags. */
+export function loadConfig(sources: ConfigSources): Config {
+  const { slices, flags, overrides = {} } = sources;
+  const env = { ...readEnvFile(sources.envFileFolder), ...sources.env };
+  const dataDir = resolve(String(flags['data-dir'] ?? (env['CARREL_HOME'] || join(homedir(), '.carrel'))));
+  const file = readConfigFile(flags['config'], join(dataDir, 'config.json'));
+  const warnings = unknownKeys(file, slices);
+
+  const settings = new Map<string, Setting>();
+  for (const slice of slices) {
+    for (const [name, field] of Object.entries(slice.fields)) {
+      const path = `${slice.name}.${name}`;
+      settings.set(path, resolveSetting(path, field, overrides[path], file, env, flags));
+    }
+  }
+  return {
+    dataDir,
+    settings: [...settings.values()],
+    warnings,
+    of<S extends Slice>(slice: S) {
+      const entries = Object.keys(slice.fields).map((name) => [name, settings.get(`${slice.name}.${name}`)?.value]);
+      return Object.fromEntries(entries) as SliceValues<S>;
+    },
+  };
+}
+
+interface ConfigFile {
+  path: string;
+  content: Record<string, unknown>;
+}
+
+function resolveSetting(
+  path: string,
+  field: Field<unknown>,
+  override: FieldOverride | undefined,
+  file: ConfigFile | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  flags: ConfigSources['flags'],
+): Setting {
+  if (field.flag !== undefined && flags[field.flag] !== undefined) {
+    return read(path, field, flags[field.flag], `--${field.flag}`);
+  }
+  // An empty variable is how many launchers say "not set".
+  const variable = (override?.env ?? field.env).find((name) => env[name] !== undefined && env[name] !== '');
+  if (variable !== undefined) return read(path, field, env[variable], variable);
+  const stored = file && lookUp(file.content, path);
+  if (file && stored !== undefined) return read(path, field, stored, file.path);
+  const value = override && 'default' in override ? override.default : field.default;
+  return { path, value, source: 'default' };
+}
+
+function read(path: string, field: Field<unknown>, raw: unknown, source: string): Setting {
+  try {
+    return { path, value: field.read(raw), source };
+  } catch (fault) {
+    if (!(fault instanceof ConfigFault)) throw fault;
+    const where = source.endsWith('.json') ? `${path} in ${source}` : source;
+    const found = field.secret ? '' : `, not ${shorten(JSON.stringify(raw))}`;
+    const code = source.startsWith('--') ? 'invalid_usage' : 'invalid_config';
+    throw new CarrelError(code, `${where} ${fault.message}${found}.`);
+  }
+}
+
+function shorten(value: string | undefined): string {
+  const shown = value ?? 'undefined';
+  return shown.length > 60 ? `${shown.slice(0, 57)}...` : shown;
+}
+
+function lookUp(content: Record<string, unknown>, path: string): unknown {
+  const [sliceName = '', name = ''] = path.split('.');
+  const slice = Object.hasOwn(content, sliceName) ? content[sliceName] : undefined;
+  return isObject(slice) && Object.hasOwn(slice, name) ? slice[name] : undefined;
+}
+
+function unknownKeys(file: ConfigFile | undefined, slices: readonly Slice[]): string[] {
+  if (file === undefined) return [];
+  const warnings: string[] = [];
+  for (const [sliceName, content] of Object.entries(file.content)) {
+    const slice = slices.find(({ name }) => name === sliceName);
+    // Another role's slice in a shared file is fine; only this role's own are checked for misspelt fields.
+    if (slice === undefined || !isObject(content)) continue;
+    for (const name of Object.keys(content)) {
+      if (!Object.hasOwn(slice.fields, name)) warnings.push(`${file.path}: ${sliceName}.${name} is not a setting.`);
+    }
+  }
+  return warnings;
+}
+
+function readConfigFile(named: string | boolean | undefined, usual: string): ConfigFile | undefined {
+  const path = typeof named === 'string' ? resolve(named) : usual;
+  let bytes: string;
+  try {
+    if (statSync(path).size > fileBytesMax) {
+      throw new CarrelError('invalid_config', `${path} is larger than ${fileBytesMax} bytes: is it the right file?`);
+    }
+    bytes = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof CarrelError) throw error;
+    if (typeof named !== 'string' && (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const message = `Can't read the configuration file ${path}. Check --config and the file's permissions.`;
+    throw new CarrelError('invalid_config', message, { cause: error });
+  }
+  return { path, content: parseJsonFile(path, bytes) };
+}
+
+/** Parses a file that must hold a JSON object, and says where it stops being one. */
+export function parseJsonFile(path: string, content: string): Record<string, unknown> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(content.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    const place = describePlace(content, String((error as Error).message));
+    throw new CarrelError('invalid_config', `${path} is not valid JSON${place}.`, { cause: error });
+  }
+  if (!isObject(parsed)) throw new CarrelError('invalid_config', `${path} must hold a JSON object.`);
+  return parsed;
+}
+
+function describePlace(content: string, problem: string): string {
+  const position = Number(/position (\d+)/.exec(problem)?.[1] ?? content.length);
+  const before = content.slice(0, position).split('\n');
+  const found = content[position];
+  const what = found === undefined ? 'the end of the file' : `"${found.replace(/[^ -~]/, '?')}"`;
+  return `: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}, found ${what}`;
+}
+
+function readEnvFile(folder: string | undefined): Record<string, string | undefined> {
+  if (folder === undefined) return {};
+  try {
+    return parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    const message = `Can't read the .env file in ${folder}. Check its permissions, or start elsewhere.`;
+    throw new CarrelError('invalid_config', message, { cause: error });
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,114 @@
+import { logLevels } from '../base/log.ts';
+import { choice, defineSlice, integer, list, secret, text, toggle } from './field.ts';
+
+/** Settings of the program as a whole; each area keeps its own beside its code. */
+export const httpSlice = defineSlice('http', 'Transport', {
+  transport: choice(['stdio', 'http'], {
+    default: 'stdio',
+    flag: 'transport',
+    env: ['CARREL_TRANSPORT'],
+    description: 'How clients connect: over the standard streams of this process, or over HTTP.',
+  }),
+  host: text({
+    default: '127.0.0.1',
+    flag: 'host',
+    env: ['CARREL_HOST'],
+    description: 'The address to listen on. Anything but loopback exposes the server to others.',
+  }),
+  port: integer({
+    default: 8737,
+    min: 0,
+    max: 65_535,
+    flag: 'port',
+    env: ['CARREL_PORT'],
+    description: 'The port to listen on; 0 takes any that is free.',
+  }),
+  path: text({ default: '/mcp', env: ['CARREL_PATH'], description: 'The path of the MCP endpoint.' }),
+  authToken: secret({
+    env: ['CARREL_AUTH_TOKEN'],
+    description: 'A bearer token that every HTTP request must carry. Needed when listening beyond loopback.',
+  }),
+  allowedHosts: list({
+    default: [],
+    env: ['CARREL_ALLOWED_HOSTS'],
+    description: 'Host names under which the server may be addressed, besides loopback and its own address.',
+  }),
+  allowedOrigins: list({
+    default: [],
+    env: ['CARREL_ALLOWED_ORIGINS'],
+    description: 'Origins of other sites whose pages may call the server.',
+  }),
+  sessionsMax: integer({
+    default: 1000,
+    min: 1,
+    max: 100_000,
+    env: ['CARREL_SESSIONS_MAX'],
+    description: 'Sessions that may be open at the same time; the one unused longest makes room.',
+  }),
+  sessionIdleMinutes: integer({
+    default: 30,
+    min: 1,
+    max: 10_080,
+    env: ['CARREL_SESSION_IDLE_MINUTES'],
+    description: 'A session that nobody uses so long is over.',
+  }),
+  messageBytesMax: integer({
+    default: 4 * 1024 * 1024,
+    min: 1024,
+    max: 256 * 1024 * 1024,
+    env: ['CARREL_MESSAGE_BYTES_MAX'],
+    description: 'The largest message that is taken, in bytes.',
+  }),
+});
+
+export const toolsSlice = defineSlice('tools', 'Tools', {
+  toolsets: list({
+    default: [],
+    flag: 'toolsets',
+    env: ['CARREL_TOOLSETS'],
+    description: 'The toolsets that `carrel serve` offers; empty means all that are ready.',
+  }),
+  readOnly: toggle({
+    default: false,
+    flag: 'read-only',
+    env: ['CARREL_READ_ONLY'],
+    description: 'Offer only tools that change nothing.',
+  }),
+  disabledTools: list({ default: [], env: ['DISABLED_TOOLS'], description: 'Tools that are not offered, by name.' }),
+  inFlightMax: integer({
+    default: 64,
+    min: 1,
+    max: 10_000,
+    env: ['CARREL_IN_FLIGHT_MAX'],
+    description: 'Calls that run at the same time.',
+  }),
+  waitingMax: integer({
+    default: 256,
+    min: 0,
+    max: 100_000,
+    env: ['CARREL_WAITING_MAX'],
+    description: 'Calls that wait for one of them to end; more are refused.',
+  }),
+});
+
+export const logSlice = defineSlice('log', 'Logging', {
+  level: choice(logLevels, {
+    default: 'info',
+    env: ['LOG_LEVEL'],
+    description: 'What the log file holds. `--debug` means debug, on stderr too.',
+  }),
+  fileBytesMax: integer({
+    default: 10 * 1024 * 1024,
+    min: 64 * 1024,
+    max: 1024 * 1024 * 1024,
+    env: ['CARREL_LOG_BYTES_MAX'],
+    description: 'The log file is moved aside when it would grow past this, in bytes.',
+  }),
+  filesMax: integer({
+    default: 3,
+    min: 1,
+    max: 100,
+    env: ['CARREL_LOG_FILES_MAX'],
+    description: 'Log files that were moved aside and are kept.',
+  }),
+});

@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http';
+
+export type BodyOutcome = { ok: true; bytes: Buffer } | { ok: false; status: 400 | 413; problem: string };
+
+/** Reads a whole body, and stops as soon as it is longer than it may be. */
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<BodyOutcome> {
+  const tooLarge: BodyOutcome = { ok: false, status: 413, problem: `The body has more than ${bytesMax} bytes.` };
+  if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve(tooLarge);
+  return new Promise((resolve) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    request.on('data', (part: Buffer) => {
+      size += part.length;
+      if (size > bytesMax) {
+        request.pause();
+        request.removeAllListeners('data');
+        resolve(tooLarge);
+      } else {
+        parts.push(part);
+      }
+    });
+    request.on('end', () =>
+      resolve({ ok: true, bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) }),
+    );
+    const broken = (): void => resolve({ ok: false, status: 400, problem: 'The body ended before it was complete.' });
+    request.on('error', broken);
+    request.on('close', broken);
+  });
+}
+
+/** Exactly JSON in UTF-8: a lenient reading would let a form of another site pass as a call. */
+export function isJsonBody(request: IncomingMessage): boolean {
+  return /^application\/json(?:; ?charset=(?:utf-8|"utf-8"))?$/i.test(request.headers['content-type'] ?? '');
+}

@@ -1,0 +1,117 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import type { Secret } from '../base/secret.ts';
+import { createSlidingWindow } from '../base/sliding-window.ts';
+
+export interface GuardOptions {
+  /** The address that the server is bound to, as the operator gave it. */
+  host: string;
+  /** Host names under which it may be addressed besides its own. */
+  allowedHosts: readonly string[];
+  /** Origins of other sites whose pages may call it. */
+  allowedOrigins: readonly string[];
+  /** By name: the name is who the caller is. None: everybody may call. */
+  tokens: Readonly<Record<string, Secret>>;
+}
+
+export interface Refusal {
+  status: 401 | 403 | 429;
+  problem: string;
+  headers?: Record<string, string>;
+}
+
+export interface Guards {
+  /** Host and Origin: a page that a browser was lured to must not be able to talk to us. */
+  checkSite(request: IncomingMessage): Refusal | undefined;
+  /** Who calls, by token; undefined where no token is configured. */
+  checkToken(request: IncomingMessage): { principal: string | undefined } | Refusal;
+}
+
+const wrongTokensPerMinute = 30;
+
+export function createGuards(options: GuardOptions): Guards {
+  const hosts = new Set(['localhost', '127.0.0.1', '[::1]', ...options.allowedHosts.map(normalise)]);
+  const beyondLoopback = !isLoopbackHost(options.host);
+  if (beyondLoopback) {
+    hosts.add(normalise(options.host));
+    hosts.add(normalise(hostname()));
+  }
+  const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
+  const tokens = Object.entries(options.tokens).map(([name, token]) => ({ name, digest: digest(token.reveal()) }));
+  const wrongTokens = createSlidingWindow({ limit: wrongTokensPerMinute, windowMs: 60_000 });
+
+  const knowsHost = (host: string): boolean => {
+    const name = hostName(host);
+    if (name === undefined) return false;
+    // A page can only be rebound to us under a name; an address in Host is what was really connected to.
+    return hosts.has(name) || (beyondLoopback && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
+  };
+
+  return {
+    checkSite(request) {
+      const { host, origin } = request.headers;
+      if (host === undefined || !knowsHost(host)) {
+        return { status: 403, problem: 'This Host is not served here. The operator can allow it (http.allowedHosts).' };
+      }
+      const given = headerValues(request, 'origin');
+      if (given.length === 0) return undefined;
+      const same = given.length === 1 && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
+      if (same || (given.length === 1 && origins.has(String(origin).toLowerCase()))) return undefined;
+      return { status: 403, problem: 'This Origin may not call. The operator can allow it (http.allowedOrigins).' };
+    },
+    checkToken(request) {
+      if (tokens.length === 0) return { principal: undefined };
+      const given = bearerToken(request);
+      const presented = given === undefined ? undefined : digest(given);
+      let principal: string | undefined;
+      // All tokens are compared, always: the time taken says nothing about which one was close.
+      for (const token of tokens) {
+        if (presented !== undefined && timingSafeEqual(presented, token.digest)) principal = token.name;
+      }
+      if (principal !== undefined) return { principal };
+      const problem = 'A valid bearer token is needed: Authorization: Bearer <token>.';
+      const challenge = { 'www-authenticate': given === undefined ? 'Bearer' : 'Bearer error="invalid_token"' };
+      if (given === undefined) return { status: 401, problem, headers: challenge };
+      const taken = wrongTokens.take(request.socket.remoteAddress ?? '');
+      if (taken.ok) return { status: 401, problem, headers: challenge };
+      const wait = String(Math.ceil(taken.retryAfterMs / 1000));
+      return { status: 429, problem: 'Too many wrong tokens.', headers: { 'retry-after': wait } };
+    },
+  };
+}
+
+/** Every way to write "this machine only". What is not surely loopback counts as reachable by others. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[|\]$/g, '');
+  return name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
+}
+
+function hostName(host: string): string | undefined {
+  const match = /^(\[[0-9a-f:.]+\]|[^:@/?#\s\\]+)(?::\d{1,5})?$/i.exec(host);
+  return match?.[1] === undefined ? undefined : normalise(match[1]);
+}
+
+function normalise(host: string): string {
+  return host.toLowerCase();
+}
+
+function bearerToken(request: IncomingMessage): string | undefined {
+  const given = headerValues(request, 'authorization');
+  if (given.length !== 1) return undefined;
+  return /^Bearer ([!-~]+)$/i.exec(given[0] ?? '')?.[1];
+}
+
+/** `headers` joins or drops repeated fields; a field that is sent twice must be seen twice. */
+function headerValues(request: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < request.rawHeaders.length; index += 2) {
+    if (request.rawHeaders[index]?.toLowerCase() === name) values.push(request.rawHeaders[index + 1] ?? '');
+  }
+  return values;
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CarrelError } from '../base/errors.ts';
+
+export interface HttpListener {
+  /** The origin under which it is reached, with the real port. */
+  readonly origin: string;
+  /** Stops accepting, and ends what is open after the grace time. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** A slow peer may hold a socket so long and no longer. */
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
+const connectionsMax = 2_000;
+
+export async function listen(
+  host: string,
+  port: number,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<HttpListener> {
+  const server = createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: 60_000,
+      connectionsCheckingInterval: 5_000,
+      maxHeaderSize: 32 * 1024,
+    },
+    handle,
+  );
+  server.maxConnections = connectionsMax;
+  server.on('connect', (_request, socket) => socket.destroy());
+  await bind(server, host, port);
+  return {
+    origin: `http://${formatAddress(server.address() as AddressInfo, host)}`,
+    close: (graceMs) => closeServer(server, graceMs),
+  };
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    server.listen(port, host, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+}
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): CarrelError {
+  const place = `${host}:${port}`;
+  if (error.code === 'EADDRINUSE') {
+    const message = `Port ${port} on ${host} is already in use. Stop what uses it, or choose another with --port.`;
+    return new CarrelError('unavailable', message, { cause: error });
+  }
+  if (error.code === 'EACCES') {
+    const message = `No permission to listen on ${place}. Choose a port above 1023 with --port.`;
+    return new CarrelError('invalid_config', message, { cause: error });
+  }
+  const message = `Can't listen on ${place}: this machine has no such address. Check --host.`;
+  return new CarrelError('invalid_config', message, { cause: error });
+}
+
+function formatAddress({ address, port }: AddressInfo, host: string): string {
+  const shown = host === 'localhost' ? address : host;
+  return shown.includes(':') ? `[${shown}]:${port}` : `${shown}:${port}`;
+}
+
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { CarrelError } from '../base/errors.ts';
+
+export type CallJobState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
+
+/** A call that outlived its request. Times are ISO-8601. */
+export interface CallJobView {
+  jobId: string;
+  state: CallJobState;
+  progress: number;
+  total?: number;
+  message?: string;
+  startedAt: string;
+  updatedAt: string;
+  /** What the call would have answered. */
+  result?: unknown;
+  error?: { code: string; message: string };
+}
+
+export interface CallJob {
+  readonly id: string;
+  report(progress: { progress: number; total?: number; message?: string }): void;
+  finish(result: unknown): void;
+  fail(error: { code: string; message: string }): void;
+  cancelled(): void;
+}
+
+export interface CallJobs {
+  start(owner: string, first: { progress: number; total?: number; message?: string }): CallJob;
+  /** Another owner's job is as unknown as one that never was. */
+  get(id: string, owner: string): CallJobView;
+}
+
+export interface CallJobsOptions {
+  /** Finished jobs are kept so long … */
+  keepMs?: number;
+  /** … and at most so many; running ones are never dropped. */
+  finishedMax?: number;
+  now?: () => Date;
+}
+
+/**
+ * Slow calls that were answered with a handle. They live in memory: their work is tied to this process (an open upstream
+ * request), so there is nothing to resume after a restart.
+ */
+export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
+  const { keepMs = 3_600_000, finishedMax = 1000, now = () => new Date() } = options;
+  const jobs = new Map<string, { owner: string; view: CallJobView; endedAt?: number }>();
+
+  const sweep = (): void => {
+    const time = now().getTime();
+    const finished = [...jobs].filter(([, job]) => job.endedAt !== undefined);
+    const surplus = finished.length - finishedMax;
+    finished.forEach(([id, job], index) => {
+      if (index < surplus || time - (job.endedAt ?? time) > keepMs) jobs.delete(id);
+    });
+  };
+
+  return {
+    start(owner, first) {
+      const startedAt = now().toISOString();
+      const view: CallJobView = { jobId: randomUUID(), state: 'running', ...first, startedAt, updatedAt: startedAt };
+      const job: { owner: string; view: CallJobView; endedAt?: number } = { owner, view };
+      jobs.set(view.jobId, job);
+      const update = (change: Partial<CallJobView>): void => {
+        if (job.endedAt !== undefined) return;
+        Object.assign(view, change, { updatedAt: now().toISOString() });
+      };
+      const end = (change: Partial<CallJobView>): void => {
+        update(change);
+        job.endedAt ??= now().getTime();
+        sweep();
+      };
+      return {
+        id: view.jobId,
+        report: update,
+        finish: (result) => end({ state: 'done', result }),
+        fail: (error) => end({ state: 'failed', error }),
+        cancelled: () => end({ state: 'cancelled' }),
+      };
+    },
+    get(id, owner) {
+      sweep();
+      const job = jobs.get(id);
+      if (job === undefined || job.owner !== owner) {
+        throw new CarrelError('job_not_found', 'No such job: it never existed, or it ended more than an hour ago.');
+      }
+      return { ...job.view };
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { CarrelError, isCarrelError } from '../base/errors.ts';
+import { createSlidingWindow, type MonotonicClock, type SlidingWindow } from '../base/sliding-window.ts';
+import { createSlots, type Slots, type SlotsOptions } from '../base/slots.ts';
+import type { CallJobs } from '../jobs/call-jobs.ts';
+import type { Call } from '../tools/call.ts';
+import type { Catalogue, OfferedTool } from '../tools/catalogue.ts';
+import type { Toolset } from '../tools/toolset.ts';
+import { type IncomingCall, runOrBecomeJob } from './slow-calls.ts';
+import { ownError } from './wire-errors.ts';
+
+export interface CallToolOptions {
+  catalogue: Catalogue;
+  jobs: CallJobs;
+  inFlight: SlotsOptions;
+  clock?: MonotonicClock;
+}
+
+/** A call that failed, with the toolset whose way of failing applies; none when no tool was found. */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure';
+  readonly error: CarrelError;
+  readonly toolset: Toolset | undefined;
+
+  constructor(error: CarrelError, toolset: Toolset | undefined) {
+    super(error.message, { cause: error });
+    this.error = error;
+    this.toolset = toolset;
+  }
+}
+
+export type CallTool = (name: string, given: unknown, call: IncomingCall) => Promise<object>;
+
+/**
+ * The one way to a tool, whatever the transport:
+ *
+ * 1. find it, or say what is wrong with the name;
+ * 2. parse the arguments;
+ * 3. count the call against the caller's quota;
+ * 4. wait for a free slot, or refuse;
+ * 5. run it, as a job if it becomes slow;
+ * 6. make every failure one of ours.
+ *
+ * Returns the tool's plain data, or a job's handle.
+ */
+export function createCallTool({ catalogue, jobs, inFlight, clock }: CallToolOptions): CallTool {
+  const slots = createSlots(inFlight);
+  const ownSlots = new Map(
+    catalogue.toolsets.flatMap((set) => (set.inFlight ? [[set, createSlots(set.inFlight)]] : [])),
+  );
+  const quotas = createQuotas(catalogue, clock);
+
+  return async (name, given, call) => {
+    const offered = find(catalogue, name);
+    const { tool, toolset, parser } = offered;
+    try {
+      const { input, wait } = parser.parse(given);
+      quotas.count(offered, call.caller.id);
+      const slowMs = wait ? undefined : toolset.slowCallMs;
+      const gates = [slots, ownSlots.get(toolset)];
+      const work = (running: Call) => inSlots(gates, running.signal, () => tool.run(input, running));
+      const outcome = await runOrBecomeJob(work, call, slowMs, jobs);
+      return 'handle' in outcome ? outcome.handle : outcome.result;
+    } catch (thrown) {
+      const own = ownError(thrown, call.log.with({ tool: name }));
+      throw new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(own) : own, toolset);
+    }
+  };
+}
+
+function find(catalogue: Catalogue, name: string): OfferedTool {
+  const offered = catalogue.find(name);
+  if (offered) return offered;
+  const error = catalogue.isDisabled(name)
+    ? new CarrelError('tool_disabled', `The tool ${name} is switched off on this server.`)
+    : new CarrelError('unknown_tool', `Unknown tool: ${printable(name)}. tools/list names the ones there are.`);
+  throw new ToolFailure(error, undefined);
+}
+
+async function inSlots<Result>(
+  gates: readonly (Slots | undefined)[],
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const releases: (() => void)[] = [];
+  try {
+    for (const gate of gates) if (gate) releases.push(await gate.acquire(signal));
+    return await work();
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
+function createQuotas(catalogue: Catalogue, clock: MonotonicClock | undefined) {
+  const windows = new Map<string, SlidingWindow>();
+  for (const toolset of catalogue.toolsets) {
+    for (const [category, quota] of Object.entries(toolset.quotas ?? {})) {
+      windows.set(`${toolset.name} ${category}`, createSlidingWindow({ ...quota, ...(clock ? { clock } : {}) }));
+    }
+  }
+  return {
+    count({ tool, toolset }: OfferedTool, caller: string): void {
+      const category = tool.quota;
+      const quota = category === undefined ? undefined : toolset.quotas?.[category];
+      if (category === undefined || quota === undefined) return;
+      const taken = windows.get(`${toolset.name} ${category}`)?.take(caller);
+      if (taken === undefined || taken.ok) return;
+      const retryAfter = Math.ceil(taken.retryAfterMs / 1000);
+      const window = quota.windowMs === 60_000 ? '1 minute' : `${quota.windowMs / 1000} seconds`;
+      throw new CarrelError(
+        'rate_limit_exceeded',
+        `Rate limit exceeded: at most ${quota.limit} ${category} calls in ${window}. Try again in ${retryAfter} s.`,
+        { retryAfterSeconds: retryAfter, data: { details: { category, limit: quota.limit, window, retryAfter } } },
+      );
+    },
+  };
+}
+
+function printable(name: string): string {
+  return name.replace(/[^\w.-]/g, '?').slice(0, 64);
+}

@@ -1,0 +1,235 @@
+import type {
+  JSONRPCMessage,
+  MessageExtraInfo,
+  Server,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/server';
+import { errorAnswer, type Incoming, invalidParams, invalidRequest, type WireId } from './messages.ts';
+import { resourceNotFoundInside, resourceNotFoundOnWire } from './wire-errors.ts';
+
+/** Where the answers to some requests go: the output of stdio, or one HTTP exchange. */
+export interface Sink {
+  /** The answer to one request that this sink waits for. */
+  answer(message: object): void;
+  /** What the server says on its own while such a request runs: progress, a question to the client. */
+  tell(message: object): void;
+  /** A request that will get no answer, because the client cancelled it. */
+  dropped(): void;
+  /** Breaks the connection but not the request: the client is to come back for the answer. */
+  hangUp?(): void;
+}
+
+export interface ConversationOptions {
+  /** Said to nobody in particular, and what belongs to a request that was already answered. */
+  standalone: Pick<Sink, 'tell'>;
+  sessionId?: string;
+  /**
+   * How long a request may wait for `notifications/initialized` that the client has sent but that has not arrived:
+   * HTTP requests overtake one another, lines on stdio do not.
+   */
+  initializedGraceMs?: number;
+}
+
+/** Cancels what goes on after its request was answered. */
+export type LateCancel = () => void;
+
+export interface Conversation {
+  readonly revision: string | undefined;
+  /** Requests that have been taken and not answered. */
+  readonly pending: number;
+  connect(server: Server): Promise<void>;
+  receive(incoming: Incoming, sink: Sink): Promise<void>;
+  /** Keeps a request cancellable by its id after its answer, until the returned function is called. */
+  keepCancellable(innerId: string | number, cancel: LateCancel): () => void;
+  close(): Promise<void>;
+}
+
+interface Pending {
+  id: WireId;
+  method: string;
+  sink: Sink;
+}
+
+/**
+ * One client's conversation in the revisions that open with `initialize`. It stands between a wire and an SDK server:
+ *
+ * - requests get ids of our own inside, so that two requests under the same id are both answered, and ids that the SDK
+ *   would refuse come back as they were sent;
+ * - nothing but `ping` is carried out before the handshake is complete;
+ * - a cancelled request is forgotten at once, and what it left running can still be cancelled.
+ */
+export function createConversation(options: ConversationOptions): Conversation {
+  const pending = new Map<number, Pending>();
+  const late = new Map<string, LateCancel>();
+  let lastInnerId = 0;
+  let revision: string | undefined;
+  let phase: 'new' | 'initializing' | 'ready' = 'new';
+  const ready = Promise.withResolvers<void>();
+
+  const transport: Transport = {
+    sessionId: options.sessionId,
+    async start() {},
+    async send(message, sendOptions) {
+      send(message, sendOptions);
+    },
+    async close() {
+      transport.onclose?.();
+    },
+    setProtocolVersion(version) {
+      revision = version;
+    },
+  };
+
+  const send = (message: JSONRPCMessage, sendOptions?: TransportSendOptions): void => {
+    if ('method' in message) {
+      const related = pending.get(Number(sendOptions?.relatedRequestId));
+      (related?.sink ?? options.standalone).tell(message);
+      return;
+    }
+    const innerId = Number(message.id);
+    const request = pending.get(innerId);
+    if (request === undefined) return;
+    pending.delete(innerId);
+    if (request.method === 'initialize' && 'error' in message) {
+      phase = 'new';
+      // The SDK answers with the text of its schema library.
+      request.sink.answer(
+        errorAnswer(request.id, invalidParams, 'Invalid params: capabilities or clientInfo is malformed.'),
+      );
+      return;
+    }
+    request.sink.answer(outward(message, request.id));
+  };
+
+  const take = (incoming: Incoming & { kind: 'request' }, sink: Sink): void => {
+    lastInnerId += 1;
+    pending.set(lastInnerId, { id: incoming.id, method: incoming.method, sink });
+    const { method, params } = incoming;
+    const extra = sink.hangUp ? { closeSSEStream: sink.hangUp } : undefined;
+    deliver({ jsonrpc: '2.0', id: lastInnerId, method, ...(params === undefined ? {} : { params }) }, extra);
+  };
+
+  const deliver = (message: object, extra?: MessageExtraInfo): void =>
+    transport.onmessage?.(message as JSONRPCMessage, extra);
+
+  const initialize = (incoming: Incoming & { kind: 'request' }, sink: Sink): void => {
+    const { id } = incoming;
+    if (phase !== 'new') {
+      sink.answer(errorAnswer(id, invalidRequest, 'Invalid request: this session is already initialized.'));
+      return;
+    }
+    const params = readInitialize(incoming.params);
+    if (typeof params === 'string') {
+      sink.answer(errorAnswer(id, invalidParams, `Invalid params: ${params}`));
+      return;
+    }
+    phase = 'initializing';
+    take({ ...incoming, params }, sink);
+  };
+
+  const cancel = (params: Record<string, unknown> | undefined): void => {
+    const key = idKey(params?.['requestId']);
+    if (key === undefined) return;
+    for (const [innerId, request] of pending) {
+      if (request.id.key !== key || request.method === 'initialize') continue;
+      pending.delete(innerId);
+      deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: innerId } });
+      request.sink.dropped();
+    }
+    late.get(key)?.();
+    late.delete(key);
+  };
+
+  return {
+    get revision() {
+      return revision;
+    },
+    get pending() {
+      return pending.size;
+    },
+    async connect(server) {
+      await server.connect(transport);
+    },
+    async receive(incoming, sink) {
+      switch (incoming.kind) {
+        case 'invalid':
+          sink.answer(errorAnswer(incoming.id, incoming.code, incoming.problem));
+          return;
+        case 'response':
+          deliver(incoming.message);
+          return;
+        case 'notification':
+          if (incoming.method === 'notifications/cancelled') cancel(incoming.params);
+          else {
+            if (incoming.method === 'notifications/initialized' && phase === 'initializing') {
+              phase = 'ready';
+              ready.resolve();
+            }
+            const { method, params } = incoming;
+            deliver({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+          }
+          return;
+        case 'request':
+          if (incoming.method === 'initialize') {
+            initialize(incoming, sink);
+            return;
+          }
+          if (phase !== 'ready' && incoming.method !== 'ping') {
+            if (phase === 'initializing') await within(ready.promise, options.initializedGraceMs ?? 0);
+            // Read anew: the phase may have changed while this waited.
+            if ((phase as string) !== 'ready') {
+              sink.answer(errorAnswer(incoming.id, invalidRequest, 'Server not initialized'));
+              return;
+            }
+          }
+          take(incoming, sink);
+      }
+    },
+    keepCancellable(innerId, cancelLate) {
+      const request = pending.get(Number(innerId));
+      if (request === undefined) return () => {};
+      const { key } = request.id;
+      late.set(key, cancelLate);
+      return () => {
+        if (late.get(key) === cancelLate) late.delete(key);
+      };
+    },
+    async close() {
+      await transport.close();
+      pending.clear();
+    },
+  };
+}
+
+/** An answer of the SDK's, under the client's own id and with the number that its revision knows. */
+function outward(message: object, id: WireId): object {
+  if (!('error' in message)) return { ...message, id: id.value };
+  const error = message.error as { code: number };
+  const code = error.code === resourceNotFoundInside ? resourceNotFoundOnWire : error.code;
+  return { ...message, id: id.value, error: { ...error, code } };
+}
+
+function idKey(value: unknown): string | undefined {
+  if (typeof value === 'string') return `s:${value}`;
+  return typeof value === 'number' ? `n:${value}` : undefined;
+}
+
+/** What `initialize` must carry; what clients forget and nothing depends on is filled in. A string names the fault. */
+function readInitialize(params: Record<string, unknown> = {}): Record<string, unknown> | string {
+  const { protocolVersion, capabilities = {}, clientInfo } = params;
+  if (typeof protocolVersion !== 'string') return 'protocolVersion must be a string such as "2025-11-25".';
+  if (typeof capabilities !== 'object' || capabilities === null) return 'capabilities must be an object.';
+  if (clientInfo !== undefined && (typeof clientInfo !== 'object' || clientInfo === null)) {
+    return 'clientInfo must be an object with name and version.';
+  }
+  return { ...params, capabilities, clientInfo: { name: 'unknown', version: '0', ...clientInfo } };
+}
+
+async function within(event: Promise<void>, ms: number): Promise<void> {
+  if (ms <= 0) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([event, promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,228 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server } from '@modelcontextprotocol/server';
+import type { Logger } from '../../base/log.ts';
+import { isJsonBody, readBody } from '../../http/body.ts';
+import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
+import type { Caller } from '../../tools/call.ts';
+import type { Conversation } from '../conversation.ts';
+import {
+  errorAnswer,
+  type Incoming,
+  invalidRequest,
+  type MessageLimits,
+  type ParsedText,
+  parseMessages,
+} from '../messages.ts';
+import {
+  allowsBatches,
+  carriesRevision,
+  type Era,
+  modernRevisions,
+  type OfferedRevisions,
+} from '../protocol-versions.ts';
+import { createModernRoute } from './modern-route.ts';
+import type { Session } from './session.ts';
+import { createSessions, type SessionLimits } from './sessions.ts';
+
+export interface EndpointOptions {
+  limits: MessageLimits;
+  sessions: SessionLimits;
+  revisions: OfferedRevisions;
+  log: Logger;
+  createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
+  /** Takes calls that come without any handshake, where a role's specification has them. */
+  bareCall?: BareCall;
+}
+
+/** Answers one message that belongs to no session; the object is the whole JSON-RPC answer. */
+export type BareCall = (incoming: Incoming, caller: Caller, signal: AbortSignal) => Promise<object | undefined>;
+
+/** Who is on the other side of a request, before any session. */
+export interface Visitor {
+  /** The token's name, where tokens are configured. */
+  principal: string | undefined;
+  address: string;
+}
+
+export interface Endpoint {
+  handle(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The MCP endpoint: POST, GET and DELETE of one path, for every revision that the role offers. */
+export function createEndpoint(options: EndpointOptions): Endpoint {
+  const { limits, revisions } = options;
+  const sessions = createSessions(options.sessions);
+  const modern = revisions.modern ? createModernRoute(options) : undefined;
+
+  const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
+    if (!isJsonBody(request)) {
+      refuseUnread(response, 415, rpcProblem('Content-Type must be application/json, in UTF-8.'));
+      return;
+    }
+    const body = await readBody(request, limits.bytesMax);
+    if (!body.ok) {
+      refuseUnread(response, body.status, rpcProblem(body.problem));
+      return;
+    }
+    const message = parseMessages(body.bytes.toString('utf8'), limits);
+    if (!message.ok) {
+      // The bare calls of one role answer everything with 200, even what is not JSON.
+      const status = options.bareCall && request.headers['mcp-session-id'] === undefined ? 200 : 400;
+      respondJson(response, status, errorAnswer(null, message.code, message.problem));
+      return;
+    }
+    if (modern && isModern(request, message.parsed)) {
+      await modern.handle(request, response, message.parsed, caller(visitor));
+      return;
+    }
+    await postToSession(request, response, visitor, message);
+  };
+
+  const postToSession = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    visitor: Visitor,
+    { incoming, batch }: ParsedText & { ok: true },
+  ): Promise<void> => {
+    const accepts = accepted(request);
+    if (!accepts.json && !accepts.stream) {
+      respondJson(response, 406, rpcProblem('Accept must allow application/json or text/event-stream.'));
+      return;
+    }
+    const [first] = incoming;
+    const opens = !batch && first?.kind === 'request' && first.method === 'initialize';
+    const sessionId = request.headers['mcp-session-id'];
+    if (sessionId === undefined && !opens) {
+      if (options.bareCall && !batch && first) await answerBare(options.bareCall, first, response, visitor);
+      else respondJson(response, 400, errorAnswer(idOf(first), invalidRequest, 'Server not initialized'));
+      return;
+    }
+    const session = opens && sessionId === undefined ? openSession(visitor) : findSession(request, response, visitor);
+    if (session === undefined) {
+      if (!response.headersSent) {
+        respondJson(response, 503, rpcProblem('Too many sessions are in use. Try again soon.'), { 'retry-after': '5' });
+      }
+      return;
+    }
+    if (batch && !allowsBatches(session.conversation.revision)) {
+      respondJson(response, 400, rpcProblem('This protocol revision has no batches.'));
+      return;
+    }
+    await session.post({ response, incoming, batch, acceptsJson: accepts.json, acceptsStream: accepts.stream });
+  };
+
+  const openSession = (visitor: Visitor): Session | undefined =>
+    sessions.open(ownerKey(visitor), (conversation, sessionId) =>
+      options.createServer('handshake', caller(visitor, sessionId), conversation),
+    );
+
+  /** The session that the request names; answers it where there is none. */
+  const findSession = (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Session | undefined => {
+    const sessionId = request.headers['mcp-session-id'];
+    if (typeof sessionId !== 'string') {
+      respondJson(response, 400, rpcProblem('The Mcp-Session-Id header is missing. Send initialize first.'));
+      return undefined;
+    }
+    const session = sessions.find(sessionId, ownerKey(visitor));
+    if (session === undefined) {
+      respondJson(response, 404, rpcProblem('Session not found: it expired or never was. Send initialize again.'));
+      return undefined;
+    }
+    const revision = request.headers['mcp-protocol-version'];
+    if (revision !== undefined && !revisions.cody && !revisions.handshake.includes(String(revision))) {
+      const offered = revisions.handshake.join(', ');
+      respondJson(response, 400, rpcProblem(`MCP-Protocol-Version is not one of those offered here: ${offered}.`));
+      return undefined;
+    }
+    return session;
+  };
+
+  const get = (request: IncomingMessage, response: ServerResponse, visitor: Visitor): void => {
+    if (!/text\/event-stream|\*\/\*/.test(request.headers.accept ?? '')) {
+      respondJson(response, 406, rpcProblem('GET opens an event stream: Accept must allow text/event-stream.'));
+      return;
+    }
+    const session = findSession(request, response, visitor);
+    if (session === undefined) return;
+    const lastEventId = request.headers['last-event-id'];
+    if (typeof lastEventId === 'string') {
+      if (session.resume(response, lastEventId)) return;
+      respondJson(response, 400, rpcProblem('Nothing can be resumed from this Last-Event-ID.'));
+      return;
+    }
+    if (session.listen(response)) return;
+    respondJson(response, 409, rpcProblem('This session has an event stream already.'));
+  };
+
+  return {
+    async handle(request, response, visitor) {
+      switch (request.method) {
+        case 'POST':
+          await post(request, response, visitor);
+          return;
+        case 'GET':
+          get(request, response, visitor);
+          return;
+        case 'DELETE': {
+          const session = findSession(request, response, visitor);
+          if (session === undefined) return;
+          await sessions.end(session);
+          respondEmpty(response, 200);
+          return;
+        }
+        default:
+          refuseUnread(response, 405, rpcProblem('Only POST, GET and DELETE.'), { allow: 'POST, GET, DELETE' });
+      }
+    },
+    async close() {
+      await sessions.closeAll();
+      await modern?.close();
+    },
+  };
+}
+
+async function answerBare(
+  bareCall: BareCall,
+  incoming: Incoming,
+  response: ServerResponse,
+  visitor: Visitor,
+): Promise<void> {
+  const controller = new AbortController();
+  response.on('close', () => controller.abort());
+  const answer = await bareCall(incoming, caller(visitor), controller.signal);
+  if (answer === undefined) respondEmpty(response, 202);
+  else respondJson(response, 200, answer);
+}
+
+function isModern(request: IncomingMessage, parsed: unknown): boolean {
+  const named = String(request.headers['mcp-protocol-version'] ?? '').trim();
+  if ((modernRevisions as readonly string[]).includes(named)) return true;
+  return Array.isArray(parsed) ? parsed.some(carriesRevision) : carriesRevision(parsed);
+}
+
+/** No Accept at all means anything, as it does everywhere in HTTP. */
+function accepted(request: IncomingMessage): { json: boolean; stream: boolean } {
+  const accept = request.headers.accept;
+  if (accept === undefined || accept.includes('*/*'))
+    return { json: true, stream: accept?.includes('text/event-stream') ?? false };
+  return { json: /application\/(json|\*)/.test(accept), stream: /text\/(event-stream|\*)/.test(accept) };
+}
+
+function idOf(incoming: Incoming | undefined) {
+  return incoming !== undefined && 'id' in incoming ? incoming.id : null;
+}
+
+function ownerKey({ principal, address }: Visitor): string {
+  return principal === undefined ? `address ${address}` : `token ${principal}`;
+}
+
+function caller(visitor: Visitor, sessionId?: string): Caller {
+  const id = ownerKey(visitor);
+  return { id, owner: visitor.principal === undefined && sessionId !== undefined ? `session ${sessionId}` : id };
+}
+
+/** An HTTP-level refusal in the shape that MCP clients read. */
+export function rpcProblem(problem: string): object {
+  return errorAnswer(null, invalidRequest, problem);
+}

@@ -1,0 +1,52 @@
+/** What was sent on a session's streams lately, so that a client whose connection broke can have the rest. */
+export interface EventLog {
+  /** Remembers a message and returns the id of its event. */
+  append(streamId: number, message: object | undefined): string;
+  /** The messages of the same stream that came after the event; undefined for an id that is unknown or too old. */
+  after(eventId: string): { streamId: number; events: { id: string; message: object }[] } | undefined;
+}
+
+const eventsMax = 500;
+const bytesMax = 1024 * 1024;
+
+export function createEventLog(): EventLog {
+  let events: { streamId: number; sequence: number; message: object | undefined; bytes: number }[] = [];
+  let bytes = 0;
+  let sequence = 0;
+  let forgottenUpTo = 0;
+
+  const trim = (): void => {
+    let drop = 0;
+    while (events.length - drop > eventsMax || (bytes > bytesMax && events.length - drop > 1)) {
+      bytes -= events[drop]?.bytes ?? 0;
+      forgottenUpTo = events[drop]?.sequence ?? forgottenUpTo;
+      drop += 1;
+    }
+    if (drop > 0) events = events.slice(drop);
+  };
+
+  return {
+    append(streamId, message) {
+      sequence += 1;
+      const size = message === undefined ? 0 : JSON.stringify(message).length;
+      events.push({ streamId, sequence, message, bytes: size });
+      bytes += size;
+      trim();
+      return `${streamId}-${sequence}`;
+    },
+    after(eventId) {
+      const match = /^(\d{1,15})-(\d{1,15})$/.exec(eventId);
+      if (match === null) return undefined;
+      const streamId = Number(match[1]);
+      const since = Number(match[2]);
+      if (since > sequence || since < forgottenUpTo) return undefined;
+      const missed = events.filter((event) => event.streamId === streamId && event.sequence > since);
+      return {
+        streamId,
+        events: missed.flatMap(({ message, sequence: number }) =>
+          message === undefined ? [] : [{ id: `${streamId}-${number}`, message }],
+        ),
+      };
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { ServerResponse } from 'node:http';
+import { commonHeaders } from '../../http/respond.ts';
+
+/** One server-sent-events response. */
+export interface EventStream {
+  send(message: object, eventId?: string): void;
+  /** An event without content whose id lets the client come back for what follows. */
+  prime(eventId: string): void;
+  /** Sends an event that is no JSON-RPC message. */
+  sendEvent(event: string, data: string): void;
+  end(): void;
+  readonly open: boolean;
+}
+
+const keepAliveMs = 15_000;
+/** A client that does not read is cut off rather than buffered for; it can resume from the last event it got. */
+const unreadBytesMax = 8 * 1024 * 1024;
+const reconnectMs = 1_000;
+
+export function openEventStream(
+  response: ServerResponse,
+  headers: Record<string, string>,
+  onClose: () => void,
+): EventStream {
+  response.writeHead(200, {
+    ...commonHeaders,
+    'cache-control': 'no-store, no-transform',
+    'content-type': 'text/event-stream',
+    'x-accel-buffering': 'no',
+    ...headers,
+  });
+  response.flushHeaders();
+  const write = (text: string): void => {
+    if (!response.writable) return;
+    response.write(text);
+    if (response.writableLength > unreadBytesMax) response.destroy();
+  };
+  const keepAlive = setInterval(() => write(': keep-alive\n\n'), keepAliveMs).unref();
+  response.on('close', () => {
+    clearInterval(keepAlive);
+    onClose();
+  });
+  return {
+    send(message, eventId) {
+      const id = eventId === undefined ? '' : `id: ${eventId}\n`;
+      write(`event: message\n${id}data: ${JSON.stringify(message)}\n\n`);
+    },
+    prime: (eventId) => write(`id: ${eventId}\nretry: ${reconnectMs}\ndata: \n\n`),
+    sendEvent: (event, data) => write(`event: ${event}\ndata: ${data}\n\n`),
+    end() {
+      clearInterval(keepAlive);
+      response.end();
+    },
+    get open() {
+      return response.writable;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
+import type { Logger } from '../../base/log.ts';
+import { commonHeaders } from '../../http/respond.ts';
+import type { Caller } from '../../tools/call.ts';
+import type { Conversation } from '../conversation.ts';
+import type { Era } from '../protocol-versions.ts';
+
+export interface ModernRouteOptions {
+  log: Logger;
+  createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
+}
+
+export interface ModernRoute {
+  handle(request: IncomingMessage, response: ServerResponse, parsedBody: unknown, caller: Caller): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Requests of 2026-07-28, each served by a server object of its own. The SDK's handler owns the rules of that revision
+ * (headers against body, subscriptions, which error is which status); this only carries requests to it and answers back.
+ */
+export function createModernRoute({ log, createServer }: ModernRouteOptions): ModernRoute {
+  const handler = createMcpHandler(
+    ({ authInfo }) => createServer('modern', authInfo?.extra?.['caller'] as Caller, undefined),
+    { legacy: 'reject', onerror: (error) => log.debug('protocol', { error }) },
+  );
+  return {
+    async handle(request, response, parsedBody, caller) {
+      // In this revision closing the response stream is how a client cancels.
+      const controller = new AbortController();
+      response.on('close', () => controller.abort());
+      const answer = await handler.fetch(toWebRequest(request, controller.signal), {
+        parsedBody,
+        authInfo: { token: '', clientId: caller.id, scopes: [], extra: { caller } },
+      });
+      await sendWebResponse(answer, response);
+    },
+    close: () => handler.close(),
+  };
+}
+
+const forwarded = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
+
+function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (typeof value === 'string' && (forwarded.includes(name) || name.startsWith('mcp-param-')))
+      headers.set(name, value);
+  }
+  return new Request('http://localhost/mcp', { method: 'POST', headers, signal });
+}
+
+async function sendWebResponse(answer: Response, response: ServerResponse): Promise<void> {
+  if (response.destroyed) {
+    await answer.body?.cancel();
+    return;
+  }
+  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...commonHeaders });
+  if (answer.body === null) {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  const reader = answer.body.getReader();
+  response.on('close', () => void reader.cancel().catch(() => {}));
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || response.destroyed) break;
+    if (!response.write(value)) await drained(response);
+  }
+  response.end();
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('drain', resolve);
+    response.once('close', resolve);
+  });
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createGuards, type GuardOptions } from '../../http/guards.ts';
+import { type HttpListener, listen } from '../../http/listen.ts';
+import { refuseUnread, respondJson } from '../../http/respond.ts';
+import { createEndpoint, type EndpointOptions, rpcProblem, type Visitor } from './endpoint.ts';
+import { createSsePair } from './sse-pair.ts';
+
+/** Another path of the same server, such as the console or the metrics. Site and token were checked before. */
+export type Route = (request: IncomingMessage, response: ServerResponse, visitor: Visitor) => Promise<void> | void;
+
+export interface HttpServiceOptions extends EndpointOptions, GuardOptions {
+  port: number;
+  path: string;
+  /** The body of `GET /health`, which needs no token; details are for those who have one. */
+  health(detailed: boolean): Record<string, unknown>;
+  routes?: Readonly<Record<string, Route>>;
+}
+
+export interface HttpService {
+  readonly url: string;
+  close(graceMs: number): Promise<void>;
+}
+
+const shutdownNoteMs = 50;
+
+export async function serveHttp(options: HttpServiceOptions): Promise<HttpService> {
+  const guards = createGuards(options);
+  const endpoint = createEndpoint(options);
+  const tokenNeeded = Object.keys(options.tokens).length > 0;
+  const pair = options.revisions.cody
+    ? createSsePair({
+        limits: options.limits,
+        connectionsMax: options.sessions.sessionsMax,
+        createServer: (conversation, id) =>
+          options.createServer('handshake', { id: `connection ${id}`, owner: `session ${id}` }, conversation),
+      })
+    : undefined;
+
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const refusedSite = guards.checkSite(request);
+    if (refusedSite) {
+      refuseUnread(response, refusedSite.status, rpcProblem(refusedSite.problem));
+      return;
+    }
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const access = guards.checkToken(request);
+    if (path === '/health' && request.method === 'GET') {
+      respondJson(response, 200, options.health(!tokenNeeded || 'principal' in access));
+      return;
+    }
+    if (!('principal' in access)) {
+      refuseUnread(response, access.status, rpcProblem(access.problem), access.headers);
+      return;
+    }
+    const visitor: Visitor = { principal: access.principal, address: canonicalAddress(request) };
+    const owner = visitor.principal ?? visitor.address;
+    if (path === options.path) await endpoint.handle(request, response, visitor);
+    else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, owner);
+    else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, owner);
+    else {
+      const other = options.routes && Object.hasOwn(options.routes, path) ? options.routes[path] : undefined;
+      if (other) await other(request, response, visitor);
+      else refuseUnread(response, 404, rpcProblem(`Nothing is served under this path. MCP is under ${options.path}.`));
+    }
+  };
+
+  const listener: HttpListener = await listen(options.host, options.port, (request, response) => {
+    route(request, response).catch((error: unknown) => {
+      const incident = options.log.incident('http request failed', error, { path: request.url });
+      respondJson(response, 500, rpcProblem(`Internal error. The log has the details under incident ${incident}.`));
+    });
+  });
+
+  return {
+    url: `${listener.origin}${options.path}`,
+    async close(graceMs) {
+      const closed = listener.close(graceMs);
+      // Requests that are nearly done get their answer; the streams are then ended, or the sockets would stay.
+      await new Promise((resolve) => setTimeout(resolve, shutdownNoteMs));
+      await endpoint.close();
+      await pair?.close();
+      await closed;
+    },
+  };
+}
+
+/** An IPv4 client on a dual-stack socket shows up as ::ffff:a.b.c.d; it must not count as another client. */
+function canonicalAddress(request: IncomingMessage): string {
+  return (request.socket.remoteAddress ?? '').replace(/^::ffff:/i, '');
+}

@@ -1,0 +1,177 @@
+import type { ServerResponse } from 'node:http';
+import type { Server } from '@modelcontextprotocol/server';
+import { respondEmpty, respondJson } from '../../http/respond.ts';
+import { gatherAnswers, refuseInitialize } from '../batch.ts';
+import { type Conversation, createConversation, type Sink } from '../conversation.ts';
+import type { Incoming } from '../messages.ts';
+
+import { createEventLog } from './event-log.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
+
+export interface SessionOptions {
+  id: string;
+  /** Who opened it: nobody else may use it, whoever knows its id. */
+  owner: string;
+  createServer(conversation: Conversation): Server;
+}
+
+export interface PostOptions {
+  response: ServerResponse;
+  incoming: Incoming[];
+  batch: boolean;
+  acceptsJson: boolean;
+  acceptsStream: boolean;
+}
+
+/** One client's session over Streamable HTTP, in the revisions that have sessions. */
+export interface Session {
+  readonly id: string;
+  readonly owner: string;
+  readonly conversation: Conversation;
+  /** Nothing runs and nobody listens. */
+  readonly idle: boolean;
+  lastUsedAt: number;
+  post(options: PostOptions): Promise<void>;
+  /** Opens the stream for what the server says on its own; false if there is one already. */
+  listen(response: ServerResponse): boolean;
+  /** Goes on with a stream that broke off after the event; false if that event is unknown. */
+  resume(response: ServerResponse, lastEventId: string): boolean;
+  close(): Promise<void>;
+}
+
+/** A request that says nothing for so long is turned into a stream, whose keep-alives hold the connection. */
+const silenceMs = 10_000;
+const initializedGraceMs = 1_000;
+
+/** One sequence of events to the client. Its connection may come and go; its events are remembered. */
+interface Lane {
+  id: number;
+  stream: EventStream | undefined;
+  /** Whether more may be sent on it. */
+  finished: boolean;
+}
+
+export function createSession(options: SessionOptions): Session {
+  const { id, owner } = options;
+  const headers = { 'mcp-session-id': id };
+  const log = createEventLog();
+  const lanes = new Map<number, Lane>();
+  let lastLaneId = 0;
+
+  const openLane = (): Lane => {
+    lastLaneId += 1;
+    const lane: Lane = { id: lastLaneId, stream: undefined, finished: false };
+    lanes.set(lane.id, lane);
+    return lane;
+  };
+
+  const attach = (lane: Lane, response: ServerResponse): EventStream => {
+    const stream = openEventStream(response, headers, () => {
+      if (lane.stream === stream) lane.stream = undefined;
+    });
+    lane.stream = stream;
+    return stream;
+  };
+
+  const sendOn = (lane: Lane, message: object): void => {
+    const eventId = log.append(lane.id, message);
+    lane.stream?.send(message, eventId);
+  };
+
+  const finish = (lane: Lane): void => {
+    lane.finished = true;
+    lane.stream?.end();
+    lanes.delete(lane.id);
+  };
+
+  const standalone = openLane();
+  const conversation = createConversation({
+    sessionId: id,
+    initializedGraceMs,
+    standalone: { tell: (message) => sendOn(standalone, message) },
+  });
+  const connected = conversation.connect(options.createServer(conversation));
+
+  /** The answers to one POST: plain JSON while nothing else is to be said, a stream from then on. */
+  const openExchange = ({ response, incoming, batch, acceptsJson, acceptsStream }: PostOptions): Sink => {
+    let lane: Lane | undefined;
+
+    const stream = (): Lane => {
+      clearTimeout(silence);
+      if (lane === undefined) {
+        lane = openLane();
+        const opened = attach(lane, response);
+        if (primes(conversation.revision)) opened.prime(log.append(lane.id, undefined));
+      }
+      return lane;
+    };
+    const silence = acceptsStream ? setTimeout(stream, silenceMs).unref() : undefined;
+
+    const settle = (): void => {
+      clearTimeout(silence);
+      if (lane) finish(lane);
+      else if (!response.headersSent) respondEmpty(response, 202, headers);
+    };
+    const deliver = (message: object): void => {
+      if (lane || !acceptsJson) sendOn(stream(), message);
+      else respondJson(response, 200, message, headers);
+    };
+    const tell = (message: object): void => {
+      if (acceptsStream) sendOn(stream(), message);
+    };
+    const hangUp = (): void => {
+      if (acceptsStream) stream().stream?.end();
+    };
+    if (batch) return { ...gatherAnswers(incoming, deliver, { tell }, settle), hangUp };
+    const answer = (message: object): void => {
+      deliver(message);
+      settle();
+    };
+    return { answer, tell, dropped: settle, hangUp };
+  };
+
+  return {
+    id,
+    owner,
+    conversation,
+    lastUsedAt: performance.now(),
+    get idle() {
+      return conversation.pending === 0 && [...lanes.values()].every((lane) => lane.stream === undefined);
+    },
+    async post(post) {
+      await connected;
+      const asks = post.incoming.some(({ kind }) => kind === 'request' || kind === 'invalid');
+      const sink = asks ? openExchange(post) : nowhere;
+      for (const item of post.incoming) void conversation.receive(post.batch ? refuseInitialize(item) : item, sink);
+      if (!asks) respondEmpty(post.response, 202, headers);
+    },
+    listen(response) {
+      if (standalone.stream?.open) return false;
+      const stream = attach(standalone, response);
+      if (primes(conversation.revision)) stream.prime(log.append(standalone.id, undefined));
+      return true;
+    },
+    resume(response, lastEventId) {
+      const missed = log.after(lastEventId);
+      if (missed === undefined) return false;
+      const lane = lanes.get(missed.streamId) ?? { id: missed.streamId, stream: undefined, finished: true };
+      lane.stream?.end();
+      const stream = attach(lane, response);
+      for (const event of missed.events) stream.send(event.message, event.id);
+      if (lane.finished) stream.end();
+      return true;
+    },
+    async close() {
+      await conversation.close();
+      for (const lane of lanes.values()) lane.stream?.end();
+      lanes.clear();
+    },
+  };
+}
+
+const nowhere: Sink = { answer() {}, tell() {}, dropped() {} };
+
+/** From 2025-11-25 on a stream begins with an event that the client can resume from; older clients may choke on it. */
+function primes(revision: string | undefined): boolean {
+  return revision !== undefined && revision >= '2025-11-25';
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from '@modelcontextprotocol/server';
+import type { Conversation } from '../conversation.ts';
+import { createSession, type Session } from './session.ts';
+
+export interface SessionLimits {
+  sessionsMax: number;
+  /** A session that nobody uses so long is over. */
+  idleMs: number;
+}
+
+export interface Sessions {
+  /** Undefined when all places are taken by sessions that are in use. */
+  open(owner: string, createServer: (conversation: Conversation, sessionId: string) => Server): Session | undefined;
+  /** Another owner's session is as unknown as one that never was. */
+  find(id: string, owner: string): Session | undefined;
+  end(session: Session): Promise<void>;
+  closeAll(): Promise<void>;
+}
+
+const sweepMs = 30_000;
+
+export function createSessions({ sessionsMax, idleMs }: SessionLimits): Sessions {
+  // In the order of last use, so that the first idle one is the one to go.
+  const sessions = new Map<string, Session>();
+
+  const end = async (session: Session): Promise<void> => {
+    sessions.delete(session.id);
+    await session.close();
+  };
+
+  const sweep = (): void => {
+    const now = performance.now();
+    for (const session of sessions.values()) {
+      if (session.idle && now - session.lastUsedAt > idleMs) void end(session);
+    }
+  };
+  const timer = setInterval(sweep, Math.min(sweepMs, idleMs)).unref();
+
+  const makeRoom = (): boolean => {
+    if (sessions.size < sessionsMax) return true;
+    for (const session of sessions.values()) {
+      if (!session.idle) continue;
+      void end(session);
+      return true;
+    }
+    return false;
+  };
+
+  return {
+    open(owner, createServer) {
+      if (!makeRoom()) return undefined;
+      const id = randomUUID();
+      const session = createSession({ id, owner, createServer: (conversation) => createServer(conversation, id) });
+      sessions.set(id, session);
+      return session;
+    },
+    find(id, owner) {
+      const session = sessions.get(id);
+      if (session === undefined || session.owner !== owner) return undefined;
+      session.lastUsedAt = performance.now();
+      sessions.delete(id);
+      sessions.set(id, session);
+      return session;
+    },
+    end,
+    async closeAll() {
+      clearInterval(timer);
+      await Promise.all([...sessions.values()].map(end));
+    },
+  };
+}

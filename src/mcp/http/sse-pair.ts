@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server } from '@modelcontextprotocol/server';
+import { isJsonBody, readBody } from '../../http/body.ts';
+import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
+import { gatherAnswers, refuseInitialize } from '../batch.ts';
+import { type Conversation, createConversation, type Sink } from '../conversation.ts';
+import { errorAnswer, type MessageLimits, parseMessages } from '../messages.ts';
+import { rpcProblem } from './endpoint.ts';
+import { openEventStream } from './event-stream.ts';
+
+export interface SsePairOptions {
+  limits: MessageLimits;
+  connectionsMax: number;
+  createServer(conversation: Conversation, connectionId: string): Server;
+}
+
+/** The HTTP+SSE pair of 2024-11-05: `GET /sse` is where answers come, `POST /messages` is where requests go. */
+export interface SsePair {
+  open(response: ServerResponse, owner: string): Promise<void>;
+  post(request: IncomingMessage, response: ServerResponse, owner: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Connection {
+  owner: string;
+  conversation: Conversation;
+  sink: Sink;
+  end(): void;
+}
+
+export function createSsePair({ limits, connectionsMax, createServer }: SsePairOptions): SsePair {
+  const connections = new Map<string, Connection>();
+  return {
+    async open(response, owner) {
+      if (connections.size >= connectionsMax) {
+        respondJson(response, 503, rpcProblem('Too many connections are open. Try again soon.'), {
+          'retry-after': '5',
+        });
+        return;
+      }
+      const id = randomUUID();
+      const stream = openEventStream(response, {}, () => {
+        void connections.get(id)?.conversation.close();
+        connections.delete(id);
+      });
+      const sink: Sink = {
+        answer: (message) => stream.send(message),
+        tell: (message) => stream.send(message),
+        dropped() {},
+      };
+      const conversation = createConversation({ sessionId: id, standalone: sink, initializedGraceMs: 1_000 });
+      connections.set(id, { owner, conversation, sink, end: () => stream.end() });
+      await conversation.connect(createServer(conversation, id));
+      stream.sendEvent('endpoint', `/messages?sessionId=${id}`);
+    },
+    async post(request, response, owner) {
+      const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('sessionId') ?? '';
+      const connection = connections.get(id);
+      if (connection === undefined || connection.owner !== owner) {
+        refuseUnread(response, 404, rpcProblem('No such connection. Open one with GET /sse.'));
+        return;
+      }
+      if (!isJsonBody(request)) {
+        refuseUnread(response, 415, rpcProblem('Content-Type must be application/json, in UTF-8.'));
+        return;
+      }
+      const body = await readBody(request, limits.bytesMax);
+      if (!body.ok) {
+        refuseUnread(response, body.status, rpcProblem(body.problem));
+        return;
+      }
+      const message = parseMessages(body.bytes.toString('utf8'), limits);
+      if (!message.ok) {
+        respondJson(response, 400, errorAnswer(null, message.code, message.problem));
+        return;
+      }
+      respondEmpty(response, 202);
+      const { conversation, sink } = connection;
+      const target = message.batch
+        ? gatherAnswers(
+            message.incoming,
+            (answers) => sink.answer(answers),
+            sink,
+            () => {},
+          )
+        : sink;
+      for (const item of message.incoming)
+        void conversation.receive(message.batch ? refuseInitialize(item) : item, target);
+    },
+    async close() {
+      for (const connection of connections.values()) connection.end();
+      connections.clear();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+export interface LineHandlers {
+  line(text: string): void;
+  /** A line that grew past the bound; the rest of it is skipped. */
+  tooLong(): void;
+}
+
+export interface LineReader {
+  push(chunk: Buffer): void;
+  /** The input ended: what stands behind the last newline is a line too. */
+  end(): void;
+}
+
+/** Cuts a byte stream into lines, holding no more than one bounded line in memory. */
+export function createLineReader(bytesMax: number, handlers: LineHandlers): LineReader {
+  let parts: Buffer[] = [];
+  let size = 0;
+  let skipping = false;
+
+  const take = (): void => {
+    const text = Buffer.concat(parts).toString('utf8');
+    parts = [];
+    size = 0;
+    if (!skipping && text !== '') handlers.line(text);
+    skipping = false;
+  };
+
+  const keep = (piece: Buffer): void => {
+    if (skipping || piece.length === 0) return;
+    size += piece.length;
+    if (size > bytesMax) {
+      parts = [];
+      skipping = true;
+      handlers.tooLong();
+    } else {
+      parts.push(piece);
+    }
+  };
+
+  return {
+    push(chunk) {
+      let start = 0;
+      for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
+        keep(chunk.subarray(start, end));
+        take();
+        start = end + 1;
+      }
+      keep(chunk.subarray(start));
+    },
+    end: take,
+  };
+}

@@ -1,0 +1,160 @@
+/** A request's id as the client wrote it, and as a key that tells `1` from `"1"`. */
+export interface WireId {
+  key: string;
+  /** Goes back byte for byte: integers that a double can't hold are kept as raw JSON. */
+  value: string | number | object;
+}
+
+export type Incoming =
+  | { kind: 'request'; id: WireId; method: string; params: Record<string, unknown> | undefined }
+  | { kind: 'notification'; method: string; params: Record<string, unknown> | undefined }
+  | { kind: 'response'; message: Record<string, unknown> }
+  | { kind: 'invalid'; id: WireId | null; code: number; problem: string };
+
+export type ParsedText =
+  | { ok: true; batch: boolean; incoming: Incoming[]; parsed: unknown }
+  | { ok: false; code: number; problem: string };
+
+export interface MessageLimits {
+  /** Bytes of one message: an HTTP body, a line on stdio. */
+  bytesMax: number;
+  /** How deep arrays and objects may be nested: what reads the value later recurses. */
+  depthMax: number;
+  /** Array elements and object members in all: their validation costs far more than their bytes. */
+  elementsMax: number;
+  batchMax: number;
+}
+
+export const messageLimits: MessageLimits = {
+  bytesMax: 4 * 1024 * 1024,
+  depthMax: 128,
+  elementsMax: 100_000,
+  batchMax: 100,
+};
+
+export const parseError = -32_700;
+export const invalidRequest = -32_600;
+export const invalidParams = -32_602;
+
+/** Reads one message or batch. The text is measured before it is parsed, so that a bomb costs no more than its length. */
+export function parseMessages(text: string, limits: MessageLimits): ParsedText {
+  const tooMuch = exceeds(text, limits);
+  if (tooMuch !== undefined) return { ok: false, code: invalidRequest, problem: tooMuch };
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return { ok: false, code: parseError, problem: 'Parse error: the message is not valid JSON.' };
+  }
+  if (!Array.isArray(parsed)) return { ok: true, batch: false, incoming: [readMessage(parsed, text)], parsed };
+  if (parsed.length === 0) return { ok: false, code: invalidRequest, problem: 'Invalid request: the batch is empty.' };
+  if (parsed.length > limits.batchMax) {
+    const problem = `Invalid request: a batch holds at most ${limits.batchMax} messages, and this one ${parsed.length}.`;
+    return { ok: false, code: invalidRequest, problem };
+  }
+  return { ok: true, batch: true, incoming: parsed.map((item) => readMessage(item, undefined)), parsed };
+}
+
+/** The answer to what never became a request. */
+export function errorAnswer(id: WireId | null, code: number, problem: string, data?: unknown): object {
+  return {
+    jsonrpc: '2.0',
+    id: id === null ? null : id.value,
+    error: { code, message: problem, ...(data ? { data } : {}) },
+  };
+}
+
+function readMessage(value: unknown, text: string | undefined): Incoming {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return invalid(null, 'a message is a JSON object');
+  }
+  const message = value as Record<string, unknown>;
+  const id = readId(message['id'], text);
+  if (message['jsonrpc'] !== '2.0') return invalid(id ?? null, 'jsonrpc must be "2.0"');
+  const { method, params } = message;
+  if (method === undefined && ('result' in message || 'error' in message)) {
+    return id === undefined ? invalid(null, 'a response needs the id of its request') : { kind: 'response', message };
+  }
+  if (typeof method !== 'string') return invalid(id ?? null, 'method must be a string');
+  if ('id' in message && id === undefined) return invalid(null, 'id must be a string or an integer');
+  if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params))) {
+    return {
+      kind: 'invalid',
+      id: id ?? null,
+      code: invalidParams,
+      problem: 'Invalid params: params must be an object.',
+    };
+  }
+  const fields = params as Record<string, unknown> | undefined;
+  return id === undefined
+    ? { kind: 'notification', method, params: fields }
+    : { kind: 'request', id, method, params: fields };
+}
+
+function invalid(id: WireId | null, problem: string): Incoming {
+  return { kind: 'invalid', id, code: invalidRequest, problem: `Invalid request: ${problem}.` };
+}
+
+function readId(value: unknown, text: string | undefined): WireId | undefined {
+  if (typeof value === 'string') return { key: `s:${value}`, value };
+  if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
+  if (Number.isSafeInteger(value)) return { key: `n:${value}`, value };
+  const source = text === undefined ? undefined : sourceOfId(text);
+  return source === undefined ? { key: `n:${value}`, value } : { key: `n:${source}`, value: rawJson(source) };
+}
+
+/** The characters of a top-level `id` that is too large for a double. Only such ids pay for the second parse. */
+function sourceOfId(text: string): string | undefined {
+  let source: string | undefined;
+  JSON.parse(text, (key: string, value: unknown, context?: { source?: string }) => {
+    // Members are visited before the object that holds them, so the outermost `id` is visited last.
+    if (key === 'id' && typeof value === 'number') source = context?.source;
+    return value;
+  });
+  return source !== undefined && /^-?\d+$/.test(source) ? source : undefined;
+}
+
+function rawJson(source: string): object {
+  return (JSON as JSON & { rawJSON(text: string): object }).rawJSON(source);
+}
+
+/** Walks the text once, outside strings, counting what would become elements and how deep they would lie. */
+function exceeds(text: string, { depthMax, elementsMax }: MessageLimits): string | undefined {
+  let depth = 0;
+  let elements = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charCodeAt(index);
+    if (char === quote) {
+      index = endOfString(text, index);
+    } else if (char === openBracket || char === openBrace) {
+      depth += 1;
+      elements += 1;
+      if (depth > depthMax) return `Invalid request: it is nested deeper than ${depthMax} levels.`;
+    } else if (char === closeBracket || char === closeBrace) {
+      depth -= 1;
+    } else if (char === comma) {
+      elements += 1;
+    }
+    if (elements > elementsMax) return `Invalid request: it has more than ${elementsMax} elements.`;
+  }
+  return undefined;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = start;
+  for (;;) {
+    end = text.indexOf('"', end + 1);
+    if (end === -1) return text.length;
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;

@@ -1,0 +1,39 @@
+import type { Logger } from '../base/log.ts';
+import type { MonotonicClock } from '../base/sliding-window.ts';
+import type { SlotsOptions } from '../base/slots.ts';
+import type { CallJobs } from '../jobs/call-jobs.ts';
+import { createCatalogue } from '../tools/catalogue.ts';
+import type { Toolset } from '../tools/toolset.ts';
+import { createCallTool } from './call-tool.ts';
+import { createPrompts } from './prompts.ts';
+import type { Offer } from './protocol-server.ts';
+import { createResources } from './resources.ts';
+
+export interface OfferOptions {
+  serverInfo: Offer['serverInfo'];
+  instructions: string;
+  experimental?: Offer['experimental'];
+  toolsets: readonly Toolset[];
+  readOnly: boolean;
+  disabledTools: readonly string[];
+  inFlight: SlotsOptions;
+  jobs: CallJobs;
+  log: Logger;
+  clock?: MonotonicClock;
+}
+
+export function createOffer(options: OfferOptions): Offer {
+  const { toolsets, jobs, inFlight, log, serverInfo, instructions, experimental, clock } = options;
+  const catalogue = createCatalogue(toolsets, options);
+  return {
+    serverInfo,
+    instructions,
+    ...(experimental ? { experimental } : {}),
+    catalogue,
+    callTool: createCallTool({ catalogue, jobs, inFlight, ...(clock ? { clock } : {}) }),
+    resources: createResources(toolsets, jobs),
+    prompts: createPrompts(toolsets),
+    jobs,
+    log,
+  };
+}

@@ -1,0 +1,170 @@
+import { ProtocolError, Server, type ServerContext, type StandardSchemaV1 } from '@modelcontextprotocol/server';
+import { CarrelError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { CallJobs } from '../jobs/call-jobs.ts';
+import type { Caller, Progress } from '../tools/call.ts';
+import type { Catalogue } from '../tools/catalogue.ts';
+import { type CallTool, ToolFailure } from './call-tool.ts';
+import type { Prompts } from './prompts.ts';
+import type { Era } from './protocol-versions.ts';
+import type { Resources } from './resources.ts';
+import type { IncomingCall } from './slow-calls.ts';
+import { describeFailure, ownError, toProtocolError } from './wire-errors.ts';
+
+/** What a role offers, made once and shared by all its connections. It holds nothing of any client's. */
+export interface Offer {
+  /** Goes out as `serverInfo`; may carry fields of the role's own. */
+  serverInfo: { name: string; title?: string; version: string };
+  instructions: string;
+  experimental?: Record<string, Record<string, string>>;
+  catalogue: Catalogue;
+  callTool: CallTool;
+  resources: Resources;
+  prompts: Prompts;
+  jobs: CallJobs;
+  log: Logger;
+}
+
+export interface ServerOptions {
+  era: Era;
+  caller: Caller;
+  revisions: readonly string[];
+  keepCancellable(innerId: string | number, cancel: () => void): () => void;
+}
+
+/**
+ * An SDK server for one session or one request; never shared between clients, so no answer can reach the wrong one.
+ *
+ * All methods come in through the SDK's fallback handler. Handlers that are registered by method would have every
+ * argument and result checked again with schemas that know less than our own.
+ */
+export function createProtocolServer(offer: Offer, options: ServerOptions): Server {
+  const { serverInfo, instructions, resources, prompts, experimental } = offer;
+  const server = new Server(serverInfo, {
+    instructions,
+    supportedProtocolVersions: [...options.revisions],
+    capabilities: {
+      tools: {},
+      ...(resources.any ? { resources: {} } : {}),
+      ...(prompts.any ? { prompts: {} } : {}),
+      ...(resources.any ? { completions: {} } : {}),
+      ...(experimental ? { experimental } : {}),
+    },
+  });
+  server.onerror = (error) => offer.log.debug('protocol', { error });
+  const handle = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
+    const method = methods[name];
+    if (method === undefined) throw methodNotFound();
+    const call = createCall(offer, options, context);
+    try {
+      return (await method(offer, { ...params }, call)) as Params;
+    } catch (thrown) {
+      if (thrown instanceof ToolFailure) throw toProtocolError(thrown.error, options.era, thrown.toolset?.failures);
+      if (thrown instanceof ProtocolError) throw thrown;
+      throw toProtocolError(ownError(thrown, call.log), options.era);
+    }
+  };
+  if (options.era === 'handshake') {
+    server.fallbackRequestHandler = ({ method, params }, context) => handle(method, params, context);
+  } else {
+    // Here the SDK must know the methods: it answers an unknown one with HTTP 404 before any handler runs.
+    for (const name of methodsOffered(offer)) {
+      server.setRequestHandler(name, { params: anyParams }, (params, context) => handle(name, params, context));
+    }
+  }
+  return server;
+}
+
+type Params = Record<string, unknown>;
+type Method = (offer: Offer, params: Params, call: IncomingCall) => unknown;
+
+/** Takes what comes: each method reads its own parameters and says what is wrong with them. */
+const anyParams: StandardSchemaV1<Params> = {
+  '~standard': { version: 1, vendor: 'carrel', validate: (value) => ({ value: value as Params }) },
+};
+
+function methodsOffered({ resources, prompts }: Offer): string[] {
+  return Object.keys(methods).filter((name) => {
+    if (name.startsWith('resources/') || name.startsWith('completion/')) return resources.any;
+    return name.startsWith('prompts/') ? prompts.any : true;
+  });
+}
+
+const methods: Record<string, Method> = Object.assign(Object.create(null), {
+  'tools/list': ({ catalogue }) => ({ tools: catalogue.listings }),
+  'tools/call': callTool,
+  'resources/list': ({ resources }, params, call) => {
+    if (!resources.any) throw methodNotFound();
+    return resources.list(params['cursor'], call);
+  },
+  'resources/templates/list': ({ resources }) => {
+    if (!resources.any) throw methodNotFound();
+    return { resourceTemplates: resources.templates };
+  },
+  'resources/read': ({ resources }, params, call) => {
+    if (!resources.any) throw methodNotFound();
+    return resources.read(params, call);
+  },
+  'prompts/list': ({ prompts }) => {
+    if (!prompts.any) throw methodNotFound();
+    return { prompts: prompts.list() };
+  },
+  'prompts/get': ({ prompts }, params) => {
+    if (!prompts.any) throw methodNotFound();
+    return prompts.get(params);
+  },
+  'completion/complete': complete,
+} satisfies Record<string, Method>);
+
+async function callTool(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
+  const { name, arguments: given } = params;
+  if (typeof name !== 'string') throw new CarrelError('invalid_arguments', 'name must be a string: the tool to call.');
+  try {
+    const data = await offer.callTool(name, given, call);
+    return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
+  } catch (thrown) {
+    if (!(thrown instanceof ToolFailure) || thrown.toolset?.failures.as !== 'result') throw thrown;
+    const { message, data } = describeFailure(thrown.error);
+    return {
+      content: [{ type: 'text', text: message }],
+      structuredContent: { error: { ...data, message } },
+      isError: true,
+    };
+  }
+}
+
+async function complete({ resources }: Offer, params: Params, call: IncomingCall): Promise<object> {
+  if (!resources.any) throw methodNotFound();
+  const { ref, argument } = params as { ref?: { type?: unknown; uri?: unknown }; argument?: Record<string, unknown> };
+  const { name, value } = argument ?? {};
+  if (typeof name !== 'string' || typeof value !== 'string') {
+    throw new CarrelError('invalid_arguments', 'argument must be an object with name and value, both strings.');
+  }
+  const isTemplate = ref?.type === 'ref/resource' && typeof ref.uri === 'string';
+  const values = isTemplate ? await resources.complete(String(ref.uri), name, value, call) : [];
+  return { completion: { values: values.slice(0, completionsMax), hasMore: values.length > completionsMax } };
+}
+
+/** The protocol's own bound. */
+const completionsMax = 100;
+
+function createCall(offer: Offer, options: ServerOptions, { mcpReq }: ServerContext): IncomingCall {
+  const token = mcpReq._meta?.progressToken;
+  let reached = Number.NEGATIVE_INFINITY;
+  return {
+    caller: options.caller,
+    signal: mcpReq.signal,
+    log: offer.log.with({ request: String(mcpReq.id) }),
+    report(progress: Progress) {
+      if (token === undefined || progress.progress <= reached) return;
+      reached = progress.progress;
+      const params = { progressToken: token, ...progress };
+      void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+    },
+    keepCancellable: (cancel) => options.keepCancellable(mcpReq.id, cancel),
+  };
+}
+
+function methodNotFound(): Error {
+  return new ProtocolError(-32_601, 'Method not found');
+}

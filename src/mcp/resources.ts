@@ -1,0 +1,103 @@
+import { CarrelError } from '../base/errors.ts';
+import type { CallJobs } from '../jobs/call-jobs.ts';
+import type { Call } from '../tools/call.ts';
+import type { ResourceContents, ResourcePage, ResourceProvider, ResourceTemplate } from '../tools/resource.ts';
+import type { Toolset } from '../tools/toolset.ts';
+import { type IncomingCall, runOrBecomeJob } from './slow-calls.ts';
+
+export interface Resources {
+  readonly any: boolean;
+  readonly templates: readonly ResourceTemplate[];
+  list(cursor: unknown, call: Call): Promise<ResourcePage>;
+  read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents>;
+  complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
+}
+
+const uriCharsMax = 8192;
+
+/** Every provider's resources as one list: a page belongs to one provider, and the cursor says to which. */
+export function createResources(toolsets: readonly Toolset[], jobs: CallJobs): Resources {
+  const owners = toolsets.flatMap((toolset) => (toolset.resources ?? []).map((provider) => ({ provider, toolset })));
+
+  const listFrom = async (index: number, cursor: string | undefined, call: Call): Promise<ResourcePage> => {
+    const owner = owners[index];
+    if (owner === undefined) return { resources: [] };
+    const page = await owner.provider.list(cursor, call);
+    if (page.nextCursor !== undefined) return { ...page, nextCursor: `${index}.${page.nextCursor}` };
+    if (index + 1 >= owners.length) return page;
+    if (page.resources.length === 0) return listFrom(index + 1, undefined, call);
+    return { ...page, nextCursor: `${index + 1}.` };
+  };
+
+  return {
+    any: owners.length > 0,
+    templates: owners.flatMap(({ provider }) => provider.templates),
+    list(given, call) {
+      const { index, cursor } = readCursor(given, owners.length);
+      return listFrom(index, cursor, call);
+    },
+    async read(params, call) {
+      const { uri, cursor } = readTarget(params);
+      const owner = owners.find(({ provider }) => uri.startsWith(provider.uriPrefix));
+      if (owner === undefined)
+        throw new CarrelError('resource_not_found', 'No resource has this URI.', { data: { uri } });
+      const { provider, toolset } = owner;
+      const reading = cursor === undefined ? { uri } : { uri, cursor };
+      const outcome = await runOrBecomeJob(
+        (running) => provider.read(reading, running),
+        call,
+        toolset.slowCallMs,
+        jobs,
+      );
+      if (!('handle' in outcome)) return outcome.result;
+      const text = JSON.stringify(outcome.handle);
+      return { contents: [{ uri, mimeType: 'application/json', text }], _meta: { jobId: outcome.handle.jobId } };
+    },
+    async complete(uriTemplate, variable, typed, call) {
+      const provider = owners.map((owner) => owner.provider).find((candidate) => hasTemplate(candidate, uriTemplate));
+      return (await provider?.complete?.(uriTemplate, variable, typed, call)) ?? [];
+    },
+  };
+}
+
+function hasTemplate(provider: ResourceProvider, uriTemplate: string): boolean {
+  return provider.templates.some((template) => template.uriTemplate === uriTemplate);
+}
+
+function readCursor(given: unknown, count: number): { index: number; cursor: string | undefined } {
+  if (given === undefined) return { index: 0, cursor: undefined };
+  const match = typeof given === 'string' ? /^(\d{1,3})\.(.*)$/s.exec(given) : null;
+  const index = Number(match?.[1]);
+  if (match === null || index >= Math.max(count, 1)) {
+    throw new CarrelError('invalid_cursor', 'This cursor was not issued by this list. Start again without one.');
+  }
+  return { index, cursor: match[2] === '' ? undefined : match[2] };
+}
+
+/**
+ * The URI, and where in the resource to go on. The protocol has no place for the latter, so every place that a client
+ * could reasonably choose is read: `params.cursor`, `params._meta.cursor`, `?cursor=` in the URI.
+ */
+function readTarget(params: Record<string, unknown>): { uri: string; cursor: string | undefined } {
+  const { uri, cursor, _meta: meta } = params;
+  if (typeof uri !== 'string') throw new CarrelError('invalid_arguments', 'uri must be a string.');
+  if (uri.length > uriCharsMax) {
+    throw new CarrelError('invalid_arguments', `uri must have at most ${uriCharsMax} characters.`);
+  }
+  const inMeta = typeof meta === 'object' && meta !== null && 'cursor' in meta ? meta.cursor : undefined;
+  const question = uri.indexOf('?cursor=');
+  const inUri = question === -1 ? undefined : decode(uri.slice(question + '?cursor='.length));
+  const found = cursor ?? inMeta ?? inUri;
+  if (found !== undefined && typeof found !== 'string') {
+    throw new CarrelError('invalid_cursor', 'cursor must be the string that an earlier answer gave.');
+  }
+  return { uri: question === -1 ? uri : uri.slice(0, question), cursor: found };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new CarrelError('invalid_cursor', 'The cursor in the URI is not properly percent-encoded.');
+  }
+}

@@ -1,0 +1,73 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Server } from '@modelcontextprotocol/server';
+import type { GuardOptions } from '../http/guards.ts';
+import type { Caller } from '../tools/call.ts';
+import type { Conversation } from './conversation.ts';
+import { createBareCall } from './http/bare-call.ts';
+import { type HttpService, type Route, serveHttp } from './http/service.ts';
+import type { SessionLimits } from './http/sessions.ts';
+import type { MessageLimits } from './messages.ts';
+import { createProtocolServer, type Offer } from './protocol-server.ts';
+import { type Era, modernRevisions, type OfferedRevisions } from './protocol-versions.ts';
+import { type StdioService, serveStdio } from './stdio.ts';
+
+interface Common {
+  offer: Offer;
+  revisions: OfferedRevisions;
+  limits: MessageLimits;
+  /** Adds to a server what the tool model has no words for; the conformance fixtures need that. */
+  extend?: (server: Server) => void;
+}
+
+export interface StdioServing extends Common {
+  input: Readable;
+  output: Writable;
+}
+
+export interface HttpServing extends Common, GuardOptions {
+  port: number;
+  path: string;
+  sessions: SessionLimits;
+  /** Also take `tools/call` without any handshake, and answer with the tool's bare data. */
+  bareCalls: boolean;
+  health(detailed: boolean): Record<string, unknown>;
+  routes?: Readonly<Record<string, Route>>;
+}
+
+/** The client is told nothing for so long after it closed its end; then what still runs is given up. */
+const drainMs = 1_500;
+
+export function serveOverStdio(serving: StdioServing): StdioService {
+  const caller: Caller = { id: 'stdio', owner: 'stdio' };
+  return serveStdio({
+    ...serving,
+    log: serving.offer.log,
+    drainMs,
+    createServer: (era, conversation) => createServer(serving, era, caller, conversation),
+  });
+}
+
+export function serveOverHttp(serving: HttpServing): Promise<HttpService> {
+  return serveHttp({
+    ...serving,
+    log: serving.offer.log,
+    createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation),
+    ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
+  });
+}
+
+function createServer(
+  { offer, revisions, extend }: Common,
+  era: Era,
+  caller: Caller,
+  conversation: Conversation | undefined,
+): Server {
+  const server = createProtocolServer(offer, {
+    era,
+    caller,
+    revisions: era === 'modern' ? [...modernRevisions] : revisions.handshake,
+    keepCancellable: (innerId, cancel) => conversation?.keepCancellable(innerId, cancel) ?? (() => {}),
+  });
+  extend?.(server);
+  return server;
+}

@@ -1,0 +1,75 @@
+import type { CallJob, CallJobs } from '../jobs/call-jobs.ts';
+import type { Call, Progress } from '../tools/call.ts';
+import { describeFailure, ownError } from './wire-errors.ts';
+
+/** A call as the protocol layer holds it: it can outlive its answer. */
+export interface IncomingCall extends Call {
+  /** Lets the client cancel by the request's id after the answer; returns what ends that. */
+  keepCancellable(cancel: () => void): () => void;
+}
+
+export interface JobHandle {
+  jobId: string;
+  state: 'running';
+  message: string;
+}
+
+export type SlowOutcome<Result> = { handle: JobHandle } | { result: Result };
+
+/**
+ * Runs work that may take long. If it is not done after `slowMs` it becomes a job: the caller gets a handle, the work and
+ * its progress go on, and the job keeps what the call would have answered. `slowMs` undefined waits for the end.
+ */
+export async function runOrBecomeJob<Result>(
+  work: (call: Call) => Promise<Result>,
+  call: IncomingCall,
+  slowMs: number | undefined,
+  jobs: CallJobs,
+): Promise<SlowOutcome<Result>> {
+  if (slowMs === undefined) return { result: await work(call) };
+
+  const controller = new AbortController();
+  const cancel = (): void => controller.abort();
+  call.signal.addEventListener('abort', cancel, { once: true });
+  let latest: Progress = { progress: 0 };
+  let job: CallJob | undefined;
+  const report = (progress: Progress): void => {
+    latest = progress;
+    job?.report(progress);
+    call.report(progress);
+  };
+  const running = work({ ...call, signal: controller.signal, report });
+
+  const { promise: tooSlow, resolve } = Promise.withResolvers<'slow'>();
+  const timer = setTimeout(() => resolve('slow'), slowMs);
+  try {
+    const first = await Promise.race([running.then((result) => ({ result })), tooSlow]);
+    if (first !== 'slow') return first;
+  } finally {
+    clearTimeout(timer);
+    call.signal.removeEventListener('abort', cancel);
+  }
+
+  job = jobs.start(call.caller.owner, latest);
+  const forget = call.keepCancellable(cancel);
+  void settle(running, job, controller.signal, call).finally(forget);
+  return {
+    handle: {
+      jobId: job.id,
+      state: 'running',
+      message: 'This takes longer; it goes on as a job. Ask for it with the job_get tool and this jobId.',
+    },
+  };
+}
+
+async function settle(running: Promise<unknown>, job: CallJob, signal: AbortSignal, call: Call): Promise<void> {
+  try {
+    job.finish(await running);
+  } catch (thrown) {
+    if (signal.aborted) job.cancelled();
+    else {
+      const { code, message } = describeFailure(ownError(thrown, call.log));
+      job.fail({ code, message });
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import type { Readable, Writable } from 'node:stream';
+import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
+import { serveStdio as serveEitherEra } from '@modelcontextprotocol/server/stdio';
+import type { Logger } from '../base/log.ts';
+import { gatherAnswers, refuseInitialize } from './batch.ts';
+import { type Conversation, createConversation, type Sink } from './conversation.ts';
+import { createLineReader } from './line-reader.ts';
+import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, parseMessages } from './messages.ts';
+import { allowsBatches, carriesRevision, type Era, type OfferedRevisions } from './protocol-versions.ts';
+
+export interface StdioOptions {
+  input: Readable;
+  output: Writable;
+  limits: MessageLimits;
+  revisions: OfferedRevisions;
+  log: Logger;
+  createServer(era: Era, conversation: Conversation | undefined): Server;
+  /** How long requests may still be answered after the client has closed its end. */
+  drainMs: number;
+}
+
+export interface StdioService {
+  /** Settles when the client is gone and what it asked for is answered or given up. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves one client on a pair of streams. The SDK's own transport drops answers that are in flight when the input ends,
+ * ignores batches and says nothing to bad JSON; this one answers all three.
+ *
+ * The first message decides the era: one that names its revision is served by the SDK's entry for both eras (which also
+ * lets a client probe and fall back), anything else by a plain conversation.
+ */
+export function serveStdio(options: StdioOptions): StdioService {
+  const { input, limits, log } = options;
+  const writer = createLineWriter(options.output);
+  const closed = Promise.withResolvers<void>();
+  let peer: Peer | undefined;
+  let ended = false;
+
+  const onLine = (text: string): void => {
+    if (text.trim() === '') return;
+    const outcome = parseMessages(text, limits);
+    if (!outcome.ok) {
+      writer.write(errorAnswer(null, outcome.code, outcome.problem));
+      return;
+    }
+    peer ??= openPeer(outcome.parsed);
+    peer.receive(outcome.incoming, outcome.batch, outcome.parsed);
+  };
+
+  const openPeer = (first: unknown): Peer =>
+    options.revisions.modern && carriesRevision(first)
+      ? createSelfDescribingPeer(options, writer)
+      : createPeer(options, writer);
+
+  const finish = async (): Promise<void> => {
+    if (ended) return;
+    ended = true;
+    await peer?.drain(options.drainMs);
+    await peer?.close();
+    await writer.end();
+    closed.resolve();
+  };
+
+  const reader = createLineReader(limits.bytesMax, {
+    line: onLine,
+    tooLong: () =>
+      writer.write(
+        errorAnswer(null, invalidRequest, `Invalid request: a message has at most ${limits.bytesMax} bytes.`),
+      ),
+  });
+  input.on('data', (chunk: Buffer) => reader.push(chunk));
+  input.on('end', () => {
+    reader.end();
+    void finish();
+  });
+  input.on('error', (error) => {
+    log.debug('stdin failed', { error });
+    void finish();
+  });
+  options.output.on('error', () => {
+    // The client stopped reading (EPIPE): nobody is left to answer.
+    ended = true;
+    void peer?.close().finally(() => closed.resolve());
+  });
+
+  return { closed: closed.promise, close: finish };
+}
+
+/** The other side of the streams, in one of the two eras. */
+interface Peer {
+  receive(incoming: Incoming[], batch: boolean, parsed: unknown): void;
+  drain(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+function createPeer(options: StdioOptions, writer: LineWriter): Peer {
+  const idle = createIdleSignal();
+  const sink: Sink = {
+    answer(message) {
+      writer.write(message);
+      idle.check();
+    },
+    tell: (message) => writer.write(message),
+    dropped: () => idle.check(),
+  };
+  const conversation = createConversation({ standalone: sink });
+  const connected = conversation.connect(options.createServer('handshake', conversation));
+
+  const receiveBatch = (incoming: Incoming[]): void => {
+    if (!allowsBatches(conversation.revision)) {
+      writer.write(errorAnswer(null, invalidRequest, 'Invalid request: this protocol revision has no batches.'));
+      return;
+    }
+    const gathered = gatherAnswers(
+      incoming,
+      (answers) => writer.write(answers),
+      sink,
+      () => idle.check(),
+    );
+    for (const item of incoming) void conversation.receive(refuseInitialize(item), gathered);
+  };
+
+  return {
+    receive(incoming, batch) {
+      void connected.then(() => {
+        if (batch) receiveBatch(incoming);
+        else for (const item of incoming) void conversation.receive(item, sink);
+      });
+    },
+    async drain(ms) {
+      await connected;
+      await idle.wait(() => conversation.pending === 0, ms);
+    },
+    close: () => conversation.close(),
+  };
+}
+
+/** A peer whose messages name their revision: the SDK's entry decides, over our wire. */
+function createSelfDescribingPeer(options: StdioOptions, writer: LineWriter): Peer {
+  const idle = createIdleSignal();
+  const unanswered = new Set<unknown>();
+  const wire: Transport = {
+    async start() {},
+    async send(message) {
+      writer.write(message);
+      if (!('method' in message)) unanswered.delete(message.id);
+      idle.check();
+    },
+    async close() {
+      wire.onclose?.();
+    },
+  };
+  const service = serveEitherEra(
+    ({ era }) => options.createServer(era === 'modern' ? 'modern' : 'handshake', undefined),
+    {
+      transport: wire,
+      onerror: (error) => options.log.debug('protocol', { error }),
+    },
+  );
+  return {
+    receive(incoming, batch, parsed) {
+      if (batch) {
+        writer.write(errorAnswer(null, invalidRequest, 'Invalid request: this protocol revision has no batches.'));
+        return;
+      }
+      for (const item of incoming) {
+        if (item.kind === 'invalid') {
+          writer.write(errorAnswer(item.id, item.code, item.problem));
+          continue;
+        }
+        if (item.kind === 'request') unanswered.add(item.id.value);
+        if (item.kind === 'notification' && item.method === 'notifications/cancelled') {
+          unanswered.delete(item.params?.['requestId']);
+        }
+        wire.onmessage?.(parsed as JSONRPCMessage);
+      }
+    },
+    drain: (ms) => idle.wait(() => unanswered.size === 0, ms),
+    close: () => service.close(),
+  };
+}
+
+interface LineWriter {
+  write(message: object): void;
+  end(): Promise<void>;
+}
+
+/** Messages of one turn of the loop leave in one write. */
+function createLineWriter(output: Writable): LineWriter {
+  let buffer = '';
+  const flush = (): void => {
+    const text = buffer;
+    buffer = '';
+    if (text !== '' && !output.destroyed) output.write(text);
+  };
+  return {
+    write(message) {
+      if (buffer === '') setImmediate(flush);
+      buffer += `${JSON.stringify(message)}\n`;
+    },
+    end() {
+      flush();
+      return new Promise((resolve) => {
+        if (output.destroyed) resolve();
+        else output.write('', () => resolve());
+      });
+    },
+  };
+}
+
+function createIdleSignal() {
+  const waiting = new Set<() => void>();
+  return {
+    check(): void {
+      for (const look of waiting) look();
+    },
+    wait(isIdle: () => boolean, ms: number): Promise<void> {
+      return new Promise((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          waiting.delete(look);
+          resolve();
+        };
+        const look = (): void => {
+          if (isIdle()) done();
+        };
+        const timer = setTimeout(done, ms);
+        waiting.add(look);
+        look();
+      });
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { ProtocolError } from '@modelcontextprotocol/server';
+import { CarrelError, type ErrorKind } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { scrubSecrets } from '../base/secret.ts';
+import type { FailureStyle } from '../tools/toolset.ts';
+import type { Era } from './protocol-versions.ts';
+
+/**
+ * "Resource not found" is -32002 up to 2025-11-25, but the SDK rewrites that number to the one of 2026-07-28 whatever the
+ * revision. Errors therefore leave the handlers under this number, and the conversation puts the right one on the wire.
+ */
+export const resourceNotFoundInside = -42_002;
+export const resourceNotFoundOnWire = -32_002;
+
+const rpcCodes: Record<ErrorKind, number> = {
+  input: -32_602,
+  not_found: -32_000,
+  limit: -32_001,
+  forbidden: -32_000,
+  upstream: -32_000,
+  timeout: -32_000,
+  cancelled: -32_000,
+  config: -32_000,
+  internal: -32_603,
+};
+
+export interface WireFailure {
+  code: string;
+  message: string;
+  data: Record<string, unknown>;
+}
+
+/** Whatever was thrown, as an error of ours: the unexpected gets an incident id, and its details stay in the log. */
+export function ownError(thrown: unknown, log: Logger): CarrelError {
+  if (thrown instanceof CarrelError) {
+    if (thrown.cause !== undefined) log.debug('call failed', { code: thrown.code, error: thrown });
+    return thrown;
+  }
+  const incident = log.incident('unexpected error', thrown);
+  return new CarrelError('internal', `Internal error. The log has the details under incident ${incident}.`, {
+    data: { incident },
+  });
+}
+
+export function describeFailure(error: CarrelError): WireFailure {
+  const retry = error.retryAfterSeconds === undefined ? {} : { retryAfter: error.retryAfterSeconds };
+  return {
+    code: error.code,
+    message: scrubSecrets(error.message),
+    data: { code: error.code, ...retry, ...error.data },
+  };
+}
+
+export function toProtocolError(error: CarrelError, era: Era, style?: FailureStyle): ProtocolError {
+  const { message, data } = describeFailure(error);
+  return new ProtocolError(numericCode(error, era, style), message, data);
+}
+
+function numericCode(error: CarrelError, era: Era, style?: FailureStyle): number {
+  if (error.code === 'resource_not_found') return era === 'modern' ? rpcCodes.input : resourceNotFoundInside;
+  const overridden = style?.as === 'jsonrpc' ? style.codes?.[error.kind] : undefined;
+  return overridden ?? rpcCodes[error.kind];
+}

@@ -1,0 +1,25 @@
+import type { Logger } from '../base/log.ts';
+
+export interface Caller {
+  /** Who quotas are counted for: a token's name, else an address. */
+  id: string;
+  /** Whose handles (job ids and the like) these are: a token's name, else one session. Others must not reach them. */
+  owner: string;
+}
+
+export interface Progress {
+  /** Must grow with every report of the same call. */
+  progress: number;
+  total?: number;
+  message?: string;
+}
+
+/** What one call gives to the code that carries it out. */
+export interface Call {
+  caller: Caller;
+  /** Aborts when the client cancels or goes away; work underneath must stop with it. */
+  signal: AbortSignal;
+  /** Costs nothing when the client did not ask for progress. */
+  report(progress: Progress): void;
+  log: Logger;
+}

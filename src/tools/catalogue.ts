@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { z } from 'zod';
+import { createInputParser, type InputParser } from './input.ts';
+import type { Tool } from './tool.ts';
+import type { Toolset } from './toolset.ts';
+
+export interface CatalogueOptions {
+  /** Offer only tools whose effect is read. */
+  readOnly: boolean;
+  /** Names that are not offered. */
+  disabledTools: readonly string[];
+}
+
+export interface OfferedTool {
+  tool: Tool;
+  toolset: Toolset;
+  parser: InputParser;
+  /** As `tools/list` shows it. */
+  listing: ToolListing;
+}
+
+export interface ToolListing {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: object;
+  outputSchema: object;
+  annotations: {
+    title: string;
+    readOnlyHint: boolean;
+    destructiveHint: boolean;
+    idempotentHint: boolean;
+    openWorldHint: boolean;
+  };
+}
+
+/** Every tool that this process offers, by name, in the order of toolsets and of tools within them. */
+export interface Catalogue {
+  toolsets: readonly Toolset[];
+  listings: readonly ToolListing[];
+  find(name: string): OfferedTool | undefined;
+  /** Exists in a toolset, but is switched off here. */
+  isDisabled(name: string): boolean;
+}
+
+const nameCharsMax = 64;
+
+export function createCatalogue(toolsets: readonly Toolset[], options: CatalogueOptions): Catalogue {
+  const offered = new Map<string, OfferedTool>();
+  const disabled = new Set<string>();
+  for (const toolset of toolsets) {
+    for (const tool of toolset.tools) {
+      assert(/^[a-zA-Z0-9_-]+$/.test(tool.name) && tool.name.length <= nameCharsMax, `bad tool name ${tool.name}`);
+      assert(!offered.has(tool.name) && !disabled.has(tool.name), `two tools are called ${tool.name}`);
+      if ((options.readOnly && tool.effect !== 'read') || options.disabledTools.includes(tool.name)) {
+        disabled.add(tool.name);
+      } else {
+        const parser = createInputParser(tool, toolset);
+        offered.set(tool.name, { tool, toolset, parser, listing: describeTool(tool, toolset, parser) });
+      }
+    }
+  }
+  return {
+    toolsets,
+    listings: [...offered.values()].map(({ listing }) => listing),
+    find: (name) => offered.get(name),
+    isDisabled: (name) => disabled.has(name),
+  };
+}
+
+function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolListing {
+  const reads = tool.effect === 'read';
+  return {
+    name: tool.name,
+    title: tool.title,
+    description: tool.description,
+    inputSchema: withoutDialect(parser.schema),
+    outputSchema: describeOutput(tool, toolset),
+    annotations: {
+      title: tool.title,
+      readOnlyHint: reads,
+      destructiveHint: tool.effect === 'delete',
+      idempotentHint: reads || tool.idempotent === true,
+      openWorldHint: tool.openWorld === true,
+    },
+  };
+}
+
+/** A call that may turn into a job answers with either shape, and clients check answers against this schema. */
+function describeOutput(tool: Tool, toolset: Toolset): object {
+  const result = withoutDialect(z.toJSONSchema(tool.output, { io: 'output', unrepresentable: 'any' }));
+  if (toolset.slowCallMs === undefined) return result;
+  return { type: 'object', anyOf: [result, withoutDialect(z.toJSONSchema(jobHandle))] };
+}
+
+export const jobHandle = z.object({
+  jobId: z.string(),
+  state: z.literal('running'),
+  message: z.string(),
+});
+
+/** The dialect is the protocol's default; repeating it for every tool costs tokens and says nothing. */
+function withoutDialect(schema: object): object {
+  const { $schema: _, ...rest } = schema as { $schema?: string };
+  return rest;
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { CarrelError } from '../base/errors.ts';
+import type { Tool } from './tool.ts';
+import type { Toolset } from './toolset.ts';
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+export interface ParsedInput {
+  input: unknown;
+  /** The caller would rather keep the request open than get a job's handle. */
+  wait: boolean;
+}
+
+export interface InputParser {
+  schema: JsonSchema;
+  parse(raw: unknown): ParsedInput;
+}
+
+/**
+ * Turns a tool's input schema into a parser that is kind to what clients really send (JSON text where an array or object
+ * is wanted, null for an optional field that is left out) and strict about the rest: an argument that the tool does not
+ * know is a fault, because a misspelt filter that is ignored does harm.
+ */
+export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
+  const strict = (toolset.slowCallMs === undefined ? tool.input : tool.input.extend(waitInput)).strict();
+  const schema = z.toJSONSchema(strict, { io: 'input', unrepresentable: 'any' });
+  const code = tool.argumentError ?? 'invalid_arguments';
+  return {
+    schema,
+    parse(raw) {
+      const given = isObject(raw) ? relax(raw, schema) : raw === undefined || raw === null ? {} : raw;
+      const outcome = strict.safeParse(given);
+      if (outcome.success) {
+        const { wait, ...input } = outcome.data;
+        return toolset.slowCallMs === undefined ? { input: outcome.data, wait: true } : { input, wait: wait === true };
+      }
+      const faults = outcome.error.issues.slice(0, faultsMax).map((issue) => describeIssue(issue, schema));
+      throw new CarrelError(code, `Invalid arguments for ${tool.name}: ${faults.map(sentence).join('; ')}.`, {
+        data: { details: { faults } },
+      });
+    },
+  };
+}
+
+/** Every tool whose calls may turn into jobs takes this beside its own arguments. */
+const waitInput = {
+  wait: z
+    .boolean()
+    .optional()
+    .describe('Keep the request open until the result is there instead of getting a job handle.'),
+};
+
+/** One argument that does not fit: where, and what is wrong with the bound in words. */
+export interface Fault {
+  field: string;
+  problem: string;
+}
+
+/** A hostile argument could otherwise make the error longer than itself. */
+const faultsMax = 5;
+
+function sentence({ field, problem }: Fault): string {
+  return field === '' ? problem : `${field} ${problem}`;
+}
+
+/** Parses JSON text where the schema wants an array or object, and drops nulls that stand for "not given". */
+function relax(value: Record<string, unknown>, schema: JsonSchema): Record<string, unknown> {
+  const properties = schema.properties ?? {};
+  const required = new Set(schema.required ?? []);
+  const relaxed: Record<string, unknown> = Object.create(null);
+  for (const [key, given] of Object.entries(value)) {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (property === undefined || typeof property === 'boolean') {
+      relaxed[key] = given;
+      continue;
+    }
+    if (given === null && !required.has(key) && !accepts(property, 'null')) continue;
+    relaxed[key] = relaxValue(given, property);
+  }
+  return relaxed;
+}
+
+function relaxValue(given: unknown, schema: JsonSchema): unknown {
+  if (typeof given === 'string' && !accepts(schema, 'string')) return parseIfFits(given, schema);
+  if (Array.isArray(given) && isObject(schema.items)) {
+    const items: JsonSchema = schema.items;
+    return given.map((item) => relaxValue(item, items));
+  }
+  if (isObject(given) && schema.properties) return relax(given, schema);
+  return given;
+}
+
+function parseIfFits(text: string, schema: JsonSchema): unknown {
+  const wantsArray = accepts(schema, 'array');
+  const wantsObject = accepts(schema, 'object');
+  if (!wantsArray && !wantsObject) return text;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (Array.isArray(parsed) ? wantsArray : isObject(parsed) && wantsObject) return relaxValue(parsed, schema);
+  } catch {
+    // Not JSON: the schema's own complaint about the string is the clearer one.
+  }
+  return text;
+}
+
+function accepts(schema: JsonSchema, type: string): boolean {
+  if (schema.type === type || (Array.isArray(schema.type) && schema.type.includes(type as never))) return true;
+  if (schema.enum?.some((value) => typeof value === type)) return true;
+  if (typeof schema.const === type) return true;
+  const branches = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  if (branches.length > 0) return branches.some((branch) => typeof branch !== 'boolean' && accepts(branch, type));
+  return schema.type === undefined && schema.enum === undefined && schema.const === undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function describeIssue(issue: z.core.$ZodIssue, schema: JsonSchema): Fault {
+  return { field: formatPath(issue.path), problem: describeProblem(issue, schema) };
+}
+
+function formatPath(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) text += typeof part === 'number' ? `[${part}]` : `${text === '' ? '' : '.'}${shown(part)}`;
+  return text;
+}
+
+function describeProblem(issue: z.core.$ZodIssue, schema: JsonSchema): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? `is required (${article(issue.expected)})`
+        : `must be ${article(issue.expected)}`;
+    case 'too_small':
+      return bound('at least', issue.origin, issue.minimum);
+    case 'too_big':
+      return bound('at most', issue.origin, issue.maximum);
+    case 'unrecognized_keys': {
+      const known = issue.path.length === 0 ? Object.keys(schema.properties ?? {}) : [];
+      const hint = known.length > 0 ? `; it takes ${known.join(', ')}` : '';
+      return `has no argument ${issue.keys.slice(0, 3).map(shown).join(', ')}${hint}`;
+    }
+    case 'invalid_value':
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.slice(0, 20).map(String).join(', ')}`;
+    case 'invalid_format':
+      return `must be a valid ${issue.format === 'url' ? 'URL' : issue.format}`;
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_union':
+      return 'has none of the shapes that are accepted here';
+    case 'custom':
+      return issue.message;
+    default:
+      return 'is not valid';
+  }
+}
+
+function bound(side: string, origin: string, limit: number | bigint): string {
+  if (origin === 'string') return `must have ${side} ${limit} character${limit === 1 ? '' : 's'}`;
+  if (origin === 'array' || origin === 'set') return `must have ${side} ${limit} item${limit === 1 ? '' : 's'}`;
+  return `must be ${side} ${limit}`;
+}
+
+function article(type: string): string {
+  if (type === 'int') return 'an integer';
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+/** A name that a caller made up, short enough and harmless enough to repeat. */
+function shown(name: PropertyKey): string {
+  return String(name)
+    .replace(/[^\w.$-]/g, '?')
+    .slice(0, 64);
+}

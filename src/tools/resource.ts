@@ -1,0 +1,46 @@
+import type { Call } from './call.ts';
+
+export interface ResourceSummary {
+  uri: string;
+  name: string;
+  title?: string;
+  description: string;
+  mimeType: string;
+  size?: number;
+}
+
+export interface ResourceTemplate {
+  uriTemplate: string;
+  name: string;
+  title?: string;
+  description: string;
+  mimeType: string;
+}
+
+export interface ResourcePage {
+  resources: ResourceSummary[];
+  nextCursor?: string;
+}
+
+export interface ResourceReading {
+  uri: string;
+  /** Where in a long resource to go on; found by the protocol layer wherever the client may put it. */
+  cursor?: string;
+}
+
+/** What `resources/read` answers. Fields beside `contents` go out as they are. */
+export interface ResourceContents {
+  contents: { uri: string; mimeType: string; text: string; _meta?: Record<string, unknown> }[];
+  _meta?: Record<string, unknown>;
+  [extra: string]: unknown;
+}
+
+/** Resources of one kind. Its URIs share a prefix, which is how a read finds its provider. */
+export interface ResourceProvider {
+  uriPrefix: string;
+  templates: readonly ResourceTemplate[];
+  list(cursor: string | undefined, call: Call): Promise<ResourcePage>;
+  read(reading: ResourceReading, call: Call): Promise<ResourceContents>;
+  /** Suggestions for a template's variable, best first. */
+  complete?(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
+}

@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '../base/errors.ts';
+import type { Call } from './call.ts';
+
+/** What a tool does to what is stored: decides its annotations and whether read-only mode offers it. */
+export type Effect = 'read' | 'write' | 'delete';
+
+interface ToolFacts {
+  /** As the model sees it: at most 64 characters. */
+  name: string;
+  title: string;
+  description: string;
+  effect: Effect;
+  /** Whether a second call with the same arguments changes nothing further. Reading always is. */
+  idempotent?: boolean;
+  /** Whether it talks to systems beyond this one (the web, an upstream). */
+  openWorld?: boolean;
+  /** The toolset's quota that a call counts against. */
+  quota?: string;
+  /** The code under which this tool reports arguments that do not fit, where its specification names one. */
+  argumentError?: ErrorCode;
+}
+
+/** One tool, as the rest of the program sees it. `run` gets only what `input` accepted. */
+export interface Tool extends ToolFacts {
+  input: z.ZodObject;
+  output: z.ZodObject;
+  run(input: unknown, call: Call): Promise<object>;
+}
+
+export interface ToolLiteral<Input extends z.ZodObject, Output extends z.ZodObject> extends ToolFacts {
+  input: Input;
+  output: Output;
+  run(input: z.output<Input>, call: Call): Promise<z.input<Output>>;
+}
+
+/**
+ * A tool is data with a `run` that returns plain data. It does not know its transport, does not render, and catches
+ * nothing: the funnel in `mcp/call-tool` does that for all tools.
+ */
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  literal: ToolLiteral<Input, Output>,
+): Tool {
+  return { ...literal, run: (input, call) => literal.run(input as z.output<Input>, call) };
+}

@@ -1,0 +1,37 @@
+import type { CarrelError, ErrorKind } from '../base/errors.ts';
+import type { SlotsOptions } from '../base/slots.ts';
+import type { Prompt } from './prompt.ts';
+import type { ResourceProvider } from './resource.ts';
+import type { SearchSource } from './search-source.ts';
+import type { Tool } from './tool.ts';
+
+/** So many calls in a sliding window, counted for each caller. */
+export interface Quota {
+  limit: number;
+  windowMs: number;
+}
+
+/**
+ * How a failed call of this toolset looks on the wire; each follows its own specification.
+ * `jsonrpc`: a JSON-RPC error; `codes` overrides the usual numeric code of a kind. `result`: a tool result with `isError`.
+ */
+export type FailureStyle = { as: 'jsonrpc'; codes?: Partial<Record<ErrorKind, number>> } | { as: 'result' };
+
+export interface Toolset {
+  name: string;
+  tools: readonly Tool[];
+  failures: FailureStyle;
+  quotas?: Readonly<Record<string, Quota>>;
+  resources?: readonly ResourceProvider[];
+  prompts?: readonly Prompt[];
+  sources?: readonly SearchSource[];
+  /** Calls that run longer than this are answered with a job's handle and go on. Absent: callers wait. */
+  slowCallMs?: number;
+  /** Calls of this toolset that may run and wait at the same time. Absent: only the program's own bound holds. */
+  inFlight?: SlotsOptions;
+  /** Facts for `GET /health`. Must be quick and must not throw. */
+  health?(): Record<string, unknown>;
+  /** Last look at an error before it leaves, where a specification wants another code or shape. */
+  translate?(error: CarrelError): CarrelError;
+  close?(): Promise<void>;
+}
