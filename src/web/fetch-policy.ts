@@ -87,13 +87,13 @@ function judgePort(target: Target, policy: FetchPolicy): void {
 
 function judgeHost(target: Target, policy: FetchPolicy): void {
   if (policy.refused?.matches(target)) throw hostNotAllowed(target.host);
-  const mayMatchResolved = target.address === undefined && policy.onlyHosts?.hasAddresses === true;
+  const mayMatchResolved = target.address === undefined && policy.onlyHosts?.hasRanges === true;
   if (isRestricted(policy) && !policy.onlyHosts?.matches(target) && !mayMatchResolved)
     throw hostNotAllowed(target.host);
   // RFC 6761: these names mean loopback, whatever a resolver says.
   const isLocalhost = target.host === 'localhost' || target.host.endsWith('.localhost');
   const isOpen =
-    policy.allowPrivateNetworks === true || policy.allowPrivate?.matches(target) || policy.allowPrivate?.hasAddresses;
+    policy.allowPrivateNetworks === true || policy.allowPrivate?.matches(target) || policy.allowPrivate?.hasRanges;
   if (isLocalhost && !isOpen) throw privateNetworkBlocked(target.host);
   if (target.address !== undefined) judgeAddresses(target, [target.address], policy);
 }

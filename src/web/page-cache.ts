@@ -103,7 +103,7 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
 interface Entry {
   key: string;
   response: Omit<FetchResponse, 'body'>;
-  body: Uint8Array;
+  body: Uint8Array<ArrayBuffer>;
   validators: Validators | undefined;
   freshUntilMs: number;
 }

@@ -8,7 +8,7 @@ import { CarrelError } from '../base/errors.ts';
  * The whole body, decompressed. Both what comes over the wire and what it unpacks to may have at most `bytesMax` bytes;
  * reading stops at the first byte beyond, so a compression bomb costs no more memory than a page.
  */
-export async function readBody(response: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+export async function readBody(response: IncomingMessage, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   const encodings = contentEncodings(response.headers['content-encoding']);
   if (Number(response.headers['content-length']) > bytesMax) throw tooLarge(bytesMax);
   let source: AsyncIterable<Uint8Array> = bounded(response, bytesMax);
@@ -80,7 +80,7 @@ function tooLarge(bytesMax: number): CarrelError {
 }
 
 /** In memory of its own, never in Node's shared pool, so that it can be handed over to a worker. */
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
+function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0));
   let offset = 0;
   for (const chunk of chunks) {

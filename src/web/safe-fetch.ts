@@ -57,8 +57,8 @@ export interface FetchHead {
 }
 
 export interface FetchResponse extends FetchHead {
-  /** Unpacked; empty for HEAD. */
-  body: Uint8Array;
+  /** Unpacked; empty for HEAD. The caller's own, so it can be transferred to a worker. */
+  body: Uint8Array<ArrayBuffer>;
   fromCache: boolean;
 }
 

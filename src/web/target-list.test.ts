@@ -38,15 +38,30 @@ test('an entry with a port means that port only', () => {
   assert.equal(parseTargetList(['10.0.0.1']).matchesWithPort(target('10.0.0.1', 81)), false);
 });
 
-test('addresses and ranges match literals and what names resolve to', () => {
-  const list = parseTargetList(['10.0.0.0/8', '0x7f.1', '::1']);
-  assert.equal(list.hasAddresses, true);
+test('a literal means that host in all its spellings, and no name that resolves to it', () => {
+  const list = parseTargetList(['0x7f.1', '::1', '[FD00::0001]']);
+  assert.equal(list.hasRanges, false);
+  for (const host of ['127.0.0.1', '::ffff:7f00:1', '::1', 'fd00::1'])
+    assert.equal(list.matches(target(host)), true, host);
+  assert.equal(list.matches(target('intranet.example', 443, '127.0.0.1')), false);
+  assert.equal(list.matches(target('127.0.0.2')), false);
+});
+
+test('a range matches literals and what names resolve to, with a port if it has one', () => {
+  const list = parseTargetList(['10.0.0.0/8', '[fd00::/8]:81', '192.168.0.0/16:82']);
+  assert.equal(list.hasRanges, true);
   assert.equal(list.matches(target('10.9.9.9')), true);
   assert.equal(list.matches(target('intranet.example', 443, '10.9.9.9')), true);
-  assert.equal(list.matches(target('127.0.0.1')), true);
-  assert.equal(list.matches(target('::1')), true);
-  assert.equal(list.matches(target('11.0.0.1')), false);
   assert.equal(list.matches(target('intranet.example')), false);
+  assert.equal(list.matches(target('11.0.0.1')), false);
+  assert.deepEqual(
+    [81, 82].map((port) => list.matches(target('fd12::1', port))),
+    [true, false],
+  );
+  assert.deepEqual(
+    [81, 82].map((port) => list.matches(target('192.168.1.1', port))),
+    [false, true],
+  );
 });
 
 test('blank entries are ignored and what cannot be read is a configuration error that quotes it', () => {

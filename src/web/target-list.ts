@@ -10,14 +10,17 @@ export interface Target {
 
 /**
  * Hosts that a rule speaks of. An entry is one of
- * - `docs.example.com` or `docs.example.com:8080`: that name, and no other; its subdomains are other names
+ * - `docs.example.com`, `10.1.2.3`, `[fd00::1]`: that host as a URL names it. Subdomains, and names that resolve to the
+ *   address, are other hosts
  * - `*.example.com`: every name below it, not itself
- * - `10.1.2.3`, `10.1.2.3:8080`, `[fd00::1]:8080`, `10.0.0.0/8`: these addresses, as a literal or as what a name resolves to
+ * - `10.0.0.0/8`, `fd00::/8`: these addresses, as literals and as what names resolve to
+ *
+ * each with an optional port: `docs.example.com:8080`, `[fd00::1]:8080`, `10.0.0.0/8:8080`, `[fd00::/8]:8080`.
  */
 export interface TargetList {
   readonly isEmpty: boolean;
-  /** Whether a name that is not listed could still be in the list by its address. */
-  readonly hasAddresses: boolean;
+  /** Whether a host that is not listed could still be in the list by what it resolves to. */
+  readonly hasRanges: boolean;
   matches(target: Target): boolean;
   /** As `matches`, but only by entries that name the port. */
   matchesWithPort(target: Target): boolean;
@@ -30,7 +33,7 @@ export function parseTargetList(entries: readonly string[]): TargetList {
     .map(parseEntry);
   return {
     isEmpty: parsed.length === 0,
-    hasAddresses: parsed.some((entry) => entry.block !== undefined),
+    hasRanges: parsed.some((entry) => entry.range !== undefined),
     matches: (target) => parsed.some((entry) => entryMatches(entry, target)),
     matchesWithPort: (target) => parsed.some((entry) => entry.port !== undefined && entryMatches(entry, target)),
   };
@@ -50,38 +53,45 @@ export function canonicalHost(urlHostname: string): string | undefined {
 interface Entry {
   name?: string;
   suffix?: string;
-  block?: AddressBlock;
+  range?: AddressBlock;
   port?: number;
 }
 
 function entryMatches(entry: Entry, { host, port, address }: Target): boolean {
   if (entry.port !== undefined && entry.port !== port) return false;
-  if (entry.block !== undefined) return address !== undefined && isInBlock(address, entry.block);
+  if (entry.range !== undefined) return address !== undefined && isInBlock(address, entry.range);
   if (entry.suffix !== undefined) return host.endsWith(entry.suffix) && host.length > entry.suffix.length;
-  return host === entry.name;
+  return comparable(host) === entry.name;
+}
+
+/** One text for all spellings of a literal, mapped ones included. */
+function comparable(host: string): string {
+  return parseAddress(host)?.toString() ?? host;
 }
 
 function parseEntry(text: string): Entry {
-  const block = parseAddressBlock(text);
-  if (block !== undefined) return { block };
-  const bare = parseAddress(text);
-  if (bare !== undefined) return addressEntry(bare);
-  const [, wildcard, authority = '', port] = /^(\*\.)?([^*/?#@\\\s]+?)(?::(\d{1,5}))?$/.exec(text) ?? [];
-  const host = hostOf(authority);
-  if (host === undefined || Number(port) > 65_535 || Number(port) === 0) throw invalidEntry(text);
-  const portPart = port === undefined ? {} : { port: Number(port) };
-  const address = parseAddress(host);
-  if (address === undefined) return wildcard ? { suffix: `.${host}`, ...portPart } : { name: host, ...portPart };
-  if (wildcard) throw invalidEntry(text);
-  return { ...addressEntry(address), ...portPart };
+  // A bare IPv6 address is all colons, none of which begins a port.
+  const isBare = parseAddress(text) !== undefined || parseAddressBlock(text) !== undefined;
+  const [, hostText = '', portText] = (isBare ? [text, text] : /^(.*?)(?::(\d{1,5}))?$/.exec(text)) ?? [];
+  const port = portText === undefined ? undefined : Number(portText);
+  const host = parseHost(hostText);
+  if (host === undefined || port === 0 || (port ?? 0) > 65_535) throw invalidEntry(text);
+  return port === undefined ? host : { ...host, port };
 }
 
-function addressEntry(address: Address): Entry {
-  return { block: [address, address.kind() === 'ipv4' ? 32 : 128] };
+function parseHost(text: string): Entry | undefined {
+  const range = parseAddressBlock(text.replace(/^\[(.*)\]$/, '$1'));
+  if (range !== undefined) return { range };
+  const isWildcard = text.startsWith('*.');
+  const host = hostOf(isWildcard ? text.slice(2) : parseAddress(text)?.kind() === 'ipv6' ? `[${text}]` : text);
+  if (host === undefined) return undefined;
+  if (!isWildcard) return { name: comparable(host) };
+  return parseAddress(host) === undefined ? { suffix: `.${host}` } : undefined;
 }
 
 /** Through the URL parser, so that `EXAMPLE.com.` or `bücher.example` in a list means what it means in a URL. */
 function hostOf(authority: string): string | undefined {
+  if (/[*/?#@\\\s]/.test(authority)) return undefined;
   const url = URL.parse(`http://${authority}/`);
   return url === null || url.port !== '' ? undefined : canonicalHost(url.hostname);
 }
@@ -89,6 +99,6 @@ function hostOf(authority: string): string | undefined {
 function invalidEntry(text: string): CarrelError {
   return new CarrelError(
     'invalid_config',
-    `"${text}" is not a host: write a name, a name:port, *.name, an address, [an IPv6 address]:port, or a range such as 10.0.0.0/8.`,
+    `"${text}" is not a host: write a name, a name:port, *.name, an address, [an IPv6 address]:port, or a range like 10.0.0.0/8.`,
   );
 }
