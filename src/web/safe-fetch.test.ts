@@ -54,7 +54,7 @@ test('nothing is sent but the fixed set of headers, on a connection that is clos
 
 test('a header value with a line break is refused before anything is sent (T080)', async (t) => {
   const { origin } = await serveHttp(t, () => assert.fail('a request arrived'));
-  assert.throws(() => fetcher({ userAgent: 'a\r\nx: y' }), { code: 'invalid_arguments' });
+  assert.throws(() => fetcher({ userAgent: 'a\r\nx: y' }), { code: 'invalid_config' });
   await assert.rejects(fetcher()(origin, { accept: 'a\nb' }), { code: 'invalid_arguments' });
 });
 
@@ -84,6 +84,16 @@ test('a name is looked up once, and the connection goes to the address that was 
 test('a name with a private address among public ones is not connected to at all (T068)', async () => {
   const lookup = async () => [{ address: '93.184.216.34' }, { address: '10.0.0.5' }];
   await assert.rejects(createSafeFetch({}, { lookup })('http://mixed.example/'), { code: 'private_network_blocked' });
+});
+
+test('a name without an address, or with one that cannot be judged, is not connected to', async () => {
+  for (const addresses of [[], ['93.184.216.34', 'fe80::1%lo'], ['nonsense']]) {
+    const lookup = async () => addresses.map((address) => ({ address }));
+    await assert.rejects(createSafeFetch({}, { lookup })('http://odd.example/'), {
+      code: 'fetch_failed',
+      data: { host: 'odd.example', reason: 'name_not_found' },
+    });
+  }
 });
 
 test('when one address does not answer, the next is tried', async (t) => {
