@@ -135,6 +135,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
   }
 
   function enterInline(element: PageElement): () => void {
+    if (standsApart(element) && spans.length > 0) addText(' ');
     const before = look;
     look = { ...look, ...lookOf(element, baseUrl) };
     return () => {
@@ -210,6 +211,17 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
     }
     return enterInline(element);
   }
+}
+
+/**
+ * Inline elements side by side in a block that has no text of its own, such as links in a bar: style sets them apart,
+ * and without it their words would run together.
+ */
+function standsApart({ parent, position }: PageElement): boolean {
+  if (!parent || !blockTags.has(parent.tag) || position === 0) return false;
+  const before = parent.children[position - 1];
+  if (before === undefined || typeof before === 'string' || blockTags.has(before.tag)) return false;
+  return parent.children.slice(0, 20).every((child) => typeof child !== 'string' || child.trim() === '');
 }
 
 const linkSchemes = new Set(['http:', 'https:', 'mailto:', 'ftp:']);
