@@ -22,6 +22,9 @@ const startTimeoutMs = 30_000;
 /** Share of a worker's memory for the JavaScript heap. The rest is for Node itself and for off-heap buffers. */
 const heapShare = 0.6;
 
+/** A worker that keeps more than this share of its memory after a document makes room for a fresh one. */
+const residentShareMax = 0.6;
+
 /**
  * A child process that extracts documents. Not a worker thread: `resourceLimits` of a thread does not bound
  * ArrayBuffers, in which a PDF's streams are unpacked, and a thread that exhausts memory ends the whole process.
@@ -34,7 +37,14 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // The worker reads what strangers wrote: it gets no environment, so none of our secrets.
     env: {},
-    execArgv: [`--max-old-space-size=${Math.round(memoryMb * heapShare)}`, '--disable-warning=ExperimentalWarning'],
+    execArgv: [
+      `--max-old-space-size=${Math.round(memoryMb * heapShare)}`,
+      // V8's default of 16 MB per half lets garbage double what a large page takes.
+      '--max-semi-space-size=4',
+      // One thread for collecting garbage: a worker that fights for memory must not take every core.
+      '--v8-pool-size=1',
+      '--disable-warning=ExperimentalWarning',
+    ],
   });
   let alive = true;
   const ended = new Promise<void>((resolve) => {
@@ -72,7 +82,9 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
       const request: ExtractRequest = { source, limits };
       const reply = once(child, timeoutMs);
       child.send(request);
-      return documentOf(await reply);
+      const answer = await reply;
+      if (answer.type !== 'ready' && answer.residentMb > memoryMb * residentShareMax) void kill();
+      return documentOf(answer);
     } catch (error) {
       if (signal?.aborted) throw new CarrelError('cancelled', 'The extraction was cancelled.');
       if (error instanceof Ended) {
