@@ -9,7 +9,7 @@ export const tools: Record<string, (html: string) => string> = {
     return withTitle(title, text);
   },
   readability: (html) => {
-    const article = new Readability(parseHTML(whole(html)).document, { charThreshold: 100 }).parse();
+    const article = new Readability(parseHTML(whole(html)).document).parse();
     return withTitle(article?.title, brokenUp(article?.content ?? ''));
   },
   stripping: (html) => brokenUp(html),

@@ -47,13 +47,15 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
     ],
   });
   let alive = true;
+  let killed = false;
   const ended = new Promise<void>((resolve) => {
     const end = () => {
       alive = false;
       resolve();
     };
     child.once('exit', end);
-    child.once('error', end);
+    // Kept for good: an error event that nobody hears would end the program.
+    child.on('error', end);
   });
   const ready = once(child, startTimeoutMs).then(() => hold(child, false));
   // A worker that cannot start is reported by the call that waits for it; close() may come before any call does.
@@ -75,9 +77,11 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
   ): Promise<ExtractedDocument> {
     hold(child, true);
     const onAbort = () => void kill();
+    let started = false;
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       await ready;
+      started = true;
       hold(child, true);
       const request: ExtractRequest = { source, limits };
       const reply = once(child, timeoutMs);
@@ -86,12 +90,10 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
       if (answer.type !== 'ready' && answer.residentMb > memoryMb * residentShareMax) void kill();
       return documentOf(answer);
     } catch (error) {
-      if (signal?.aborted) throw new CarrelError('cancelled', 'The extraction was cancelled.');
-      if (error instanceof Ended) {
-        void kill();
-        throw failureOf(error, timeoutMs, memoryMb);
-      }
-      throw error;
+      if (!(error instanceof Ended)) throw error;
+      if (killed) throw new CarrelError('cancelled', 'The extraction was cancelled.', { cause: error });
+      void kill();
+      throw started ? failureOf(error, timeoutMs, memoryMb) : unavailable(error);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       if (alive) hold(child, false);
@@ -102,6 +104,7 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
     // Held, so that a caller who waits for the end of an idle worker is still there when it comes.
     if (alive) child.ref();
     alive = false;
+    killed = true;
     child.kill('SIGKILL');
     await ended;
   }
@@ -159,6 +162,10 @@ function documentOf(reply: ExtractReply): ExtractedDocument {
     throw new CarrelError(reply.code, reply.message, { cause: reply.cause, data: reply.data });
   }
   throw new CarrelError('extraction_failed', 'The reader answered out of turn. Try again.');
+}
+
+function unavailable(ended: Ended): CarrelError {
+  return new CarrelError('unavailable', 'The reader of documents did not start. Try again later.', { cause: ended });
 }
 
 function failureOf(ended: Ended, timeoutMs: number, memoryMb: number): CarrelError {
