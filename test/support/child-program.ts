@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type TextWatch, watchText } from './watch-text.ts';
 
 export interface ChildProgram {
   readonly process: ChildProcessWithoutNullStreams;
-  /** What it has written to stderr so far. */
-  stderrText(): string;
-  /** Settles when stderr holds a match, with its groups; fails if the program ends before that. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resident memory in bytes. */
-  residentBytes(): number;
+  stderrText: TextWatch['text'];
+  said: TextWatch['said'];
+  /** Resident memory in bytes: now, and at its highest so far. */
+  memory(): { now: number; peak: number };
+  openFiles(): number;
   /** Ends it and gives back its exit code. */
   stop(): Promise<number | null>;
 }
@@ -37,39 +37,24 @@ export function startProgram(
     cwd: home,
     env: { PATH: process.env['PATH'] ?? '', HOME: home, CARREL_HOME: join(home, 'data'), ...env },
   });
-  let stderr = '';
-  const watchers = new Set<() => void>();
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-    for (const look of watchers) look();
-  });
+  const stderr = watchText(child.stderr);
   const exited = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => {
       rmSync(home, { recursive: true, force: true });
-      for (const look of watchers) look();
       resolve(code);
     });
   });
   return {
     process: child,
-    stderrText: () => stderr,
-    said: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          const match = pattern.exec(stderr);
-          if (match) resolve(match);
-          else if (child.exitCode !== null)
-            reject(new Error(`ended (${child.exitCode}) without ${pattern}: ${stderr}`));
-          else return;
-          watchers.delete(look);
-        };
-        watchers.add(look);
-        look();
-      }),
-    residentBytes() {
+    stderrText: stderr.text,
+    said: stderr.said,
+    memory() {
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+      const bytes = (field: string): number =>
+        Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
+      return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
     },
+    openFiles: () => readdirSync(`/proc/${child.pid}/fd`).length,
     async stop() {
       child.kill('SIGTERM');
       return exited;

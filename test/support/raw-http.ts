@@ -76,6 +76,41 @@ export async function openSession(url: string, revision = '2025-11-25', given: R
   };
 }
 
+export interface RawStream {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  messages(): Message[];
+  /** Settles when the server ends it. */
+  ended: Promise<void>;
+  close(): void;
+}
+
+/** Opens an event stream and keeps what comes on it: of a session with GET, of one request with POST and a body. */
+export function openStream(url: string, headers: Record<string, string>, body?: unknown): Promise<RawStream> {
+  const method = body === undefined ? 'GET' : 'POST';
+  const accept = body === undefined ? { accept: 'text/event-stream' } : jsonHeaders;
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(url, { method, headers: { ...accept, ...headers }, agent: false }, (response) => {
+      const stream: RawStream = {
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        text: '',
+        messages: () => readMessages(response.headers['content-type'] ?? '', stream.text),
+        ended: new Promise((end) => response.once('close', () => end())),
+        close: () => void outgoing.destroy(),
+      };
+      response.on('error', () => {});
+      response.setEncoding('utf8').on('data', (part: string) => {
+        stream.text += part;
+      });
+      resolve(stream);
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
 /** A call of 2026-07-28, with the headers that this revision demands. */
 export function modernRequest(method: string, params: Record<string, unknown> = {}, id: string | number = 1) {
   const named = params['name'] ?? params['uri'];
