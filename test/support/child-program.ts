@@ -13,6 +13,8 @@ export interface ChildProgram {
   /** Resident memory in bytes: now, and at its highest so far. */
   memory(): { now: number; peak: number };
   openFiles(): number;
+  /** The exit code, once it has ended. */
+  readonly exited: Promise<number | null>;
   /** Ends it and gives back its exit code. */
   stop(): Promise<number | null>;
 }
@@ -39,7 +41,7 @@ export function startProgram(
   });
   const stderr = watchText(child.stderr);
   const exited = new Promise<number | null>((resolve) => {
-    child.once('exit', (code) => {
+    child.once('close', (code) => {
       rmSync(home, { recursive: true, force: true });
       resolve(code);
     });
@@ -54,6 +56,7 @@ export function startProgram(
         Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
       return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
     },
+    exited,
     openFiles: () => readdirSync(`/proc/${child.pid}/fd`).length,
     async stop() {
       child.kill('SIGTERM');

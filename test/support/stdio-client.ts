@@ -74,11 +74,10 @@ export function startStdioClient(file: string, args: readonly string[] = []): St
       client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
       return answer;
     },
-    end: () =>
-      new Promise((resolve) => {
-        program.process.once('exit', resolve);
-        stdin.end();
-      }),
+    end() {
+      stdin.end();
+      return program.exited;
+    },
   };
   return client;
 }
