@@ -32,6 +32,25 @@ const kinds = {
   // More calls than the window allows. Not for too many at the same time: that is too_many_in_flight.
   rate_limit_exceeded: 'limit',
   too_many_in_flight: 'limit',
+  // An address that is no URL, has no usable host, or is too long. Not for a good URL that a rule refuses: those follow.
+  invalid_url: 'input',
+  // User name or password in the URL. They would be sent to whoever answers, and kept in logs.
+  credentials_in_url: 'input',
+  // The fetch rules refuse the URL, of the caller or of a redirect, by its scheme, host or port, before any connection.
+  scheme_not_allowed: 'forbidden',
+  host_not_allowed: 'forbidden',
+  port_not_allowed: 'forbidden',
+  // The host is, or resolves to, an address that is not on the public internet and that nobody has allowed by name.
+  private_network_blocked: 'forbidden',
+  // The answer is larger than the call may take, before or after decompression. Not for our own request bodies.
+  too_large: 'limit',
+  // The whole fetch, from the name lookup to the last byte, took longer than it may.
+  fetch_timeout: 'timeout',
+  too_many_redirects: 'upstream',
+  // No usable answer: name not found, refused, reset, TLS, not HTTP. Not for a status of 400 or more: that is an answer.
+  fetch_failed: 'upstream',
+  // A Content-Encoding other than gzip, br and deflate, or more than two of them.
+  unsupported_encoding: 'upstream',
   // A tool that exists but is switched off here (read-only mode, DISABLED_TOOLS).
   tool_disabled: 'forbidden',
   cancelled: 'cancelled',

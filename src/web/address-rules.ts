@@ -1,0 +1,114 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/**
+ * What an address is, for somebody who is about to connect to it:
+ * - `public`: ordinary unicast on the internet; the only class that may be reached without being named.
+ * - `private`: loopback, RFC 1918, carrier-grade NAT, unique local. An operator may open these.
+ * - `special`: everything else that IANA sets aside (documentation, benchmarking, multicast, transition, reserved, …).
+ * - `metadata`: where clouds serve credentials to whoever can connect. Never reachable, whatever is allowed.
+ */
+export type AddressClass = 'public' | 'private' | 'special' | 'metadata';
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type AddressBlock = [Address, number];
+
+/**
+ * Reads a literal address in its canonical spelling. IPv4-mapped IPv6 comes back as the IPv4 address that it is, since
+ * that is where a connection would go. Undefined for anything else: short and octal forms are the URL parser's business
+ * (it has made them canonical before they come here), and a zone id names an interface of ours.
+ */
+export function parseAddress(text: string): Address | undefined {
+  if (text.includes('%') || isIP(text) === 0) return undefined;
+  return ipaddr.process(withoutDots(text));
+}
+
+/** Reads `10.0.0.0/8` or `fd00::/8`; undefined for anything else. */
+export function parseAddressBlock(text: string): AddressBlock | undefined {
+  const [base = '', length = '', ...rest] = text.split('/');
+  if (rest.length > 0 || base.includes('%') || !/^\d{1,3}$/.test(length)) return undefined;
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(base)] ?? -1;
+  return Number(length) <= bits ? [ipaddr.parse(withoutDots(base)), Number(length)] : undefined;
+}
+
+export function isInBlock(address: Address, block: AddressBlock): boolean {
+  return address.kind() === block[0].kind() && address.match(block);
+}
+
+export function classifyAddress(address: Address): AddressClass {
+  if (isMetadataAddress(address)) return 'metadata';
+  const range: string = address.range();
+  if (privateRanges.has(range)) return 'private';
+  // ipaddr.js calls every IPv6 address unicast that is in none of its ranges; only 2000::/3 has ever been given out.
+  const isGlobal = address.kind() === 'ipv4' || (isInBlock(address, globalUnicast) && !isIsatap(address));
+  return range === 'unicast' && isGlobal ? 'public' : 'special';
+}
+
+export function isPublicAddress(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== undefined && classifyAddress(address) === 'public';
+}
+
+export function isMetadataAddress(address: Address): boolean {
+  return [address, ...embeddedAddresses(address)].some((one) => metadataBlocks.some((block) => isInBlock(one, block)));
+}
+
+const privateRanges = new Set<string>(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal']);
+const globalUnicast = block('2000::/3');
+
+/**
+ * Link-local as a whole, since the clouds scatter their services over it (169.254.169.254, .170.2, .170.23, .0.23, .42.42;
+ * fe80::a9fe:a9fe), and those that live elsewhere.
+ */
+const metadataBlocks = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  '168.63.129.16/32', // Azure's wire server: a public address that every Azure machine routes to its host
+  '100.100.100.200/32', // Alibaba
+  '192.0.0.192/32', // Oracle
+  'fd00:ec2::/32', // Amazon: metadata, container credentials, time, names
+  'fd20:ce::254/128', // Google
+  'fd00:42::42/128', // Scaleway
+].map(block);
+
+/** Bit offsets of the IPv4 address inside IPv6 ranges that carry one. */
+const carriers: { block: AddressBlock; offset: number; inverted?: true }[] = [
+  { block: block('::/96'), offset: 96 }, // IPv4-compatible, RFC 4291
+  { block: block('::ffff:0:0:0/96'), offset: 96 }, // IPv4-translated, RFC 2765
+  { block: block('64:ff9b::/96'), offset: 96 }, // NAT64, RFC 6052
+  { block: block('64:ff9b:1::/48'), offset: 96 }, // local NAT64, RFC 8215
+  { block: block('2002::/16'), offset: 16 }, // 6to4
+  { block: block('2001::/32'), offset: 96, inverted: true }, // Teredo's client
+  { block: block('2001::/32'), offset: 32 }, // Teredo's server
+];
+
+function embeddedAddresses(address: Address): ipaddr.IPv4[] {
+  if (!(address instanceof ipaddr.IPv6)) return [];
+  const bytes = address.toByteArray();
+  const found = carriers
+    .filter((carrier) => isInBlock(address, carrier.block))
+    .map(({ offset, inverted }) => ipv4At(bytes, offset / 8, inverted ? 0xff : 0));
+  return isIsatap(address) ? [...found, ipv4At(bytes, 12, 0)] : found;
+}
+
+function ipv4At(bytes: number[], start: number, mask: number): ipaddr.IPv4 {
+  return new ipaddr.IPv4(bytes.slice(start, start + 4).map((byte) => byte ^ mask));
+}
+
+/** ISATAP (RFC 5214) may hide in any prefix: its mark is the interface identifier `[02]00:5efe:<IPv4>`. */
+function isIsatap(address: Address): boolean {
+  if (!(address instanceof ipaddr.IPv6)) return false;
+  const [, , , , fourth = 0, fifth = 0] = address.parts;
+  return (fourth & 0xfdff) === 0 && fifth === 0x5efe;
+}
+
+/** ipaddr.js reads `::8.8.8.8`, which is how resolvers print `::808:808`, as the mapped address `::ffff:8.8.8.8`. */
+function withoutDots(literal: string): string {
+  return isIP(literal) === 6 ? new URL(`http://[${literal}]/`).hostname.slice(1, -1) : literal;
+}
+
+function block(text: string): AddressBlock {
+  const parsed = parseAddressBlock(text);
+  if (parsed === undefined) throw new TypeError(`not an address block: ${text}`);
+  return parsed;
+}

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import type { Address } from './address-rules.ts';
+
+export interface Endpoint {
+  /** Judged already, and not empty. */
+  addresses: readonly Address[];
+  port: number;
+  /** Present for TLS; a name is verified and sent as SNI, an address is only verified. */
+  tlsHost?: string;
+}
+
+/**
+ * A fresh connection to one of exactly these addresses. No agent and no pool, so that a connection made for one name is
+ * never used for another, and no proxy from the environment, which would resolve names behind our back.
+ */
+export async function connect({ addresses, port, tlsHost }: Endpoint, signal: AbortSignal): Promise<Socket> {
+  const candidates = alternateFamilies(addresses).slice(0, attemptsMax);
+  let failure: unknown;
+  for (const [index, address] of candidates.entries()) {
+    const isLast = index === candidates.length - 1;
+    try {
+      const socket = await dial(address, port, isLast ? undefined : attemptTimeoutMs, signal);
+      return tlsHost === undefined ? socket : await secure(socket, tlsHost, signal);
+    } catch (error) {
+      if (signal.aborted || !isDialError(error)) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** A name with many addresses must not turn one call into many connections. */
+const attemptsMax = 4;
+/** How long one address may stay silent while there is another to try. */
+const attemptTimeoutMs = 2500;
+
+/** A machine without a route for one family must come to the other soon. Keeps the resolver's order within a family. */
+function alternateFamilies(addresses: readonly Address[]): Address[] {
+  const first = addresses.filter((address) => address.kind() === addresses[0]?.kind());
+  const second = addresses.filter((address) => address.kind() !== addresses[0]?.kind());
+  return first
+    .flatMap((address, index) => [address, second[index]].filter((one) => one !== undefined))
+    .concat(second.slice(first.length));
+}
+
+async function dial(
+  address: Address,
+  port: number,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const socket = connectTcp({ host: address.toString(), port, autoSelectFamily: false });
+  // An error may come while nobody waits (after the connection, before the request); unheard it would end the process.
+  socket.on('error', () => {});
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => socket.destroy(dialTimeout()), timeoutMs);
+  try {
+    await once(socket, 'connect', { signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function secure(socket: Socket, host: string, signal: AbortSignal): Promise<Socket> {
+  // Verification is stated here because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise switch it off for the process.
+  secureContext ??= createSecureContext();
+  const tls = connectTls({
+    socket,
+    host,
+    secureContext,
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  });
+  tls.on('error', () => {});
+  try {
+    await once(tls, 'secureConnect', { signal });
+    return tls;
+  } catch (error) {
+    tls.destroy();
+    socket.destroy();
+    throw error;
+  }
+}
+
+/** The trusted roots, parsed once: that costs more than the handshake. */
+let secureContext: SecureContext | undefined;
+
+function isDialError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
+}
+
+function dialTimeout(): Error {
+  return Object.assign(new Error('no answer to the connection attempt'), { code: 'ETIMEDOUT', syscall: 'connect' });
+}

@@ -1,0 +1,37 @@
+import { CarrelError, isCarrelError } from '../base/errors.ts';
+
+/**
+ * Runs work that ends when its signal does: when the time is up (`fetch_timeout`) or when the caller gives up
+ * (`cancelled`, or the caller's own reason). The bound is on the whole, so a body that drips for ever ends too.
+ */
+export async function withDeadline<T>(
+  { timeoutMs, host }: { timeoutMs: number; host: string },
+  callerSignal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const onCallerAbort = (): void => controller.abort(cancellation(callerSignal?.reason));
+  const timer = setTimeout(() => controller.abort(timeout(host, timeoutMs)), timeoutMs);
+  callerSignal?.addEventListener('abort', onCallerAbort, { once: true });
+  try {
+    if (callerSignal?.aborted) onCallerAbort();
+    controller.signal.throwIfAborted();
+    return await work(controller.signal);
+  } catch (error) {
+    // Whatever broke because of the abort (a reset, a half-read body), the abort is the reason.
+    controller.signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    callerSignal?.removeEventListener('abort', onCallerAbort);
+  }
+}
+
+function cancellation(reason: unknown): CarrelError {
+  return isCarrelError(reason) ? reason : new CarrelError('cancelled', 'The fetch was cancelled.', { cause: reason });
+}
+
+function timeout(host: string, timeoutMs: number): CarrelError {
+  const message = `${host} did not deliver the whole answer within ${timeoutMs} ms. Try again later, or fetch another page.`;
+  return new CarrelError('fetch_timeout', message, { data: { host, timeoutMs } });
+}

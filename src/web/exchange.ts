@@ -1,0 +1,88 @@
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { CarrelError } from '../base/errors.ts';
+
+export type FetchMethod = 'GET' | 'HEAD';
+
+/** Everything that is ever sent. Nothing of the caller's or of this server's credentials has a place here. */
+export interface RequestHeaders {
+  host: string;
+  'user-agent': string;
+  accept: string;
+  'accept-language': string;
+  'accept-encoding': string;
+  'if-none-match'?: string;
+  'if-modified-since'?: string;
+}
+
+/** Sends one request over a connection that is used for nothing else, and resolves once the head of the answer is there. */
+export function exchange(
+  socket: Socket,
+  request: { method: FetchMethod; path: string; headers: RequestHeaders },
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({
+      ...request,
+      headers: { ...request.headers },
+      createConnection: () => socket,
+      maxHeaderSize: headerBytesMax,
+      insecureHTTPParser: false,
+      signal,
+    });
+    let interimAnswers = 0;
+    outgoing.on('information', () => {
+      interimAnswers += 1;
+      if (interimAnswers > interimAnswersMax) outgoing.destroy(failure('HPE_INTERIM', 'too many interim answers'));
+    });
+    outgoing.on('error', reject);
+    outgoing.on('close', () => reject(failure('ECONNRESET', 'closed before an answer')));
+    outgoing.on('response', resolve);
+    outgoing.end();
+  });
+}
+
+/** The headers that say something about the page. Cookies and whatever else a site invents stop here. */
+export function pageHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of keptHeaders) {
+    const value = headers[name];
+    if (typeof value === 'string')
+      kept[name] = value.replace(/[^\t\x20-\x7e\x80-\uffff]/g, '').slice(0, headerCharactersMax);
+  }
+  return kept;
+}
+
+/** What may go into a header line: printable ASCII. Anything else could end the line and begin another. */
+export function isHeaderValue(value: string): boolean {
+  return /^[\x20-\x7e]{1,1024}$/.test(value);
+}
+
+export function checkHeaderValue(name: string, value: string): string {
+  if (isHeaderValue(value)) return value;
+  throw new CarrelError('invalid_arguments', `${name} must be 1 to 1024 printable ASCII characters.`);
+}
+
+function failure(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+const headerBytesMax = 32 * 1024;
+const headerCharactersMax = 1024;
+/** Each 1xx answer starts the parser's count of header bytes anew, so their number needs a bound of its own. */
+const interimAnswersMax = 8;
+
+const keptHeaders = [
+  'age',
+  'cache-control',
+  'content-disposition',
+  'content-language',
+  'content-length',
+  'content-type',
+  'date',
+  'etag',
+  'expires',
+  'last-modified',
+  'retry-after',
+  'vary',
+] as const;

@@ -1,0 +1,69 @@
+import { CarrelError, isCarrelError } from '../base/errors.ts';
+
+/**
+ * What went wrong with a site, in our words: the words of a socket, a resolver or a parser stay in `cause`.
+ * An error without a code comes from none of those but from a mistake of ours, and is given back as it is.
+ */
+export function fetchFailure(error: unknown, host: string): unknown {
+  if (!(error instanceof Error && 'code' in error) || (isCarrelError(error) && error.code !== 'invalid_url'))
+    return error;
+  const code = String(error.code);
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new CarrelError('too_large', `${host} sent more header lines than may be read of an answer.`, {
+      cause: error,
+    });
+  }
+  const reason = reasons.find(({ codes }) => codes.test(code)) ?? fallback;
+  return new CarrelError('fetch_failed', `${host} ${reason.says}`, {
+    cause: error,
+    data: { host, reason: reason.name },
+  });
+}
+
+interface Reason {
+  name: string;
+  codes: RegExp;
+  says: string;
+}
+
+const fallback: Reason = {
+  name: 'no_answer',
+  codes: /^$/,
+  says: 'closed the connection before the answer was complete. Try again later.',
+};
+
+const reasons: Reason[] = [
+  {
+    name: 'name_not_found',
+    codes: /^(ENOTFOUND|ENODATA|EAI_NONAME|EAI_NODATA)$/,
+    says: 'does not exist, or has no address. Check the name.',
+  },
+  {
+    name: 'name_lookup_failed',
+    codes: /^(EAI_.*|ESERVFAIL|EREFUSED|ETIMEOUT)$/,
+    says: 'could not be looked up just now. Try again later.',
+  },
+  {
+    name: 'connection_refused',
+    codes: /^ECONNREFUSED$/,
+    says: 'refused the connection. Nothing may be listening on that port.',
+  },
+  {
+    name: 'unreachable',
+    codes: /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT|EACCES|EPERM|EINVAL)$/,
+    says: 'cannot be reached from here. Try again later.',
+  },
+  {
+    name: 'tls_failed',
+    codes:
+      /^(CERT_.*|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*|HOSTNAME_MISMATCH|INVALID_CA|ERR_TLS_.*|ERR_SSL_.*|EPROTO)$/,
+    says: 'could not be reached securely: its certificate or its TLS was not accepted.',
+  },
+  { name: 'bad_redirect', codes: /^invalid_url$/, says: 'redirects to something that is not a usable URL.' },
+  { name: 'not_http', codes: /^HPE_.*$/, says: 'did not answer with valid HTTP.' },
+  {
+    name: 'bad_encoding',
+    codes: /^(Z_.*|ERR_BROTLI.*|ERR__.*)$/,
+    says: 'sent a body that does not match its Content-Encoding, or only part of it.',
+  },
+];

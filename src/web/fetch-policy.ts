@@ -1,0 +1,125 @@
+import { CarrelError } from '../base/errors.ts';
+import { type Address, classifyAddress, parseAddress } from './address-rules.ts';
+import { isWebPort } from './port-rules.ts';
+import { canonicalHost, type Target, type TargetList } from './target-list.ts';
+
+export type Scheme = 'http' | 'https';
+
+/** What a fetcher may reach. Every URL is judged by all of it: the caller's and each one that a redirect names. */
+export interface FetchPolicy {
+  /** Both, unless given. */
+  schemes?: readonly Scheme[];
+  /** Replaces the rule of `isWebPort`. */
+  ports?: readonly number[];
+  /** If given and not empty, nothing else may be reached. Does not by itself open private addresses. */
+  onlyHosts?: TargetList;
+  /** May be reached although they are not public; entries with a port also on that port. Never metadata addresses. */
+  allowPrivate?: TargetList;
+  /** Opens loopback, RFC 1918, carrier-grade NAT and unique local addresses as a whole. Never metadata addresses. */
+  allowPrivateNetworks?: boolean;
+  /** May never be reached, whatever else allows it: the program's own listeners and what it depends on. */
+  refused?: TargetList;
+}
+
+/** A URL that has passed every rule which needs no name lookup. */
+export interface JudgedUrl extends Target {
+  url: URL;
+  scheme: Scheme;
+}
+
+/** Longer ones are no addresses that a person or a page means, and would only be copied around. */
+export const urlCharactersMax = 8192;
+
+/** `base` is the URL that redirected to `text`. */
+export function judgeUrl(text: string, policy: FetchPolicy, base?: URL): JudgedUrl {
+  const url = parseUrl(text, base);
+  const scheme = schemeOf(url, policy);
+  if (url.username !== '' || url.password !== '') {
+    throw new CarrelError(
+      'credentials_in_url',
+      'The URL holds a user name or password. Leave them out: they are never sent.',
+    );
+  }
+  const host = canonicalHost(url.hostname);
+  if (host === undefined) throw invalidUrl('its host is not a name or an address that can exist');
+  url.hostname = host.includes(':') ? `[${host}]` : host;
+  url.hash = '';
+  const port = url.port === '' ? defaultPorts[scheme] : Number(url.port);
+  const address = parseAddress(host);
+  const target: JudgedUrl = { url, scheme, host, port, ...(address === undefined ? {} : { address }) };
+  judgePort(target, policy);
+  judgeHost(target, policy);
+  return target;
+}
+
+/** The rules on addresses. One address that may not be reached refuses the name: which one answers is not ours to choose. */
+export function judgeAddresses(target: Target, addresses: readonly Address[], policy: FetchPolicy): void {
+  for (const address of addresses) {
+    const resolved = { ...target, address };
+    if (policy.refused?.matches(resolved)) throw hostNotAllowed(target.host);
+    if (isRestricted(policy) && !policy.onlyHosts?.matches(resolved)) throw hostNotAllowed(target.host);
+    if (!mayReach(resolved, address, policy)) throw privateNetworkBlocked(target.host);
+  }
+}
+
+const defaultPorts = { http: 80, https: 443 } as const;
+
+function parseUrl(text: string, base: URL | undefined): URL {
+  if (text.length > urlCharactersMax) throw invalidUrl(`it is longer than ${urlCharactersMax} characters`);
+  const url = URL.parse(text, base?.href);
+  if (url === null) throw invalidUrl('it cannot be read as an absolute URL');
+  return url;
+}
+
+function schemeOf(url: URL, policy: FetchPolicy): Scheme {
+  const allowed = policy.schemes ?? ['http', 'https'];
+  const scheme = allowed.find((one) => url.protocol === `${one}:`);
+  if (scheme !== undefined) return scheme;
+  throw new CarrelError('scheme_not_allowed', `Only ${allowed.join(' and ')} URLs can be fetched here.`);
+}
+
+function judgePort(target: Target, policy: FetchPolicy): void {
+  const isAllowed = policy.ports?.includes(target.port) ?? isWebPort(target.port);
+  if (isAllowed || policy.allowPrivate?.matchesWithPort(target) || policy.onlyHosts?.matchesWithPort(target)) return;
+  const message = `Port ${target.port} of ${target.host} is not one that pages are fetched from. Use the site's ordinary address.`;
+  throw new CarrelError('port_not_allowed', message, { data: { host: target.host, port: target.port } });
+}
+
+function judgeHost(target: Target, policy: FetchPolicy): void {
+  if (policy.refused?.matches(target)) throw hostNotAllowed(target.host);
+  const mayMatchResolved = target.address === undefined && policy.onlyHosts?.hasRanges === true;
+  if (isRestricted(policy) && !policy.onlyHosts?.matches(target) && !mayMatchResolved)
+    throw hostNotAllowed(target.host);
+  // RFC 6761: these names mean loopback, whatever a resolver says.
+  const isLocalhost = target.host === 'localhost' || target.host.endsWith('.localhost');
+  const isOpen =
+    policy.allowPrivateNetworks === true || policy.allowPrivate?.matches(target) || policy.allowPrivate?.hasRanges;
+  if (isLocalhost && !isOpen) throw privateNetworkBlocked(target.host);
+  if (target.address !== undefined) judgeAddresses(target, [target.address], policy);
+}
+
+function mayReach(target: Target, address: Address, policy: FetchPolicy): boolean {
+  const kind = classifyAddress(address);
+  if (kind === 'public') return true;
+  if (kind === 'metadata') return false;
+  return (kind === 'private' && policy.allowPrivateNetworks === true) || policy.allowPrivate?.matches(target) === true;
+}
+
+function isRestricted(policy: FetchPolicy): boolean {
+  return policy.onlyHosts?.isEmpty === false;
+}
+
+function invalidUrl(fault: string): CarrelError {
+  return new CarrelError('invalid_url', `The URL is not usable: ${fault}. Give one like https://example.com/page.`);
+}
+
+function hostNotAllowed(host: string): CarrelError {
+  const message = `${host} is not among the hosts that may be fetched here. Whoever runs this server can allow it.`;
+  return new CarrelError('host_not_allowed', message, { data: { host } });
+}
+
+/** Says nothing about the address found, nor whether anything listens there: that would map the network for the caller. */
+function privateNetworkBlocked(host: string): CarrelError {
+  const message = `${host} is not on the public internet, and private addresses are blocked. Whoever runs this server can allow it by name.`;
+  return new CarrelError('private_network_blocked', message, { data: { host } });
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http';
+import type { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import { CarrelError } from '../base/errors.ts';
+
+/**
+ * The whole body, decompressed. Both what comes over the wire and what it unpacks to may have at most `bytesMax` bytes;
+ * reading stops at the first byte beyond, so a compression bomb costs no more memory than a page.
+ */
+export async function readBody(response: IncomingMessage, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+  const encodings = contentEncodings(response.headers['content-encoding']);
+  if (Number(response.headers['content-length']) > bytesMax) throw tooLarge(bytesMax);
+  let source: AsyncIterable<Uint8Array> = bounded(response, bytesMax);
+  for (const encoding of encodings.reverse()) source = decoded(source, encoding);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bounded(source, bytesMax)) chunks.push(chunk);
+  return joined(chunks);
+}
+
+/**
+ * The encodings in the order in which they were applied. A chain is bounded because each link multiplies what one byte
+ * can unpack to, and costs a decoder before the first byte is read.
+ */
+export function contentEncodings(header: string | undefined): string[] {
+  const names = (header ?? '').split(',', encodingsMax + 1).map((name) => name.trim().toLowerCase());
+  const encodings = names.filter((name) => name !== '' && name !== 'identity');
+  if (names.length > encodingsMax || !encodings.every((name) => knownEncodings.has(name))) {
+    throw new CarrelError(
+      'unsupported_encoding',
+      'The site sent the page in an encoding that it was not asked for (only gzip, br and deflate are read, at most two of them).',
+    );
+  }
+  return encodings;
+}
+
+const encodingsMax = 2;
+const knownEncodings = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
+
+/** An empty body is an empty page in every encoding, though no decoder would call it one. */
+async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done === true) return;
+  const decoder = createDecoder(encoding, first.value);
+  // The loop over the decoder sees every failure of the pipeline, so nothing is lost by ignoring it here.
+  pipeline(withFirst(first.value, chunks), decoder).catch(() => {});
+  yield* decoder;
+}
+
+function createDecoder(encoding: string, firstChunk: Uint8Array): Transform {
+  if (encoding === 'br') return createBrotliDecompress();
+  if (encoding !== 'deflate') return createGunzip();
+  // `deflate` means zlib (RFC 9110, 8.4.1.2), but some servers send it raw; the method in the first byte tells which.
+  return ((firstChunk[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
+}
+
+async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield first;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}
+
+async function* bounded(source: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.byteLength;
+    if (bytes > bytesMax) throw tooLarge(bytesMax);
+    yield chunk;
+  }
+}
+
+function tooLarge(bytesMax: number): CarrelError {
+  return new CarrelError('too_large', `The answer has more than the ${bytesMax} bytes that may be read of one.`, {
+    data: { bytesMax },
+  });
+}
+
+/** In memory of its own, never in Node's shared pool, so that it can be handed over to a worker. */
+function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return whole;
+}

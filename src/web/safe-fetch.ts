@@ -1,0 +1,206 @@
+import { lookup as dnsLookup } from 'node:dns/promises';
+import type { IncomingMessage } from 'node:http';
+import { CarrelError, isCarrelError } from '../base/errors.ts';
+import { type Address, parseAddress } from './address-rules.ts';
+import { connect } from './connect.ts';
+import { withDeadline } from './deadline.ts';
+import { checkHeaderValue, exchange, type FetchMethod, pageHeaders, type RequestHeaders } from './exchange.ts';
+import { fetchFailure } from './fetch-failure.ts';
+import { type FetchPolicy, type JudgedUrl, judgeAddresses, judgeUrl } from './fetch-policy.ts';
+import { readBody } from './response-body.ts';
+
+export interface SafeFetchConfig extends FetchPolicy {
+  userAgent?: string;
+  acceptLanguage?: string;
+  /** Of one answer, on the wire and unpacked. A call may ask for less or more. */
+  bytesMax?: number;
+  /** From the name lookup to the last byte, redirects included. A call may ask for less or more. */
+  timeoutMs?: number;
+  redirectsMax?: number;
+}
+
+export interface SafeFetchDeps {
+  /** All addresses of a name, as the system would connect to them. */
+  lookup?: (host: string) => Promise<readonly { address: string }[]>;
+}
+
+export interface FetchRequest {
+  signal?: AbortSignal;
+  method?: FetchMethod;
+  accept?: string;
+  acceptLanguage?: string;
+  bytesMax?: number;
+  timeoutMs?: number;
+  /** What is known of a page already. Asked for every URL on the way, since validators belong to one URL only. */
+  validatorsFor?: (url: string) => Validators | undefined;
+  /** Sees the answer before its body is read, and may throw to leave it unread. */
+  inspectHead?: (head: FetchHead) => void;
+}
+
+export interface Validators {
+  etag?: string;
+  lastModified?: string;
+}
+
+export interface FetchHead {
+  status: number;
+  /** Where the answer came from in the end, without fragment. */
+  url: string;
+  /** The few headers that say something about the page; names in lower case. Foreign text. */
+  headers: Readonly<Record<string, string>>;
+  /** As sent, with its parameters. Foreign text. */
+  contentType: string | undefined;
+  /** The URLs that redirected, first to last. */
+  redirects: readonly string[];
+  /** Whether an https URL led to an answer over plain http. */
+  isDowngraded: boolean;
+}
+
+export interface FetchResponse extends FetchHead {
+  /** Unpacked; empty for HEAD. The caller's own, so it can be transferred to a worker. */
+  body: Uint8Array<ArrayBuffer>;
+  fromCache: boolean;
+}
+
+/** Resolves with whatever the site answers, status 400 and up included; rejects with a CarrelError, and nothing else. */
+export type SafeFetch = (url: string, request?: FetchRequest) => Promise<FetchResponse>;
+
+/**
+ * The one road to addresses that a page, a document, a redirect or a caller names. For each URL on the way: parse once,
+ * judge, resolve once, judge every address, connect to an address that was judged, ask, and judge where it redirects.
+ */
+export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {}): SafeFetch {
+  const { timeoutMs = 15_000, bytesMax = 5 * 1024 * 1024, redirectsMax = 5 } = config;
+  const lookup = deps.lookup ?? ((host: string) => dnsLookup(host, { all: true, verbatim: true }));
+  const ownHeaders = {
+    'user-agent': checkHeaderValue('The user agent', config.userAgent ?? 'Carrel'),
+    'accept-language': checkHeaderValue('The accepted language', config.acceptLanguage ?? 'en, *;q=0.5'),
+  };
+
+  return async (url, request = {}) => {
+    const first = judgeUrl(url, config);
+    const deadline = { timeoutMs: request.timeoutMs ?? timeoutMs, host: first.host };
+    return await withDeadline(deadline, request.signal, (signal) => follow(first, request, signal));
+  };
+
+  async function follow(first: JudgedUrl, request: FetchRequest, signal: AbortSignal): Promise<FetchResponse> {
+    const redirects: string[] = [];
+    let target = first;
+    for (;;) {
+      const answer = await afterRedirect(redirects, () => ask(target, redirects, request, signal));
+      if (typeof answer !== 'string') return answer;
+      redirects.push(target.url.href);
+      if (redirects.length > redirectsMax) throw tooManyRedirects(first.host, redirectsMax);
+      const base = target.url;
+      target = await afterRedirect(redirects, () => judgeUrl(answer, config, base));
+    }
+  }
+
+  /** One hop: the answer, or where it redirects to. */
+  async function ask(
+    target: JudgedUrl,
+    redirects: readonly string[],
+    request: FetchRequest,
+    signal: AbortSignal,
+  ): Promise<FetchResponse | string> {
+    const addresses = await resolve(target, signal);
+    judgeAddresses(target, addresses, config);
+    const { url, host, port, scheme } = target;
+    const endpoint = { addresses, port, ...(scheme === 'https' ? { tlsHost: host } : {}) };
+    const method = request.method ?? 'GET';
+    const headers = requestHeaders(url, request);
+    let close = (): void => {};
+    try {
+      const socket = await connect(endpoint, signal);
+      close = () => socket.destroy();
+      const response = await exchange(socket, { method, path: url.pathname + url.search, headers }, signal);
+      const location = redirectLocation(response);
+      if (location !== undefined) return location;
+      const head = headOf(response, url, redirects);
+      request.inspectHead?.(head);
+      const body = method === 'HEAD' ? new Uint8Array() : await readBody(response, request.bytesMax ?? bytesMax);
+      return { ...head, body, fromCache: false };
+    } catch (error) {
+      throw fetchFailure(error, host);
+    } finally {
+      close();
+    }
+  }
+
+  async function resolve({ host, address }: JudgedUrl, signal: AbortSignal): Promise<Address[]> {
+    if (address !== undefined) return [address];
+    // getaddrinfo cannot be stopped; when the time is up its answer is just not waited for.
+    const found = await untilAborted(lookup(host), signal).catch((error: unknown) => {
+      throw fetchFailure(error, host);
+    });
+    const addresses = found.map((one) => parseAddress(one.address)).filter((one) => one !== undefined);
+    // What cannot be read cannot be judged: an address with a zone id, for one.
+    if (addresses.length === 0 || addresses.length < found.length) {
+      throw fetchFailure(Object.assign(new Error('no usable address'), { code: 'ENOTFOUND' }), host);
+    }
+    return addresses;
+  }
+
+  function requestHeaders(url: URL, request: FetchRequest): RequestHeaders {
+    const { etag, lastModified } = request.validatorsFor?.(url.href) ?? {};
+    return {
+      host: url.host,
+      ...ownHeaders,
+      ...(request.acceptLanguage === undefined
+        ? {}
+        : { 'accept-language': checkHeaderValue('The accepted language', request.acceptLanguage) }),
+      accept: checkHeaderValue('The accepted type', request.accept ?? '*/*'),
+      'accept-encoding': 'gzip, br, deflate',
+      ...(etag === undefined ? {} : { 'if-none-match': checkHeaderValue('The entity tag', etag) }),
+      ...(lastModified === undefined ? {} : { 'if-modified-since': checkHeaderValue('The date', lastModified) }),
+    };
+  }
+}
+
+function headOf(response: IncomingMessage, url: URL, redirects: readonly string[]): FetchHead {
+  const headers = pageHeaders(response.headers);
+  return {
+    status: response.statusCode ?? 0,
+    url: url.href,
+    headers,
+    contentType: headers['content-type'],
+    redirects: [...redirects],
+    isDowngraded: url.protocol === 'http:' && redirects.some((one) => one.startsWith('https:')),
+  };
+}
+
+/** Only the header counts. A `Refresh` header or a meta element is part of the page, and the caller's to judge. */
+function redirectLocation(response: IncomingMessage): string | undefined {
+  const isRedirect = [301, 302, 303, 307, 308].includes(response.statusCode ?? 0);
+  const location = response.headers.location;
+  // Node reads header bytes as Latin-1; servers that send other than ASCII here mean UTF-8.
+  return isRedirect && location !== undefined ? Buffer.from(location, 'latin1').toString('utf8') : undefined;
+}
+
+/** A refusal of a place that the caller never named has to say how it came to be asked for. */
+async function afterRedirect<T>(redirects: readonly string[], step: () => T | Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (redirects.length === 0 || !isCarrelError(error)) throw error;
+    if (error.code === 'invalid_url') throw fetchFailure(error, new URL(redirects.at(-1) ?? '').hostname);
+    if (error.kind !== 'forbidden' && error.code !== 'credentials_in_url') throw error;
+    throw new CarrelError(error.code, `The site redirects to a place that is refused. ${error.message}`, {
+      cause: error,
+      data: error.data,
+    });
+  }
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    if (signal.aborted) reject(signal.reason);
+    work.then(resolve, reject);
+  });
+}
+
+function tooManyRedirects(host: string, redirectsMax: number): CarrelError {
+  const message = `${host} redirects more than ${redirectsMax} times. Fetch the address of the page itself.`;
+  return new CarrelError('too_many_redirects', message, { data: { host, redirectsMax } });
+}

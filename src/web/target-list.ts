@@ -1,0 +1,104 @@
+import { CarrelError } from '../base/errors.ts';
+import { type Address, type AddressBlock, isInBlock, parseAddress, parseAddressBlock } from './address-rules.ts';
+
+/** A host as the URL names it, and the address if that is a literal or has been resolved. */
+export interface Target {
+  host: string;
+  port: number;
+  address?: Address;
+}
+
+/**
+ * Hosts that a rule speaks of. An entry is one of
+ * - `docs.example.com`, `10.1.2.3`, `[fd00::1]`: that host as a URL names it. Subdomains, and names that resolve to the
+ *   address, are other hosts
+ * - `*.example.com`: every name below it, not itself
+ * - `10.0.0.0/8`, `fd00::/8`: these addresses, as literals and as what names resolve to
+ *
+ * each with an optional port: `docs.example.com:8080`, `[fd00::1]:8080`, `10.0.0.0/8:8080`, `[fd00::/8]:8080`.
+ */
+export interface TargetList {
+  readonly isEmpty: boolean;
+  /** Whether a host that is not listed could still be in the list by what it resolves to. */
+  readonly hasRanges: boolean;
+  matches(target: Target): boolean;
+  /** As `matches`, but only by entries that name the port. */
+  matchesWithPort(target: Target): boolean;
+}
+
+export function parseTargetList(entries: readonly string[]): TargetList {
+  const parsed = entries
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map(parseEntry);
+  return {
+    isEmpty: parsed.length === 0,
+    hasRanges: parsed.some((entry) => entry.range !== undefined),
+    matches: (target) => parsed.some((entry) => entryMatches(entry, target)),
+    matchesWithPort: (target) => parsed.some((entry) => entry.port !== undefined && entryMatches(entry, target)),
+  };
+}
+
+/**
+ * The one spelling of a host that rules compare: as the URL parser yields it (lower case, punycode, canonical IPv4),
+ * without brackets and without the dot that makes a name absolute. Undefined where no such host can exist in the DNS.
+ */
+export function canonicalHost(urlHostname: string): string | undefined {
+  const host = urlHostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (parseAddress(host) !== undefined) return host;
+  if (host.length > 253) return undefined;
+  return host.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label)) ? host : undefined;
+}
+
+interface Entry {
+  name?: string;
+  suffix?: string;
+  range?: AddressBlock;
+  port?: number;
+}
+
+function entryMatches(entry: Entry, { host, port, address }: Target): boolean {
+  if (entry.port !== undefined && entry.port !== port) return false;
+  if (entry.range !== undefined) return address !== undefined && isInBlock(address, entry.range);
+  if (entry.suffix !== undefined) return host.endsWith(entry.suffix) && host.length > entry.suffix.length;
+  return comparable(host) === entry.name;
+}
+
+/** One text for all spellings of a literal, mapped ones included. */
+function comparable(host: string): string {
+  return parseAddress(host)?.toString() ?? host;
+}
+
+function parseEntry(text: string): Entry {
+  // A bare IPv6 address is all colons, none of which begins a port.
+  const isBare = parseAddress(text) !== undefined || parseAddressBlock(text) !== undefined;
+  const [, hostText = '', portText] = (isBare ? [text, text] : /^(.*?)(?::(\d{1,5}))?$/.exec(text)) ?? [];
+  const port = portText === undefined ? undefined : Number(portText);
+  const host = parseHost(hostText);
+  if (host === undefined || port === 0 || (port ?? 0) > 65_535) throw invalidEntry(text);
+  return port === undefined ? host : { ...host, port };
+}
+
+function parseHost(text: string): Entry | undefined {
+  const range = parseAddressBlock(text.replace(/^\[(.*)\]$/, '$1'));
+  if (range !== undefined) return { range };
+  const isWildcard = text.startsWith('*.');
+  const host = hostOf(isWildcard ? text.slice(2) : parseAddress(text)?.kind() === 'ipv6' ? `[${text}]` : text);
+  if (host === undefined) return undefined;
+  if (!isWildcard) return { name: comparable(host) };
+  return parseAddress(host) === undefined ? { suffix: `.${host}` } : undefined;
+}
+
+/** Through the URL parser, so that `EXAMPLE.com.` or `bücher.example` in a list means what it means in a URL. */
+function hostOf(authority: string): string | undefined {
+  if (/[*/?#@\\\s]/.test(authority)) return undefined;
+  const url = URL.parse(`http://${authority}/`);
+  return url === null || url.port !== '' ? undefined : canonicalHost(url.hostname);
+}
+
+function invalidEntry(text: string): CarrelError {
+  return new CarrelError(
+    'invalid_config',
+    `"${text}" is not a host: write a name, a name:port, *.name, an address, [an IPv6 address]:port, or a range like 10.0.0.0/8.`,
+  );
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export interface LoopbackServer {
+  port: number;
+  /** `http://127.0.0.1:<port>` */
+  origin: string;
+  server: Server | TcpServer;
+}
+
+/** An HTTP server on 127.0.0.1 that goes away with the test. */
+export async function serveHttp(t: TestContext, listener: RequestListener): Promise<LoopbackServer> {
+  const server = createServer(listener);
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return await listening(server);
+}
+
+/** A server that speaks for itself, byte by byte, for what no HTTP server would send. */
+export async function serveTcp(t: TestContext, onConnection: (socket: Socket) => void): Promise<LoopbackServer> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return await listening(server);
+}
+
+async function listening(server: Server | TcpServer): Promise<LoopbackServer> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { port, origin: `http://127.0.0.1:${port}`, server };
+}

@@ -1,0 +1,107 @@
+import { isCarrelError } from '../../../src/base/errors.ts';
+import { createPageCache } from '../../../src/web/page-cache.ts';
+import { createSafeFetch, type SafeFetch, type SafeFetchConfig } from '../../../src/web/safe-fetch.ts';
+import { parseTargetList } from '../../../src/web/target-list.ts';
+import type { Case } from './cases.ts';
+import { publicPage } from './internet.ts';
+
+export interface Outcome {
+  kind: 'reached' | 'refused' | 'failed';
+  /** The error's code, or the first words of what came back. */
+  detail: string;
+}
+
+/**
+ * A way on which a URL from outside gets fetched. It is opened inside the namespace; it may be a function, or a child
+ * process that is talked to (a child inherits the namespace).
+ */
+export interface Road {
+  name: string;
+  /** The cases that can be expected to end as planned on this road. */
+  takes(attack: Case): boolean;
+  /** Whether it opens TCP connections of its own besides the fetch, so that the kernel's count says nothing. */
+  hasOwnConnections: boolean;
+  open(): Promise<OpenRoad>;
+}
+
+export interface OpenRoad {
+  fetch(url: string): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+const timeoutMs = 4000;
+
+/** Everything that an operator could allow, at once. */
+const everythingAllowed: SafeFetchConfig = {
+  timeoutMs,
+  allowPrivateNetworks: true,
+  allowPrivate: parseTargetList(['0.0.0.0/0', '::/0', '169.254.169.254', '169.254.169.254:80', '*.test', 'metadata']),
+};
+
+export const roads: Road[] = [
+  {
+    name: 'safe fetch',
+    takes: () => true,
+    hasOwnConnections: false,
+    open: async () => overSafeFetch(createSafeFetch({ timeoutMs })),
+  },
+  {
+    name: 'page cache',
+    takes: () => true,
+    hasOwnConnections: false,
+    open: async () => {
+      const safeFetch = createSafeFetch({ timeoutMs });
+      return overSafeFetch(createPageCache({ bytesMax: 1_000_000, entriesMax: 100 }, { safeFetch }));
+    },
+  },
+  {
+    name: 'safe fetch with all private networks allowed',
+    takes: (attack) => attack.isMetadata,
+    hasOwnConnections: false,
+    open: async () => overSafeFetch(createSafeFetch(everythingAllowed)),
+  },
+];
+
+/** What a program without any of our rules would do. Not a road of ours: it shows that the canaries can be reached. */
+export const unguardedRoad: Road = {
+  name: 'unguarded fetch',
+  takes: (attack) => attack.expected !== 'failed',
+  hasOwnConnections: false,
+  open: async () => ({
+    fetch: async (url) => {
+      try {
+        const response = await fetch(url, { signal: AbortSignal.timeout(1000), headers: { connection: 'close' } });
+        return { kind: 'reached', detail: (await response.text()).slice(0, 40) };
+      } catch (error) {
+        return { kind: 'failed', detail: String(error) };
+      }
+    },
+    close: async () => {},
+  }),
+};
+
+function overSafeFetch(safeFetch: SafeFetch): OpenRoad {
+  return {
+    fetch: async (url) => {
+      try {
+        const { body } = await safeFetch(url);
+        const text = new TextDecoder().decode(body);
+        return { kind: text === publicPage ? 'reached' : 'failed', detail: text.slice(0, 40) };
+      } catch (error) {
+        if (!isCarrelError(error)) throw error;
+        return { kind: refusals.has(error.code) ? 'refused' : 'failed', detail: error.code };
+      }
+    },
+    close: async () => {},
+  };
+}
+
+/** The codes that come from a rule of ours. A connection that merely failed is no proof of anything. */
+const refusals = new Set<string>([
+  'invalid_url',
+  'credentials_in_url',
+  'scheme_not_allowed',
+  'host_not_allowed',
+  'port_not_allowed',
+  'private_network_blocked',
+]);
