@@ -27,6 +27,17 @@ const kinds = {
   unknown_prompt: 'input',
   // A cursor that we did not issue, or that belongs to another listing or caller.
   invalid_cursor: 'input',
+  // The research tools' own codes, as their specification spells them.
+  // No web search provider gave a usable answer: all failed, timed out or blocked us. Not for an empty answer.
+  search_failed: 'upstream',
+  // A provider looked and found nothing. Never used for a provider that blocked us.
+  search_no_results: 'not_found',
+  // The address that a page was asked from is no URL, or the fetch rules refuse it or where it redirects.
+  fetch_invalid_url: 'input',
+  // The note's fields do not fit. Not for a note that cannot be stored: that is note_save_failed.
+  note_invalid: 'input',
+  note_not_found: 'not_found',
+  note_save_failed: 'upstream',
   resource_not_found: 'not_found',
   job_not_found: 'not_found',
   // More calls than the window allows. Not for too many at the same time: that is too_many_in_flight.
