@@ -8,6 +8,7 @@ import { migrations } from './migrations.ts';
  * and the next one goes on. Of several processes that start at once, one performs a step and the others find it done.
  */
 export function migrate(database: Database, steps: readonly string[] = migrations): void {
+  checkEngine(database);
   checkOwner(database);
   while (checkSchema(schemaVersion(database), steps.length) < steps.length) {
     database.transaction(() => {
@@ -25,6 +26,16 @@ export function migrate(database: Database, steps: readonly string[] = migration
 export function schemaVersion(database: Database): number {
   const row = database.get('PRAGMA user_version');
   return row === undefined ? 0 : numberOf(row, 'user_version');
+}
+
+/** Node before 22.16 was built without FTS5. */
+function checkEngine(database: Database): void {
+  const row = database.get("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS used");
+  if (row !== undefined && numberOf(row, 'used') === 1) return;
+  throw new CarrelError(
+    'invalid_config',
+    `The SQLite of Node ${process.versions.node} has no full-text search. Use Node 22.16 or later.`,
+  );
 }
 
 /** "Carr", as the file format keeps it in the header. */
