@@ -1,6 +1,9 @@
+import { isCarrelError } from '../../base/errors.ts';
 import {
+  ConfigFault,
   choice,
   defineSlice,
+  type Field,
   headerText,
   httpUrl,
   integer,
@@ -9,6 +12,7 @@ import {
   secret,
   toggle,
 } from '../../config/field.ts';
+import { parseTargetList } from '../../web/target-list.ts';
 import { providerNames } from './web-search/search-provider.ts';
 
 /** The variables and defaults of 004, and what contract §7 adds to them. */
@@ -86,12 +90,14 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
     env: ['USER_AGENT'],
     description: 'How the server introduces itself to sites and search providers.',
   }),
-  fetchAllowPrivate: list({
-    default: [],
-    env: ['FETCH_ALLOW_PRIVATE'],
-    description:
-      'Private targets that pages may be fetched from: host, host:port or a range, separated by commas. Metadata addresses stay blocked.',
-  }),
+  fetchAllowPrivate: targets(
+    list({
+      default: [],
+      env: ['FETCH_ALLOW_PRIVATE'],
+      description:
+        'Private targets that pages may be fetched from: host, host:port or a range, separated by commas. Metadata addresses stay blocked.',
+    }),
+  ),
   rateLimitSearch: integer({
     default: 10,
     min: 1,
@@ -116,3 +122,19 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
 });
 
 export type ResearchConfig = SliceValues<typeof researchSlice>;
+
+/** Read twice, here and by the fetcher, so that a mistake is reported with the name of the variable. */
+function targets(field: Field<readonly string[]>): Field<readonly string[]> {
+  return {
+    ...field,
+    read(raw) {
+      const entries = field.read(raw);
+      try {
+        parseTargetList(entries);
+      } catch (error) {
+        throw isCarrelError(error) ? new ConfigFault(`holds a target that can't be read: ${error.message}`) : error;
+      }
+      return entries;
+    },
+  };
+}
