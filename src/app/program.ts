@@ -28,11 +28,14 @@ export interface Program {
 /** Time for running calls to end after SIGTERM; the whole stop must take less than five seconds. */
 const stopGraceMs = 3_000;
 
-export function loadRoleConfig(role: Role, flags: Flags): Config {
+/** Settings that every role has. */
+export const programSlices = [httpSlice, toolsSlice, logSlice] as const;
+
+export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Config {
   return loadConfig({
-    slices: [httpSlice, toolsSlice, logSlice, ...role.slices],
+    slices: [...programSlices, ...role.slices],
     flags,
-    env: process.env,
+    env,
     overrides: role.overrides,
     ...(role.envFile ? { envFileFolder: process.cwd() } : {}),
   });

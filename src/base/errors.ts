@@ -101,6 +101,13 @@ const kinds = {
   storage_newer: 'config',
   // A query of ours took longer than its bound and was stopped. Not for an upstream that does not answer.
   query_timeout: 'timeout',
+  // Fess answered, but not with a result: a status, a redirect, no JSON, a truncated answer, an engine that is down, or
+  // hits outside the domain. Data: httpStatus, endpoint and, where Fess gave one, errorId.
+  fess_error: 'upstream',
+  // No answer from Fess at all (httpStatus is null). Not for a Fess whose engine is down: that one answers.
+  fess_unreachable: 'upstream',
+  // Fess took longer than fessRequestTimeoutMs. Not for a caller that gave up: that is cancelled.
+  fess_timeout: 'timeout',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;

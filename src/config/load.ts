@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { CarrelError } from '../base/errors.ts';
 import { ConfigFault, type Field, type Slice, type SliceValues } from './field.ts';
+import { locateJsonFault } from './json-fault.ts';
 
 export interface ConfigSources {
   slices: readonly Slice[];
@@ -146,23 +147,17 @@ function readConfigFile(named: string | boolean | undefined, usual: string): Con
 
 /** Parses a file that must hold a JSON object, and says where it stops being one. */
 export function parseJsonFile(path: string, content: string): Record<string, unknown> {
+  const text = content.replace(/^\uFEFF/, '');
   let parsed: unknown;
   try {
-    parsed = JSON.parse(content.replace(/^\uFEFF/, ''));
+    parsed = JSON.parse(text);
   } catch (error) {
-    const place = describePlace(content, String((error as Error).message));
-    throw new CarrelError('invalid_config', `${path} is not valid JSON${place}.`, { cause: error });
+    const { line, column, found } = locateJsonFault(text);
+    const message = `${path} is not valid JSON: line ${line}, column ${column}, found ${found}.`;
+    throw new CarrelError('invalid_config', message, { cause: error });
   }
   if (!isObject(parsed)) throw new CarrelError('invalid_config', `${path} must hold a JSON object.`);
   return parsed;
-}
-
-function describePlace(content: string, problem: string): string {
-  const position = Number(/position (\d+)/.exec(problem)?.[1] ?? content.length);
-  const before = content.slice(0, position).split('\n');
-  const found = content[position];
-  const what = found === undefined ? 'the end of the file' : `"${found.replace(/[^ -~]/, '?')}"`;
-  return `: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}, found ${what}`;
 }
 
 function readEnvFile(folder: string | undefined): Record<string, string | undefined> {

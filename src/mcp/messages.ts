@@ -105,12 +105,12 @@ function readId(value: unknown, text: string | undefined): WireId | undefined {
 
 /** The characters of a top-level `id` that is too large for a double. Only such ids pay for the second parse. */
 function sourceOfId(text: string): string | undefined {
-  let source: string | undefined;
-  JSON.parse(text, (key: string, value: unknown, context?: { source?: string }) => {
-    // Members are visited before the object that holds them, so the outermost `id` is visited last.
-    if (key === 'id' && typeof value === 'number') source = context?.source;
+  const sources = new Map<unknown, string | undefined>();
+  const root: unknown = JSON.parse(text, function remember(this: unknown, key, value, context?: { source?: string }) {
+    if (key === 'id' && typeof value === 'number') sources.set(this, context?.source);
     return value;
   });
+  const source = sources.get(root);
   return source !== undefined && /^-?\d+$/.test(source) ? source : undefined;
 }
 

@@ -15,7 +15,7 @@ export const resourceNotFoundOnWire = -32_002;
 const rpcCodes: Record<ErrorKind, number> = {
   input: -32_602,
   not_found: -32_000,
-  limit: -32_001,
+  limit: -32_000,
   forbidden: -32_000,
   upstream: -32_000,
   timeout: -32_000,
@@ -23,6 +23,9 @@ const rpcCodes: Record<ErrorKind, number> = {
   config: -32_000,
   internal: -32_603,
 };
+
+/** A rate or in-flight limit: the same call may succeed after `data.retryAfter` seconds. */
+const retryableCode = -32_001;
 
 export interface WireFailure {
   code: string;
@@ -59,5 +62,5 @@ export function toProtocolError(error: CarrelError, era: Era, style?: FailureSty
 function numericCode(error: CarrelError, era: Era, style?: FailureStyle): number {
   if (error.code === 'resource_not_found') return era === 'modern' ? rpcCodes.input : resourceNotFoundInside;
   const overridden = style?.as === 'jsonrpc' ? style.codes?.[error.kind] : undefined;
-  return overridden ?? rpcCodes[error.kind];
+  return overridden ?? (error.retryAfterSeconds === undefined ? rpcCodes[error.kind] : retryableCode);
 }

@@ -30,7 +30,7 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
     schema,
     parse(raw) {
       const given = isObject(raw) ? relax(raw, schema) : raw === undefined || raw === null ? {} : raw;
-      const outcome = strict.safeParse(given);
+      const outcome = strict.safeParse(given, { reportInput: true });
       if (outcome.success) {
         const { wait, ...input } = outcome.data;
         return toolset.slowCallMs === undefined ? { input: outcome.data, wait: true } : { input, wait: wait === true };

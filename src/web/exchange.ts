@@ -58,9 +58,13 @@ export function isHeaderValue(value: string): boolean {
   return /^[\x20-\x7e]{1,1024}$/.test(value);
 }
 
-export function checkHeaderValue(name: string, value: string): string {
+export function checkHeaderValue(
+  name: string,
+  value: string,
+  code: 'invalid_arguments' | 'invalid_config' = 'invalid_arguments',
+): string {
   if (isHeaderValue(value)) return value;
-  throw new CarrelError('invalid_arguments', `${name} must be 1 to 1024 printable ASCII characters.`);
+  throw new CarrelError(code, `${name} must be 1 to 1024 printable ASCII characters.`);
 }
 
 function failure(code: string, message: string): Error {

@@ -73,8 +73,12 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
   const { timeoutMs = 15_000, bytesMax = 5 * 1024 * 1024, redirectsMax = 5 } = config;
   const lookup = deps.lookup ?? ((host: string) => dnsLookup(host, { all: true, verbatim: true }));
   const ownHeaders = {
-    'user-agent': checkHeaderValue('The user agent', config.userAgent ?? 'Carrel'),
-    'accept-language': checkHeaderValue('The accepted language', config.acceptLanguage ?? 'en, *;q=0.5'),
+    'user-agent': checkHeaderValue('The user agent', config.userAgent ?? 'Carrel', 'invalid_config'),
+    'accept-language': checkHeaderValue(
+      'The accepted language',
+      config.acceptLanguage ?? 'en, *;q=0.5',
+      'invalid_config',
+    ),
   };
 
   return async (url, request = {}) => {

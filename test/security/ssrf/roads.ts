@@ -2,7 +2,7 @@ import { isCarrelError } from '../../../src/base/errors.ts';
 import { createPageCache } from '../../../src/web/page-cache.ts';
 import { createSafeFetch, type SafeFetch, type SafeFetchConfig } from '../../../src/web/safe-fetch.ts';
 import { parseTargetList } from '../../../src/web/target-list.ts';
-import type { Case } from './cases.ts';
+import type { Case } from './attack-plan.ts';
 import { publicPage } from './internet.ts';
 
 export interface Outcome {

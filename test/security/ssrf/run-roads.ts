@@ -6,8 +6,9 @@ import assert from 'node:assert/strict';
 import { lookup } from 'node:dns/promises';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { publicIpv4 } from './addresses.ts';
-import { type Case, planAttack } from './cases.ts';
+import { neighbours, publicIpv4, publicIpv6 } from './addresses.ts';
+import type { Case } from './attack-plan.ts';
+import { planAttack } from './cases.ts';
 import { type CanaryHit, type Internet, startInternet } from './internet.ts';
 import { startLyingDns } from './lying-dns.ts';
 import { nameServer } from './namespace.ts';
@@ -26,7 +27,8 @@ export interface RoadReport {
 }
 
 const [, , reportFile = '', certificateFile = '', keyFile = ''] = process.argv;
-const { cases, lies, publicAddresses } = planAttack();
+const { cases, lies } = planAttack();
+const publicAddresses = new Set([publicIpv4, publicIpv6, ...neighbours]);
 const certificate = { cert: readFileSync(certificateFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
 const internet = await startInternet(publicAddresses, certificate);
 const reports: RoadReport[] = [];

@@ -1,0 +1,154 @@
+/**
+ * Prints docs/configuration.md and docs/tools.md from the code, and the pinned tool schemas: `npm run docs`.
+ * `test/docs.test.ts` fails when what is committed is not what this would print.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createRoleOffer, loadRoleConfig, programSlices } from '../src/app/program.ts';
+import type { Role } from '../src/app/role.ts';
+import { roles } from '../src/app/roles.ts';
+import { silentLogger } from '../src/base/log.ts';
+import type { Slice } from '../src/config/field.ts';
+import type { ToolListing } from '../src/tools/catalogue.ts';
+import { estimateTokens } from '../src/tools/token-estimate.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** Every generated file and what it must hold. */
+export async function generatedFiles(): Promise<Record<string, string>> {
+  const listings: Record<string, readonly ToolListing[]> = {};
+  for (const role of Object.values(roles)) listings[role.name] = await listTools(role);
+  return {
+    'docs/configuration.md': configurationPage(Object.values(roles)),
+    'docs/tools.md': toolsPage(listings['serve'] ?? []),
+    'test/snapshots/tools.json': `${JSON.stringify(listings, null, 2)}\n`,
+  };
+}
+
+/** What a model pays for the tools of a role, in estimated tokens. */
+export function tokensOf(listings: readonly ToolListing[]): number {
+  return listings.reduce((sum, listing) => sum + estimateTokens(JSON.stringify(listing)), 0);
+}
+
+export async function listTools(role: Role): Promise<readonly ToolListing[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'carrel-docs-'));
+  const config = loadRoleConfig(role, { 'data-dir': dataDir }, {});
+  const toolsets = await role.openToolsets(config, silentLogger);
+  try {
+    return createRoleOffer(role, config, silentLogger, toolsets).catalogue.listings;
+  } finally {
+    await Promise.all(toolsets.map((toolset) => toolset.close?.()));
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+function configurationPage(allRoles: readonly Role[]): string {
+  const slices = new Map(
+    [...programSlices, ...allRoles.flatMap((role) => role.slices)].map((slice) => [slice.name, slice]),
+  );
+  return `# Configuration
+
+*Printed from the code by \`npm run docs\`.*
+
+Every setting has a default. Later sources win: defaults, the configuration file (\`config.json\` in the data folder, or the
+one that \`--config\` names), the environment, flags. In the file a setting stands under its slice: \`{"http": {"port": 9000}}\`.
+\`carrel config [role]\` shows what is in force and where each value came from. The data folder is \`~/.carrel\`,
+\`CARREL_HOME\` or \`--data-dir\`.
+
+${[...slices.values()].map(sliceSection).join('\n')}
+## What roles change
+
+| role | setting | default | variables |
+|---|---|---|---|
+${allRoles.flatMap(overrideRows).join('\n')}
+`;
+}
+
+function sliceSection(slice: Slice): string {
+  const rows = Object.entries(slice.fields).map(([name, field]) => {
+    const sources = [...field.env.map((variable) => `\`${variable}\``), ...(field.flag ? [`\`--${field.flag}\``] : [])];
+    const cells = [
+      `\`${slice.name}.${name}\``,
+      field.kind,
+      showDefault(field.default),
+      sources.join(', '),
+      field.description,
+    ];
+    return `| ${cells.map(cell).join(' | ')} |`;
+  });
+  return `## ${slice.title}\n\n| setting | value | default | variable, flag | what it does |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+function overrideRows({ name, overrides }: Role): string[] {
+  return Object.entries(overrides).map(([path, { default: value, env }]) => {
+    const variables = (env ?? []).map((variable) => `\`${variable}\``).join(', ');
+    return `| ${name} | \`${path}\` | ${value === undefined ? '' : showDefault(value)} | ${variables} |`;
+  });
+}
+
+function toolsPage(listings: readonly ToolListing[]): string {
+  return `# Tools
+
+*Printed from the code by \`npm run docs\`.* These are the tools of \`carrel serve\`; together they cost a model about
+${tokensOf(listings)} tokens (\`carrel tools\` says what each costs).
+
+${listings.map(toolSection).join('\n')}`;
+}
+
+function toolSection({ name, title, description, inputSchema, annotations }: ToolListing): string {
+  const { properties = {}, required = [] } = inputSchema as {
+    properties?: Record<string, Record<string, unknown>>;
+    required?: string[];
+  };
+  const rows = Object.entries(properties).map(([argument, schema]) => {
+    const what = String(schema['description'] ?? '');
+    const cells = [`\`${argument}\``, required.includes(argument) ? 'yes' : '', describeSchema(schema), what];
+    return `| ${cells.map(cell).join(' | ')} |`;
+  });
+  const effect = annotations.readOnlyHint ? 'reads' : annotations.destructiveHint ? 'deletes' : 'writes';
+  const table =
+    rows.length === 0
+      ? 'No arguments.\n'
+      : `| argument | needed | value | meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `## ${name}\n\n**${title}** (${effect}). ${description}\n\n${table}`;
+}
+
+function describeSchema(schema: Record<string, unknown>): string {
+  const { type, enum: values, minimum, maximum, minLength, maxLength, maxItems, items, default: preset } = schema;
+  const parts = [Array.isArray(values) ? values.map((value) => `\`${value}\``).join(' or ') : String(type ?? 'any')];
+  if (type === 'array' && items) parts[0] = `array of ${(items as { type?: string }).type ?? 'values'}`;
+  if (minimum !== undefined || maximum !== undefined) parts.push(`${minimum ?? ''}…${maximum ?? ''}`);
+  if (maxLength !== undefined) parts.push(`${minLength ?? 0}…${maxLength} characters`);
+  if (maxItems !== undefined) parts.push(`at most ${maxItems}`);
+  if (preset !== undefined) parts.push(`default ${JSON.stringify(preset)}`);
+  return parts.join(', ');
+}
+
+function showDefault(value: unknown): string {
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return '';
+  return `\`${Array.isArray(value) ? value.join(',') : value}\``;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}
+
+if (process.argv[1] === import.meta.filename) {
+  for (const [file, content] of Object.entries(await generatedFiles())) {
+    const path = join(root, file);
+    mkdirSync(dirname(path), { recursive: true });
+    if (readIfThere(path) !== content) {
+      writeFileSync(path, content);
+      console.log(`wrote ${file}`);
+    }
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

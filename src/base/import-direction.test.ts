@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '../..');
+const drawn = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').match(
+  /<!-- direction -->\n(.*?)<!-- \/direction -->/s,
+)?.[1];
+const order = [...(drawn ?? '').matchAll(/^- `([a-z-]+)`/gm)].map((match) => match[1] ?? '');
+
+const imports = globSync('src/**/*.ts', { cwd: root }).flatMap((file) => {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/(?:from|import) ?\(?'([^']+)'/g)].map((match) => ({ file, target: match[1] ?? '' }));
+});
+
+function folderOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+test('every folder of src is in the list that ARCHITECTURE.md draws', () => {
+  const folders = new Set(globSync('src/**/*.ts', { cwd: root }).map(folderOf));
+  assert.ok(order.length > 5, 'the list was not found');
+  assert.deepEqual(
+    [...folders].filter((folder) => !order.includes(folder)),
+    [],
+  );
+});
+
+test('imports point down the list, and toolsets never import one another', () => {
+  const wrong = imports.flatMap(({ file, target }) => {
+    if (!target.startsWith('.')) return [];
+    const to = normalize(join(dirname(file), target));
+    if (file.endsWith('.test.ts') && to.startsWith('test/')) return [];
+    const rank = (path: string): number => order.indexOf(folderOf(path));
+    const across =
+      folderOf(file) === 'toolsets' && folderOf(to) === 'toolsets' && file.split('/')[2] !== to.split('/')[2];
+    return rank(to) < rank(file) || across ? [`${file} imports ${to}`] : [];
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('only src/mcp imports the MCP SDK', () => {
+  const wrong = imports.filter(
+    ({ file, target }) => target.startsWith('@modelcontextprotocol/') && folderOf(file) !== 'mcp',
+  );
+  assert.deepEqual(wrong, []);
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import { createLogger, formatRecord, type LogRecord } from './log.ts';
+import { createFileSink } from './log-sinks.ts';
+import { Secret } from './secret.ts';
+
+function record(event: string, fields: Record<string, unknown> = {}): LogRecord {
+  return { time: new Date(0), level: 'info', event, fields };
+}
+
+test('a secret prints as a mask however it is formatted', () => {
+  const secret = new Secret('hunter2-hunter2');
+  for (const text of [`${secret}`, JSON.stringify({ secret }), inspect({ secret }), String(secret)]) {
+    assert.equal(text.includes('hunter2'), false, text);
+  }
+  assert.equal(secret.reveal(), 'hunter2-hunter2');
+});
+
+test('a log line that quotes a secret by accident is cleaned, also where it is URL-encoded', () => {
+  new Secret('p@ss word/1');
+  const line = formatRecord(record('failed', { error: new Error('GET /?key=p%40ss%20word%2F1 with p@ss word/1') }));
+  assert.equal(line.includes('p@ss word/1'), false, line);
+  assert.equal(line.includes('p%40ss%20word%2F1'), false, line);
+});
+
+test('an event is one line, whatever the values hold', () => {
+  const line = formatRecord(record('read', { title: 'a\nb\u2028c\u001b[31m', url: 'http://a/b' }));
+  assert.equal(/[\n\u2028\u001b]/.test(line), false);
+  assert.ok(line.includes('url=http://a/b'), line);
+});
+
+test('an incident id is in the log with the whole error, and is all that the caller gets', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
+  const log = createLogger([createFileSink({ file: join(folder, 'log', 'carrel.log'), level: 'info' })]);
+  const incident = log.incident('it broke', new Error('inner detail'));
+  const text = readFileSync(join(folder, 'log', 'carrel.log'), 'utf8');
+  assert.ok(text.includes(incident) && text.includes('inner detail'));
+  assert.equal(statSync(join(folder, 'log', 'carrel.log')).mode & 0o777, 0o600);
+});
+
+test('a log file that would grow past its bound is moved aside, and only so many are kept', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
+  const sink = createFileSink({ file: join(folder, 'a.log'), level: 'info', bytesMax: 300, filesMax: 2 });
+  for (let index = 0; index < 30; index += 1) {
+    sink.write(record(`event number ${index} with some length to it`));
+    sink.flush();
+  }
+  assert.deepEqual(readdirSync(folder).sort(), ['a.log', 'a.log.1', 'a.log.2']);
+  for (const file of readdirSync(folder)) assert.ok(statSync(join(folder, file)).size <= 300);
+  assert.ok(readFileSync(join(folder, 'a.log'), 'utf8').includes('event number 29'));
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createSlidingWindow } from './sliding-window.ts';
+
+test('a window lets exactly its limit through and says truly when the next fits', () => {
+  let now = 0;
+  const window = createSlidingWindow({ limit: 3, windowMs: 1000, clock: () => now });
+  for (const time of [0, 100, 200]) {
+    now = time;
+    assert.equal(window.take('a').ok, true);
+  }
+  now = 300;
+  assert.deepEqual(window.take('a'), { ok: false, retryAfterMs: 700 });
+  now = 999;
+  assert.equal(window.take('a').ok, false);
+  now = 1000;
+  assert.equal(window.take('a').ok, true);
+  assert.deepEqual(window.take('a'), { ok: false, retryAfterMs: 100 });
+});
+
+test('callers are counted apart, and refused calls are not counted', () => {
+  let now = 0;
+  const window = createSlidingWindow({ limit: 1, windowMs: 1000, clock: () => now });
+  assert.equal(window.take('a').ok, true);
+  assert.equal(window.take('b').ok, true);
+  now = 900;
+  assert.equal(window.take('a').ok, false);
+  now = 1000;
+  assert.equal(window.take('a').ok, true);
+});
+
+test('only so many callers are remembered, the quietest being forgotten first', () => {
+  const window = createSlidingWindow({ limit: 1, windowMs: 1000, clock: () => 0, keysMax: 2 });
+  window.take('a');
+  window.take('b');
+  window.take('a');
+  window.take('c');
+  assert.equal(window.take('a').ok, false);
+  assert.equal(window.take('b').ok, true);
+});

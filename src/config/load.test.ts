@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Secret } from '../base/secret.ts';
+import { choice, defineSlice, integer, list, secret, toggle } from './field.ts';
+import { loadConfig } from './load.ts';
+
+const slice = defineSlice('http', 'Transport', {
+  port: integer({ default: 1, min: 0, max: 65_535, env: ['A_PORT', 'B_PORT'], flag: 'port', description: 'p' }),
+  mode: choice(['x', 'y'], { default: 'x', env: ['MODE'], description: 'm' }),
+  names: list({ default: [], env: ['NAMES'], description: 'n' }),
+  on: toggle({ default: false, env: ['ON'], description: 'o' }),
+  token: secret({ env: ['TOKEN'], description: 't' }),
+});
+
+function folder(files: Record<string, string> = {}): string {
+  const path = mkdtempSync(join(tmpdir(), 'carrel-config-'));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
+  return path;
+}
+
+function load(dataDir: string, env: Record<string, string> = {}, flags: Record<string, string> = {}, more = {}) {
+  return loadConfig({ slices: [slice], flags: { 'data-dir': dataDir, ...flags }, env, ...more });
+}
+
+test('later sources win: defaults, file, environment, flags (contract §1)', () => {
+  const dataDir = folder({ 'config.json': '{"http":{"port":2,"mode":"y"}}' });
+  const port = (config: ReturnType<typeof load>) => {
+    const setting = config.settings.find(({ path }) => path === 'http.port');
+    return [setting?.value, setting?.source];
+  };
+  assert.deepEqual(port(load(folder())), [1, 'default']);
+  assert.deepEqual(port(load(dataDir)), [2, join(dataDir, 'config.json')]);
+  assert.deepEqual(port(load(dataDir, { B_PORT: '3' })), [3, 'B_PORT']);
+  assert.deepEqual(port(load(dataDir, { B_PORT: '3' }, { port: '4' })), [4, '--port']);
+  assert.equal(load(dataDir).of(slice).mode, 'y');
+});
+
+test('a role may rename variables and change defaults; an empty variable is not set', () => {
+  const overrides = { 'http.port': { default: 3000, env: ['KB_MCP_PORT'] } };
+  assert.equal(load(folder(), { A_PORT: '7', KB_MCP_PORT: '' }, {}, { overrides }).of(slice).port, 3000);
+  assert.equal(load(folder(), { KB_MCP_PORT: '8' }, {}, { overrides }).of(slice).port, 8);
+});
+
+test('a .env file counts as environment that the real one overrides', () => {
+  const envFileFolder = folder({ '.env': 'A_PORT=5\nNAMES=a, b,,c # comment\n' });
+  const config = load(folder(), { A_PORT: '6' }, {}, { envFileFolder });
+  assert.deepEqual([config.of(slice).port, config.of(slice).names], [6, ['a', 'b', 'c']]);
+});
+
+test('a value that does not fit names where it stood, its fault and the range', () => {
+  const cases: [() => unknown, string, RegExp][] = [
+    [() => load(folder(), { A_PORT: 'x' }), 'invalid_config', /^A_PORT must be an integer from 0 to 65535, not "x"\.$/],
+    [() => load(folder(), {}, { port: '70000' }), 'invalid_usage', /^--port must be an integer from 0 to 65535/],
+    [
+      () => load(folder({ 'config.json': '{"http":{"mode":"z"}}' })),
+      'invalid_config',
+      /http\.mode in .*config\.json must be one of x, y, not "z"/,
+    ],
+    [() => load(folder({ 'config.json': '{"http":{"on":"perhaps"}}' })), 'invalid_config', /must be true or false/],
+    [
+      () => load(folder({ 'config.json': '{\n  "http": }' })),
+      'invalid_config',
+      /config\.json is not valid JSON: line 2, column 11, found "}"/,
+    ],
+    [() => load(folder({ 'config.json': '[]' })), 'invalid_config', /must hold a JSON object/],
+    [
+      () => load(folder(), {}, { config: '/no/such/file.json' }),
+      'invalid_config',
+      /Can't read the configuration file \/no\/such\/file\.json/,
+    ],
+    [() => load(folder(), {}, { config: tmpdir() }), 'invalid_config', /Can't read the configuration file/],
+  ];
+  for (const [run, code, message] of cases) assert.throws(run, { code, message });
+});
+
+test('a key that is not a setting is a warning, not a failure', () => {
+  const { warnings } = load(folder({ 'config.json': '{"http":{"prot":1},"other":{"x":1}}' }));
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /http\.prot is not a setting/);
+});
+
+test('a secret can not be printed from the configuration, and a blank one is refused without showing it', () => {
+  const config = load(folder(), { TOKEN: 'very-secret-value' });
+  assert.ok(config.of(slice).token instanceof Secret);
+  assert.equal(JSON.stringify(config.settings).includes('very-secret-value'), false);
+  assert.throws(() => load(folder(), { TOKEN: '   ' }), /TOKEN must be text that is not blank\.$/);
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { Secret } from '../base/secret.ts';
+import { createGuards, type GuardOptions, isLoopbackHost } from './guards.ts';
+
+const base: GuardOptions = { host: '127.0.0.1', allowedHosts: [], allowedOrigins: [], tokens: {} };
+let guards = createGuards(base);
+const server = createServer((incoming, response) => {
+  const access = guards.checkToken(incoming);
+  const refusal = guards.checkSite(incoming) ?? ('status' in access ? access : undefined);
+  response.writeHead(refusal?.status ?? 200, refusal?.headers);
+  response.end();
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const { port } = server.address() as AddressInfo;
+after(() => server.close());
+
+async function status(headers: Record<string, string | string[]>): Promise<number> {
+  const outgoing = request({ host: '127.0.0.1', port, headers, setHost: false, agent: false });
+  outgoing.end();
+  const [response] = await once(outgoing, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+test('only names of this machine are served, with any port (T021, T023)', async () => {
+  guards = createGuards({ ...base, allowedHosts: ['Kb.Internal'] });
+  for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1', `127.0.0.1:${port}`, '[::1]:80', 'kb.internal:9']) {
+    assert.equal(await status({ host }), 200, host);
+  }
+  for (const host of [
+    'evil.example',
+    `evil.example:${port}`,
+    '10.0.0.5',
+    'localhost.',
+    'localhost.evil.example',
+    'a@localhost',
+    '',
+  ]) {
+    assert.equal(await status({ host }), 403, host);
+  }
+});
+
+test('beyond loopback an address is an acceptable Host, a foreign name is not', async () => {
+  guards = createGuards({ ...base, host: '0.0.0.0' });
+  assert.equal(await status({ host: '10.1.2.3:80' }), 200);
+  assert.equal(await status({ host: 'evil.example' }), 403);
+});
+
+test('an Origin must be our own or on the list (T024, T025)', async () => {
+  guards = createGuards({ ...base, allowedOrigins: ['https://app.example'] });
+  const host = `localhost:${port}`;
+  assert.equal(await status({ host }), 200);
+  assert.equal(await status({ host, origin: `http://localhost:${port}` }), 200);
+  assert.equal(await status({ host, origin: 'https://app.example' }), 200);
+  const foreign = [
+    'http://evil.example',
+    'null',
+    'http://localhost.evil.example',
+    'https://localhost:1',
+    'file://',
+    'chrome-extension://x',
+  ];
+  for (const origin of foreign) assert.equal(await status({ host, origin }), 403, origin);
+  assert.equal(await status({ host, origin: [`http://localhost:${port}`, 'http://evil.example'] }), 403);
+});
+
+test('only the exact token passes, in the one header (T050, T051, T052)', async () => {
+  guards = createGuards({ ...base, tokens: { main: new Secret('correct-token') } });
+  const host = 'localhost';
+  for (const authorization of ['Bearer correct-token', 'bearer correct-token', 'BEARER correct-token']) {
+    assert.equal(await status({ host, authorization }), 200, authorization);
+  }
+  const wrong = [
+    'Bearer ',
+    'Bearer  correct-token',
+    'Basic correct-token',
+    'Bearer correct-token extra',
+    'Bearer correct-toke',
+    'Bearer correct-token1',
+    'correct-token',
+    'Bearer correct-token,Bearer x',
+  ];
+  for (const authorization of wrong) assert.equal(await status({ host, authorization }), 401, authorization);
+  assert.equal(await status({ host }), 401);
+  assert.equal(await status({ host, authorization: ['Bearer correct-token', 'Bearer x'] }), 401);
+  assert.equal(await status({ host, cookie: 'token=correct-token', 'x-api-key': 'correct-token' }), 401);
+});
+
+test('guessing is throttled, and whoever has the token is not locked out with the guessers (T054)', async () => {
+  guards = createGuards({ ...base, tokens: { main: new Secret('correct-token') } });
+  const seen = new Map<number, number>();
+  for (let index = 0; index < 60; index += 1) {
+    const code = await status({ host: 'localhost', authorization: `Bearer guess${index}` });
+    seen.set(code, (seen.get(code) ?? 0) + 1);
+  }
+  assert.deepEqual([seen.get(401), seen.get(429), seen.get(200)], [30, 30, undefined]);
+  assert.equal(await status({ host: 'localhost', authorization: 'Bearer correct-token' }), 200);
+});
+
+test('what is not surely loopback counts as reachable by others (T020)', () => {
+  for (const host of ['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1', '[::1]'])
+    assert.equal(isLoopbackHost(host), true, host);
+  for (const host of ['0.0.0.0', '::', '0', '127.1', '::ffff:0.0.0.0', '10.0.0.1', 'my-machine', '127.0.0.1.evil']) {
+    assert.equal(isLoopbackHost(host), false, host);
+  }
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCallJobs } from './call-jobs.ts';
+
+test('a job tells its progress, then its result, to its owner alone (contract §4)', () => {
+  const jobs = createCallJobs();
+  const job = jobs.start('a', { progress: 1 });
+  job.report({ progress: 2, total: 4, message: 'half' });
+  const { startedAt, updatedAt, ...running } = jobs.get(job.id, 'a');
+  assert.deepEqual(running, { jobId: job.id, state: 'running', progress: 2, total: 4, message: 'half' });
+  assert.ok(startedAt <= updatedAt);
+  assert.throws(() => jobs.get(job.id, 'b'), { code: 'job_not_found' });
+  job.finish({ answer: 42 });
+  assert.deepEqual(jobs.get(job.id, 'a').result, { answer: 42 });
+  assert.equal(jobs.get(job.id, 'a').state, 'done');
+});
+
+test('what has ended stays as it ended', () => {
+  const jobs = createCallJobs();
+  const job = jobs.start('a', { progress: 0 });
+  job.cancelled();
+  job.finish('late');
+  job.report({ progress: 9 });
+  const { state, result, progress } = jobs.get(job.id, 'a');
+  assert.deepEqual({ state, result, progress }, { state: 'cancelled', result: undefined, progress: 0 });
+});
+
+test('finished jobs are kept for an hour and at most a bounded number; running ones are never dropped', () => {
+  let time = 0;
+  const jobs = createCallJobs({ finishedMax: 2, now: () => new Date(time) });
+  const running = jobs.start('a', { progress: 0 });
+  const ended = [1, 2, 3].map(() => {
+    const job = jobs.start('a', { progress: 0 });
+    job.finish(null);
+    return job.id;
+  });
+  assert.throws(() => jobs.get(ended[0] ?? '', 'a'), { code: 'job_not_found' });
+  assert.equal(jobs.get(ended[2] ?? '', 'a').state, 'done');
+  time = 3_600_001;
+  assert.throws(() => jobs.get(ended[2] ?? '', 'a'), { code: 'job_not_found' });
+  assert.equal(jobs.get(running.id, 'a').state, 'running');
+});

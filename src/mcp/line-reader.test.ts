@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLineReader } from './line-reader.ts';
+
+function read(bytesMax: number, chunks: (string | Buffer)[]): string[] {
+  const seen: string[] = [];
+  const reader = createLineReader(bytesMax, {
+    line: (text) => seen.push(text),
+    tooLong: () => seen.push('<too long>'),
+  });
+  for (const chunk of chunks) reader.push(Buffer.from(chunk));
+  reader.end();
+  return seen;
+}
+
+test('lines come out whole however the bytes arrive, the last one without a newline too', () => {
+  const bytes = Buffer.from('één\n二\nlast');
+  assert.deepEqual(read(100, [bytes]), ['één', '二', 'last']);
+  assert.deepEqual(
+    read(
+      100,
+      [...bytes].map((byte) => Buffer.from([byte])),
+    ),
+    ['één', '二', 'last'],
+  );
+});
+
+test('a line past the bound is reported once and skipped to its end; the next one is read', () => {
+  assert.deepEqual(read(5, ['1234', '5678', '9\nok\n']), ['<too long>', 'ok']);
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorAnswer, messageLimits, parseMessages } from './messages.ts';
+
+function one(text: string) {
+  const outcome = parseMessages(text, messageLimits);
+  assert.ok(outcome.ok, text);
+  return outcome.incoming[0];
+}
+
+test('ids are strings or integers, and go back byte for byte (T008)', () => {
+  for (const id of ['0', '1', '-7', '""', '"abc"', '1152921504606846977', '"1"']) {
+    const incoming = one(`{"jsonrpc":"2.0","id":${id},"method":"ping","params":{"id":99,"nested":{"id":1e400}}}`);
+    assert.equal(incoming?.kind, 'request', id);
+    assert.ok(incoming.kind === 'request');
+    assert.ok(JSON.stringify(errorAnswer(incoming.id, -1, 'x')).includes(`"id":${id},`), id);
+  }
+  for (const id of ['null', '1.5', '{}', '[]', 'true']) {
+    assert.equal(one(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`)?.kind, 'invalid', id);
+  }
+});
+
+test('a number and a string are different ids', () => {
+  const [a, b] = [one('{"jsonrpc":"2.0","id":1,"method":"x"}'), one('{"jsonrpc":"2.0","id":"1","method":"x"}')];
+  assert.ok(a?.kind === 'request' && b?.kind === 'request');
+  assert.notEqual(a.id.key, b.id.key);
+});
+
+test('what is not a JSON-RPC 2.0 message is told apart (T010, T011, T012)', () => {
+  const kinds: [string, string, number?][] = [
+    ['{"jsonrpc":"2.0","method":"a"}', 'notification'],
+    ['{"jsonrpc":"2.0","id":1,"result":{}}', 'response'],
+    ['{"jsonrpc":"2.0","id":1,"error":{}}', 'response'],
+    ['{"id":1,"method":"a"}', 'invalid', -32600],
+    ['{"jsonrpc":"1.0","id":1,"method":"a"}', 'invalid', -32600],
+    ['{"jsonrpc":2.0,"id":1,"method":"a"}', 'invalid', -32600],
+    ['{"jsonrpc":"2.0","id":1,"Method":"a"}', 'invalid', -32600],
+    ['{"jsonrpc":"2.0","id":1,"method":7}', 'invalid', -32600],
+    ['{"jsonrpc":"2.0","id":1,"method":"a","params":null}', 'invalid', -32602],
+    ['{"jsonrpc":"2.0","id":1,"method":"a","params":[1]}', 'invalid', -32602],
+    ['{"jsonrpc":"2.0","id":1,"method":"a","params":"x"}', 'invalid', -32602],
+    ['7', 'invalid', -32600],
+    ['null', 'invalid', -32600],
+  ];
+  for (const [text, kind, code] of kinds) {
+    const incoming = one(text);
+    assert.equal(incoming?.kind, kind, text);
+    if (incoming?.kind === 'invalid') assert.equal(incoming.code, code, text);
+  }
+});
+
+test('depth and elements are bounded before parsing, and strings do not count (T013, T037)', () => {
+  const refused = (text: string) => {
+    const outcome = parseMessages(text, messageLimits);
+    return outcome.ok ? undefined : outcome.problem;
+  };
+  assert.match(refused('['.repeat(1_000_000)) ?? '', /nested deeper than 128/);
+  assert.match(refused(`{"a":[${'1,'.repeat(200_000)}1]}`) ?? '', /more than 100000 elements/);
+  assert.match(refused(`[${'{},'.repeat(60_000)}{}]`) ?? '', /more than 100000 elements/);
+  const quoted = JSON.stringify({ jsonrpc: '2.0', method: 'a', params: { text: '[{,"\\'.repeat(100_000) } });
+  assert.equal(refused(quoted), undefined);
+});
+
+test('batches are bounded, and an empty one is invalid (T036)', () => {
+  const batch = (count: number) => `[${Array(count).fill('{"jsonrpc":"2.0","method":"a"}').join(',')}]`;
+  assert.equal(parseMessages(batch(100), messageLimits).ok, true);
+  for (const text of [batch(101), '[]']) {
+    const outcome = parseMessages(text, messageLimits);
+    assert.deepEqual([outcome.ok, outcome.ok ? 0 : outcome.code], [false, -32600]);
+  }
+});
+
+test('text that is not JSON is a parse error', () => {
+  for (const text of ['{', '"a', '{"a":1}}', '\\', '']) {
+    const outcome = parseMessages(text, messageLimits);
+    assert.deepEqual([outcome.ok, outcome.ok ? 0 : outcome.code], [false, -32700], text);
+  }
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { createCatalogue } from './catalogue.ts';
+import { defineTool, type Effect } from './tool.ts';
+import type { Toolset } from './toolset.ts';
+
+function toolset(name: string, tools: Record<string, Effect>, more: Partial<Toolset> = {}): Toolset {
+  return {
+    name,
+    failures: { as: 'result' },
+    tools: Object.entries(tools).map(([toolName, effect]) =>
+      defineTool({
+        name: toolName,
+        title: toolName,
+        description: toolName,
+        effect,
+        input: z.object({}),
+        output: z.object({ ok: z.boolean() }),
+        run: async () => ({ ok: true }),
+      }),
+    ),
+    ...more,
+  };
+}
+
+const everything = { readOnly: false, disabledTools: [] };
+
+test('tools are listed in the order of toolsets, with annotations that follow from their effect (contract §2)', () => {
+  const { listings } = createCatalogue(
+    [toolset('x', { b: 'read', a: 'delete' }), toolset('y', { c: 'write' })],
+    everything,
+  );
+  assert.deepEqual(
+    listings.map(({ name, annotations: { readOnlyHint, destructiveHint } }) => [name, readOnlyHint, destructiveHint]),
+    [
+      ['b', true, false],
+      ['a', false, true],
+      ['c', false, false],
+    ],
+  );
+});
+
+test('read-only mode offers only what reads; a disabled tool is known but not offered', () => {
+  const catalogue = createCatalogue([toolset('x', { look: 'read', store: 'write', peek: 'read' })], {
+    readOnly: true,
+    disabledTools: ['peek'],
+  });
+  assert.deepEqual(
+    catalogue.listings.map(({ name }) => name),
+    ['look'],
+  );
+  assert.equal(catalogue.isDisabled('store') && catalogue.isDisabled('peek'), true);
+  assert.equal(catalogue.isDisabled('nothing'), false);
+});
+
+test('a toolset whose calls may become jobs says so in every output schema, and its tools take `wait`', () => {
+  const [listing] = createCatalogue([toolset('x', { a: 'read' }, { slowCallMs: 10 })], everything).listings;
+  const output = listing?.outputSchema as { type: string; anyOf: { properties: object }[] };
+  assert.equal(output.type, 'object');
+  assert.deepEqual(
+    output.anyOf.map(({ properties }) => Object.keys(properties)),
+    [['ok'], ['jobId', 'state', 'message']],
+  );
+  assert.ok('wait' in (listing?.inputSchema as { properties: object }).properties);
+});
+
+test('two tools of the same name, or a name that clients refuse, are a mistake of ours', () => {
+  assert.throws(() => createCatalogue([toolset('x', { a: 'read' }), toolset('y', { a: 'read' })], everything));
+  assert.throws(() => createCatalogue([toolset('x', { ['a'.repeat(65)]: 'read' })], everything));
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { createInputParser } from './input.ts';
+import { defineTool } from './tool.ts';
+
+const tool = defineTool({
+  name: 'store',
+  title: 'Store',
+  description: 'Stores.',
+  effect: 'write',
+  input: z.object({
+    text: z.string().min(1).max(5),
+    tags: z.array(z.string()).max(2).optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    limit: z.number().int().min(1).max(10).default(3),
+    mode: z.enum(['a', 'b']).optional(),
+    entries: z.array(z.object({ tags: z.array(z.string()).optional() })).optional(),
+  }),
+  output: z.object({}),
+  run: async () => ({}),
+});
+const parser = createInputParser(tool, { name: 't', tools: [tool], failures: { as: 'result' } });
+const parse = (given: unknown) => parser.parse(given).input;
+
+test('JSON text is parsed where an array or object is wanted, at any depth (contract §2)', () => {
+  assert.deepEqual(parse({ text: 'x', tags: '["a","b"]', metadata: '{"k":1}', entries: '[{"tags":"[\\"c\\"]"}]' }), {
+    text: 'x',
+    tags: ['a', 'b'],
+    metadata: { k: 1 },
+    limit: 3,
+    entries: [{ tags: ['c'] }],
+  });
+});
+
+test('text stays text where text is wanted, even if it looks like JSON', () => {
+  assert.deepEqual(parse({ text: '[1]' }), { text: '[1]', limit: 3 });
+});
+
+test('null stands for an optional argument that is not given', () => {
+  assert.deepEqual(parse({ text: 'x', tags: null, mode: null }), { text: 'x', limit: 3 });
+  assert.throws(() => parse({ text: null }), /text must be a string/);
+});
+
+test('faults name the field, what is wrong and the bound in words (contract §2)', () => {
+  const cases: [unknown, RegExp][] = [
+    [{}, /text is required \(a string\)/],
+    [{ text: '' }, /text must have at least 1 character/],
+    [{ text: 'toolong' }, /text must have at most 5 characters/],
+    [{ text: 'x', limit: 11 }, /limit must be at most 10/],
+    [{ text: 'x', limit: 'ten' }, /limit must be a number/],
+    [{ text: 'x', limit: 1.5 }, /limit must be an integer/],
+    [{ text: 'x', tags: ['a', 'b', 'c'] }, /tags must have at most 2 items/],
+    [{ text: 'x', tags: ['a', 7] }, /tags\[1\] must be a string/],
+    [{ text: 'x', tags: 'not json' }, /tags must be an array/],
+    [{ text: 'x', mode: 'c' }, /mode must be one of a, b/],
+    [{ text: 'x', tgas: [] }, /has no argument tgas; it takes text, tags, metadata, limit, mode, entries/],
+    [[], /must be an object/],
+    ['text', /must be an object/],
+  ];
+  for (const [given, expected] of cases) {
+    assert.throws(() => parse(given), { code: 'invalid_arguments', message: expected }, JSON.stringify(given));
+  }
+});
+
+test('names that mean something to JavaScript are only names', () => {
+  assert.throws(() => parse(JSON.parse('{"text":"x","__proto__":{"polluted":1},"constructor":1}')), {
+    code: 'invalid_arguments',
+  });
+  assert.equal('polluted' in {}, false);
+});
+
+test('an unknown argument is repeated short and harmless', () => {
+  const message = (() => {
+    try {
+      parse({ text: 'x', [`\u001b[31m${'a'.repeat(1000)}`]: 1 });
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return '';
+  })();
+  assert.ok(message.length > 0 && message.length < 300 && !message.includes('\u001b'));
+});

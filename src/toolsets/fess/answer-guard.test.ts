@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isWithinLabel } from './answer-guard.ts';
+
+const echo = (searchQuery: string | undefined) => isWithinLabel({ searchQuery, hitLabels: [] }, 'finance');
+
+test('an echo with the label as a clause of its own is fine', () => {
+  const fine = [
+    'test label:"finance"',
+    '(a OR b) label:"finance"',
+    '((a OR b)) label:"finance" sort:created.asc',
+    '"a OR" label:"finance"',
+    '"(" label:"finance"',
+    'a\\) \\( label:"finance"',
+    'foo\\: label:"finance"',
+    'label:"hr" label:"finance"',
+    'doc_id:"abc" label:"finance"',
+    'label:"finance" doc_id:"abc"',
+    'a\\\\ label:"finance"',
+    '\\(a OR b\\) label:"finance"',
+  ];
+  for (const text of fine) assert.equal(echo(text), true, text);
+});
+
+test('an echo that lets an operator, a quote, a parenthesis or a backslash reach the label is not', () => {
+  const undone = [
+    'test',
+    '',
+    'test label:"hr"',
+    'test OR label:"finance"',
+    'test || label:"finance"',
+    'test NOT label:"finance"',
+    'test - label:"finance"',
+    'test \\ label:"finance"',
+    'test\\\\\\ label:"finance"',
+    '(test label:"finance"',
+    '(test label:"finance" sort:score.desc) OR test',
+    'a) OR (b label:"finance"',
+    '"test label:"finance"',
+    'label:"finance" OR test',
+    'testlabel:"finance"',
+  ];
+  for (const text of undone) assert.equal(echo(text), false, text);
+});
+
+test('without an echo the labels of the hits decide, where they are shown', () => {
+  assert.equal(echo(undefined), true);
+  const hits = (...hitLabels: (string[] | undefined)[]) =>
+    isWithinLabel({ searchQuery: undefined, hitLabels }, 'finance');
+  assert.equal(hits(['finance', 'hr'], undefined), true);
+  assert.equal(hits(['finance'], ['hr']), false);
+  assert.equal(hits([]), false);
+});

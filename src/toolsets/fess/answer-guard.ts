@@ -1,0 +1,47 @@
+/**
+ * The tripwire behind the query guard: looks at what Fess says that it searched for, and at the labels of what it found
+ * where the operator lets Fess show them. A false answer means that the hits must not leave the bridge.
+ */
+export function isWithinLabel(
+  answer: { searchQuery: string | undefined; hitLabels: readonly (readonly string[] | undefined)[] },
+  label: string,
+): boolean {
+  if (answer.searchQuery !== undefined && !isFiltered(answer.searchQuery, label)) return false;
+  return answer.hitLabels.every((labels) => labels === undefined || labels.includes(label));
+}
+
+/**
+ * Whether the text that Fess parsed has the label as a required clause of its own: it stands at the end (only other
+ * filters and the sort may follow), what precedes it closes all its quotes and parentheses, and no operator or backslash
+ * reaches over to it.
+ */
+function isFiltered(searchQuery: string, label: string): boolean {
+  const filter = `label:"${label}"`;
+  const at = searchQuery.lastIndexOf(filter);
+  if (at < 0) return false;
+  const before = searchQuery.slice(0, at);
+  const behind = searchQuery.slice(at + filter.length);
+  return isClosed(before) && isHarmlessTail(behind);
+}
+
+function isClosed(text: string): boolean {
+  if (text.trim() === '') return true;
+  if (!/\s$/u.test(text) || /\\\s*$/u.test(text.replaceAll('\\\\', ''))) return false;
+  if (/(?:^|[\s(])(?:AND|OR|NOT|&&|\|\||[-+!])\s+$/u.test(text)) return false;
+  const bare = text.replaceAll(/\\[\s\S]/g, '').replaceAll(/"[^"]*"/g, '');
+  const parentheses = bare.replaceAll(/[^()]/g, '');
+  return !bare.includes('"') && depths(parentheses).every((depth) => depth >= 0) && depths(parentheses).at(-1) === 0;
+}
+
+function depths(parentheses: string): number[] {
+  let depth = 0;
+  return ['', ...parentheses].map((character) => {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    return depth;
+  });
+}
+
+function isHarmlessTail(text: string): boolean {
+  return /^(?: [a-z_]+:"[^"\\]*")*(?: sort:[a-z_.,]+)?$/.test(text);
+}

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { generateCorpus } from '../../../../test/fakes/fess/corpus.ts';
+import type { FakeDocument } from '../../../../test/fakes/fess/fake-document.ts';
+import { type FakeFess, startFakeFess } from '../../../../test/fakes/fess/start-fake-fess.ts';
+import { createFessApi, type DetectingFessApi } from './create-fess-api.ts';
+
+const corpus = generateCorpus();
+const label = 'finance';
+const client = { userAgent: 'carrel/test', timeoutMs: 5000 };
+
+for (const version of ['15.4', '15.8'] as const) {
+  describe(`Fess ${version}`, () => {
+    let fess: FakeFess;
+    let api: DetectingFessApi;
+    before(async () => {
+      fess = await startFakeFess({ version, ...corpus, contextPath: '/fess' });
+      api = createFessApi({ ...client, baseUrl: `${fess.url}/` });
+      assert.equal(await api.detect(), version === '15.4' ? 'v1' : 'v2');
+    });
+    afterEach(() => {
+      fess.setFault(null);
+      fess.setHealth('green');
+      fess.setDocuments(corpus.documents);
+    });
+    after(async () => {
+      api.close();
+      await fess.close();
+    });
+    const searchPath = version === '15.4' ? '/fess/api/v1/documents' : '/fess/api/v2/search';
+    const last = (path: string) => fess.requests.findLast((request) => request.path === path);
+
+    test('a plain search sends q, num and the label (AT-TOOL-002, 000 §7.1)', async () => {
+      const answer = await api.search({ label, query: 'test' });
+      const sent = last(searchPath)?.query;
+      assert.equal(sent?.get('q'), 'test');
+      assert.deepEqual(sent?.getAll('fields.label'), [label]);
+      assert.equal(sent?.get('num'), '20');
+      assert.deepEqual([answer.total, answer.hits.length, answer.nextStart, answer.isTotalExact], [40, 20, 20, true]);
+      const [hit] = answer.hits;
+      assert.ok(hit);
+      assert.ok(hit.title !== '' && hit.url !== '' && hit.digest !== '' && hit.docId !== '');
+      assert.equal(typeof hit.score, 'number');
+      assert.equal(typeof hit.fields['content_length'], 'number');
+      assert.doesNotMatch(String(hit.fields['content_title']), /<strong>|&amp;/);
+      assert.equal('_id' in hit.fields, false);
+      assert.equal(answer.execTimeMs, 40);
+    });
+
+    test('every parameter arrives under the name that Fess reads', async () => {
+      const facets = { field: ['label'], query: ['budget', 'report OR'], size: 5, minDocCount: 1, sort: 'count.desc' };
+      const geo = { point: '52.5,13.4', distance: '500km' };
+      const request = { label, query: 'test', start: 2, num: 3, sort: 'created.asc', lang: 'en', facets, geo };
+      const answer = await api.search(request);
+      const sent = Object.fromEntries(last(searchPath)?.query ?? []);
+      assert.deepEqual(sent, {
+        q: 'test',
+        'fields.label': label,
+        num: '3',
+        start: '2',
+        sort: 'created.asc',
+        lang: 'en',
+        'geo.location.point': '52.5,13.4',
+        'geo.location.distance': '500km',
+        'facet.field': 'label',
+        'facet.query': 'report',
+        'facet.size': '5',
+        'facet.minDocCount': '1',
+        'facet.sort': 'count.desc',
+      });
+      assert.deepEqual(answer.facets?.fields, [{ name: 'label', values: [{ value: label, count: answer.total }] }]);
+      assert.deepEqual(
+        answer.facets?.queries.map(({ value }) => value),
+        ['budget', 'report OR'],
+      );
+      assert.equal(answer.hits[0]?.score, undefined);
+    });
+
+    test('no hits are believed only if the engine is up (AT-ERR-002, reference §0.2)', async () => {
+      const none = await api.search({ label, query: 'zzzz' });
+      assert.deepEqual([none.total, none.hits, none.isOutageRuledOut], [0, [], true]);
+      fess.setHealth('down');
+      const outage = { code: 'fess_error', data: { fault: 'engine_down', httpStatus: 500 } };
+      await assertFails(api.search({ label, query: 'test' }), outage);
+      await assertFails(api.popularWords({ label }), outage);
+      await assertFails(api.document(docOf(label).docId, label), outage);
+      fess.setHealth('red');
+      fess.setDocuments([]);
+      const red = { code: 'fess_error', data: { fault: 'engine_down', httpStatus: 503 } };
+      await assertFails(api.search({ label, query: 'test' }), red);
+    });
+
+    test('where health is not for us, no hits are passed on as unconfirmed', async () => {
+      fess.setFault({ kind: 'ip-blocked', path: '/health' });
+      assert.equal((await api.search({ label, query: 'zzzz' })).isOutageRuledOut, false);
+    });
+
+    test('a 400 of a server whose engine is down is an outage, of another a refusal', async () => {
+      fess.setFault({ kind: 'error', status: 400, path: searchPath });
+      await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'refused_request', httpStatus: 400 } });
+      fess.setHealth('down');
+      await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'engine_down' } });
+    });
+
+    test('a document is found in its own label only (000 §7.1)', async () => {
+      const mine = docOf(label);
+      const found = await api.document(mine.docId, label);
+      assert.deepEqual([found.docId, found.url, found.title], [mine.docId, mine.url, mine.title]);
+      await assertFails(api.document(docOf('hr').docId, label), { code: 'resource_not_found' });
+      await assertFails(api.document('x" OR test', label), { code: 'invalid_arguments' });
+    });
+
+    test('the cached page comes without its banner, or not at all', async () => {
+      const page = await api.cachedPage(await api.document(docOf(label).docId, label));
+      assert.match(page ?? '', /^<html>[\s\S]*Cached page of finance/);
+      assert.doesNotMatch(page ?? '', /snapshot/);
+      const file = await api.document(fileOf(label).docId, label);
+      assert.equal(await api.cachedPage(file), null);
+    });
+
+    test('a file is streamed, a web document gives its address', async () => {
+      const file = await api.original(await api.document(fileOf(label).docId, label));
+      assert.ok(file?.kind === 'bytes');
+      assert.match(Buffer.from(file.bytes).toString(), /^File of finance/);
+      const page = await api.original(await api.document(docOf(label).docId, label));
+      assert.deepEqual(page, { kind: 'address', url: docOf(label).url });
+    });
+
+    test('content of a document that was not looked up is not read', async () => {
+      const found = await api.document(docOf(label).docId, label);
+      const forged = { ...found, docId: docOf('hr').docId };
+      await assertFails(api.cachedPage(forged), { code: 'internal' });
+      await assertFails(api.original(forged), { code: 'internal' });
+    });
+
+    test('suggestions, popular words, labels and health (AT-TOOL-004 to 007)', async () => {
+      const suggestions = await api.suggest({ label, prefix: 'foo', num: 5, fields: ['title'] });
+      assert.equal(suggestions.length, 5);
+      assert.ok(suggestions.every(({ text, labels }) => text.endsWith(label) && labels.includes(label)));
+      const sent = fess.requests.at(-1)?.query;
+      assert.deepEqual([sent?.get('q'), sent?.get('num'), sent?.get('label')], ['foo', '5', label]);
+      assert.deepEqual(sent?.getAll(version === '15.4' ? 'field' : 'fn'), ['title']);
+      assert.deepEqual(await api.suggest({ label, prefix: 'zzz' }), []);
+      const words = await api.popularWords({ label });
+      assert.ok(words.length > 0 && words.every((word) => word.startsWith(label)));
+      assert.deepEqual(
+        (await api.labels()).map(({ value }) => value),
+        ['finance', 'hr', 'policy'],
+      );
+      assert.deepEqual(await api.health(), { status: 'green', timedOut: false });
+      fess.setHealth('red');
+      assert.deepEqual(await api.health(), { status: 'red', timedOut: false });
+    });
+
+    test('totals that saturate say so, and pages end at the window (issue: 10,000)', async () => {
+      const many = generateCorpus({ labels: [label], documentsPerLabel: 10_020 }).documents;
+      fess.setDocuments(many.map((document) => ({ ...document, content: 'test' })));
+      const answer = await api.search({ label, query: 'test', start: 9990, num: 20 });
+      assert.deepEqual(
+        [answer.total, answer.isTotalExact, answer.num, answer.nextStart],
+        [10_000, false, 10, undefined],
+      );
+    });
+
+    test('a server that makes the label optional is told apart from one that requires it', async () => {
+      assert.equal(await api.keepsLabel(label), true);
+      const open = await startFakeFess({ version, ...corpus, orSearchMinHitCount: 1 });
+      const other = createFessApi({ ...client, baseUrl: open.url });
+      assert.equal(await other.keepsLabel(label), false);
+      other.close();
+      await open.close();
+    });
+
+    test('hits are withheld if Fess echoes another search or shows another label', async () => {
+      const open = await startFakeFess({ version, ...corpus, additionalFields: ['label'], orSearchMinHitCount: 1 });
+      const other = createFessApi({ ...client, baseUrl: open.url });
+      // This server searches again with OR when it finds nothing: the label becomes optional without a trace in the echo.
+      await assertFails(other.search({ label: 'nothing', query: 'test' }), { data: { fault: 'label_not_applied' } });
+      other.close();
+      await open.close();
+    });
+  });
+}
+
+test('a server that is upgraded while we run is found again (issue: v1 and v2)', async () => {
+  const fess = await startFakeFess({ version: '15.4', ...corpus });
+  const seen: string[] = [];
+  const api = createFessApi({ ...client, baseUrl: fess.url }, { onVersion: (version) => seen.push(version) });
+  const before = await api.search({ label, query: 'test' });
+  fess.setVersion('15.8');
+  const later = await api.search({ label, query: 'test' });
+  const ids = (answer: typeof before) => answer.hits.map(({ docId }) => docId);
+  assert.deepEqual(ids(later), ids(before));
+  fess.setVersion('15.4');
+  assert.equal((await api.labels()).length, 3);
+  assert.deepEqual(seen, ['v2', 'v1']);
+  api.close();
+  await fess.close();
+});
+
+test('a fixed generation is not left, and a server without any API is told', async () => {
+  const fess = await startFakeFess({ version: '15.8', ...corpus });
+  const fixed = createFessApi({ ...client, baseUrl: fess.url, fessApi: 'v1' });
+  await assertFails(fixed.search({ label, query: 'test' }), {
+    code: 'fess_error',
+    data: { fault: 'api_missing', httpStatus: 302, endpoint: '/api/v1/documents' },
+  });
+  assert.equal(await fixed.detect(), undefined);
+  fixed.close();
+  await fess.close();
+  const none = await startFakeFess({ version: '15.4', jsonDisabled: true });
+  const api = createFessApi({ ...client, baseUrl: none.url });
+  await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'api_missing' } });
+  api.close();
+  await none.close();
+});
+
+function docOf(wanted: string): FakeDocument {
+  return documentWhere(({ labels, url }) => labels.includes(wanted) && url.startsWith('http'));
+}
+
+function fileOf(wanted: string): FakeDocument {
+  return documentWhere(({ labels, url }) => labels.includes(wanted) && url.startsWith('file:'));
+}
+
+function documentWhere(holds: (document: FakeDocument) => boolean): FakeDocument {
+  const found = corpus.documents.find(holds);
+  assert.ok(found);
+  return found;
+}
+
+async function assertFails(
+  call: Promise<unknown>,
+  expected: { code?: string; data?: Record<string, unknown> },
+): Promise<void> {
+  const error = (await call.then(
+    () => assert.fail('did not fail'),
+    (reason: unknown) => reason,
+  )) as { code: string; data: Record<string, unknown> };
+  if (expected.code !== undefined) assert.equal(error.code, expected.code);
+  for (const [name, value] of Object.entries(expected.data ?? {})) assert.deepEqual(error.data[name], value, name);
+}

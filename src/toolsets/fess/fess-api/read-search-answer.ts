@@ -1,0 +1,122 @@
+import { resultWindow } from '../parameter-guard.ts';
+import type { FessFacetCount, FessFacetCounts, FessHit, FessSearchAnswer } from './fess-api.ts';
+import { isRecord } from './fess-errors.ts';
+import type { SearchParameters } from './search-parameters.ts';
+
+export interface ReadSearch {
+  answer: FessSearchAnswer;
+  /** The text that Fess parsed; undefined where it does not say. */
+  searchQuery: string | undefined;
+  /** Of each hit, where Fess shows them. */
+  hitLabels: (string[] | undefined)[];
+  queryId: string;
+  requestedTime: number;
+}
+
+/** The answer to a search, v1 or v2, out of its envelope. Null if it is none. */
+export function readSearchAnswer(
+  body: Record<string, unknown>,
+  sent: SearchParameters,
+  asked: readonly string[],
+): ReadSearch | null {
+  const { record_count: total, data, search_query: searchQuery } = body;
+  if (typeof total !== 'number' || !Array.isArray(data)) return null;
+  const documents = data.filter((item) => isRecord(item)).filter((item) => typeof item['doc_id'] === 'string');
+  const next = sent.start + sent.num;
+  return {
+    answer: {
+      total,
+      isTotalExact: body['record_count_relation'] !== 'GREATER_THAN_OR_EQUAL_TO',
+      start: sent.start,
+      num: sent.num,
+      nextStart: documents.length > 0 && next < Math.min(total, resultWindow) ? next : undefined,
+      hits: documents.map(readHit),
+      facets: readFacets(body, sent.facetQueries, asked),
+      relatedQueries: strings(body['related_query']),
+      isPartial: body['partial'] === true,
+      isOutageRuledOut: true,
+      execTimeMs: Math.round(numberOf(body['exec_time'], 0) * 1000),
+    },
+    searchQuery: typeof searchQuery === 'string' && searchQuery !== '' ? searchQuery : undefined,
+    hitLabels: documents.map(({ label }) =>
+      label === undefined ? undefined : strings(Array.isArray(label) ? label : [label]),
+    ),
+    queryId: text(body['query_id']),
+    requestedTime: numberOf(body['requested_time'], 0),
+  };
+}
+
+/** Not for callers: `_id` is taken for the document id by those who see it, roles are nobody's business. */
+const withheld = new Set(['_id', 'doc_id', 'title', 'url', 'digest', 'score', 'content', 'cache', 'role']);
+const numeric = new Set(['content_length', 'boost', 'click_count', 'favorite_count']);
+const markup = new Set(['content_title', 'content_description']);
+
+function readHit(document: Record<string, unknown>): FessHit {
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(document)) {
+    if (withheld.has(name)) continue;
+    if (numeric.has(name)) fields[name] = numberOf(value, 0);
+    else fields[name] = markup.has(name) ? plainText(text(value)) : value;
+  }
+  const { score, content } = document;
+  return {
+    docId: text(document['doc_id']),
+    title: text(document['title']),
+    url: text(document['url']),
+    digest: text(document['digest']),
+    score: typeof score === 'number' ? score : undefined,
+    content: typeof content === 'string' ? content : undefined,
+    fields,
+  };
+}
+
+/** Facet queries come back as they were sent, which is not always as the caller wrote them. */
+function readFacets(
+  body: Record<string, unknown>,
+  sent: readonly string[],
+  asked: readonly string[],
+): FessFacetCounts | undefined {
+  if (!Array.isArray(body['facet_field']) && !Array.isArray(body['facet_query'])) return undefined;
+  return {
+    fields: records(body['facet_field']).map(({ name, result }) => ({
+      name: text(name),
+      values: records(result).map(readCount),
+    })),
+    queries: records(body['facet_query'])
+      .map(readCount)
+      .map(({ value, count }) => ({ value: asked[sent.indexOf(value)] ?? value, count })),
+  };
+}
+
+function readCount({ value, count }: Record<string, unknown>): FessFacetCount {
+  return { value: text(value), count: numberOf(count, 0) };
+}
+
+/** Fess escapes the text of titles and fragments for HTML and puts the matches into `<strong>`. */
+function plainText(html: string): string {
+  return html
+    .replaceAll(/<\/?strong>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}
+
+function records(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter((item) => isRecord(item)) : [];
+}
+
+export function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+}
+
+/** Crawled documents have numerals where others have numbers. */
+function numberOf(value: unknown, fallback: number): number {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : fallback;
+}

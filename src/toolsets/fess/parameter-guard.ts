@@ -1,0 +1,101 @@
+import { CarrelError } from '../../base/errors.ts';
+import { guardQuery } from './query-guard.ts';
+
+/** Facets as the tools take them; the names are those of Fess without `facet.`. */
+export interface FessFacets {
+  field?: readonly string[];
+  query?: readonly string[];
+  size?: number;
+  minDocCount?: number;
+  sort?: string;
+  missing?: string;
+}
+
+export interface FessGeo {
+  /** `latitude,longitude`. */
+  point: string;
+  /** A number with a unit, such as `10km`. */
+  distance: string;
+}
+
+/** Fess writes the label between quotes into the query text, so a quote or backslash in it would end the filter. */
+export function guardLabel(label: string): string {
+  if (/^[A-Za-z0-9_.-]{1,100}$/.test(label)) return label;
+  throw invalid('label', 'must be 1 to 100 letters, digits, underscores, dots or hyphens');
+}
+
+export function guardDocId(docId: string): string {
+  if (/^[A-Za-z0-9_-]{1,100}$/.test(docId)) return docId;
+  throw invalid('docId', 'must be 1 to 100 letters, digits, underscores or hyphens');
+}
+
+/** Fess appends the sort to the query text; blanks in it would add terms and parentheses to the query. */
+export function guardSort(sort: string): string {
+  const key = String.raw`[a-z_]+(?:\.(?:asc|desc))?`;
+  if (sort.length <= 200 && new RegExp(`^${key}(?:,${key})*$`).test(sort)) return sort;
+  throw invalid('sort', 'must be field names, each with .asc or .desc, separated by commas: last_modified.desc');
+}
+
+export function guardLanguage(lang: string): string {
+  if (/^[A-Za-z]{2,3}(?:[-_][A-Za-z]{2,4})?$/.test(lang)) return lang;
+  throw invalid('lang', 'must be a language code such as en or pt-br');
+}
+
+/** Title and content are analysed text, which Fess cannot count. Other names it answers with an empty result. */
+const facetFields = [
+  'content_length',
+  'filetype',
+  'host',
+  'label',
+  'last_modified',
+  'mimetype',
+  'segment',
+  'timestamp',
+  'url',
+];
+
+export function guardFacets(facets: FessFacets): FessFacets {
+  for (const field of facets.field ?? []) {
+    if (!facetFields.includes(field)) throw invalid('facets.field', `must be one of ${facetFields.join(', ')}`);
+  }
+  inRange('facets.size', facets.size, 1, 1000);
+  inRange('facets.minDocCount', facets.minDocCount, 0, 1_000_000_000);
+  if (facets.sort !== undefined && !/^(?:count|term|key)(?:\.(?:asc|desc))?$/.test(facets.sort)) {
+    throw invalid('facets.sort', 'must be count or term, with .asc or .desc');
+  }
+  if ((facets.missing?.length ?? 0) > 100) throw invalid('facets.missing', 'must be at most 100 characters');
+  return facets.query === undefined ? facets : { ...facets, query: facets.query.map(guardQuery) };
+}
+
+export function guardGeo(geo: FessGeo): FessGeo {
+  const [latitude = Number.NaN, longitude = Number.NaN, ...rest] = geo.point.split(',').map(coordinate);
+  const isPlace = rest.length === 0 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  if (!isPlace) throw invalid('geo.point', 'must be latitude,longitude in degrees: 35.68,139.76');
+  if (!/^\d{1,8}(?:\.\d{1,8})?(?:km|m|mi)$/.test(geo.distance)) {
+    throw invalid('geo.distance', 'must be a number with km, m or mi: 10km');
+  }
+  return { point: `${latitude},${longitude}`, distance: geo.distance };
+}
+
+/** The engine's result window: nothing behind it can be reached, whatever the total says. */
+export const resultWindow = 10_000;
+
+/** Shortens the last page to the window instead of failing on it. */
+export function guardPage(start: number, num: number): { start: number; num: number } {
+  inRange('start', start, 0, resultWindow - 1);
+  inRange('pageSize', num, 1, 100);
+  return { start, num: Math.min(num, resultWindow - start) };
+}
+
+export function inRange(field: string, value: number | undefined, min: number, max: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return;
+  throw invalid(field, `must be a whole number from ${min} to ${max}`);
+}
+
+function coordinate(text: string): number {
+  return /^\s*-?\d{1,3}(?:\.\d{1,12})?\s*$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function invalid(field: string, fault: string): CarrelError {
+  return new CarrelError('invalid_arguments', `${field} ${fault}.`, { data: { field } });
+}

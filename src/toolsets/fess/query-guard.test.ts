@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { guardQuery } from './query-guard.ts';
+
+describe('plain queries go out as they are', () => {
+  const plain = [
+    'test',
+    'quarterly report',
+    'e-mail address',
+    'title:report',
+    '"annual report" 2025',
+    '-draft report',
+    '+must have',
+    'Räume buchen',
+    '四半期 報告書',
+    'oracle and android',
+    '*:*',
+    '*',
+    'label:"hr" report',
+    'allintitle:report',
+  ];
+  for (const query of plain) test(query, () => assert.equal(guardQuery(query), query));
+});
+
+describe('well-formed queries go out in parentheses', () => {
+  const rendered: [query: string, sent: string][] = [
+    ['foo OR bar', '(foo OR bar)'],
+    ['foo || bar && baz', '(foo OR bar AND baz)'],
+    ['foo\tOR\u3000bar', '(foo OR bar)'],
+    ['(a OR b) AND NOT c', '(( a OR b ) AND NOT c)'],
+    ['!draft', '(NOT draft)'],
+    ['a OR -b', '(a OR NOT b)'],
+    ['a OR +b', '(a OR b)'],
+    ['test*', '(test*)'],
+    ['te?t fuzzy~1 boosted^2', '(te?t fuzzy~1 boosted^2)'],
+    ['"a b"~3 OR c', '("a b"~3 OR c)'],
+    ['title:(a OR b)', '(title:( a OR b ))'],
+    ['timestamp:[now/d-7d TO *]', '(timestamp:[now/d-7d TO *])'],
+    ['content_length:{100 TO 200]', '(content_length:{100 TO 200])'],
+    ['*:* NOT draft', '(*:* NOT draft)'],
+    ['https://example.com/a?b', '(https\\:\\/\\/example.com\\/a?b)'],
+    ['AC\\/DC', '(AC\\/DC)'],
+    ['"say \\"hello\\" now"', '("say   hello   now")'],
+    ['report sort:created.asc', '(report sort\\:created.asc)'],
+    ['allintitle: foo OR bar', 'allintitle:(foo OR bar)'],
+    ['x] OR [y', '(x\\] OR \\[y)'],
+    ['\\OR foo', '("OR" foo)'],
+  ];
+  for (const [query, sent] of rendered) test(query, () => assert.equal(guardQuery(query), sent));
+});
+
+describe('what would undo the label, or cannot be parsed, becomes literal text (reference §4.3)', () => {
+  const literal: [query: string, sent: string][] = [
+    ['foo OR', 'foo'],
+    ['foo ||', 'foo'],
+    ['foo NOT', 'foo'],
+    ['foo AND NOT', 'foo'],
+    ['foo: OR', 'foo\\:'],
+    ['foo \\', 'foo'],
+    ['foo\\', 'foo'],
+    ['a) OR (b', 'a b'],
+    ['foo -', 'foo'],
+    ['(foo OR)', 'foo'],
+    ['foo "bar', 'foo bar'],
+    ['foo "bar\\"', 'foo bar'],
+    ['Fess - the manual', 'Fess the manual'],
+    ['() foo', 'foo'],
+    ['NOT NOT foo', 'foo'],
+    ['C++ OR', 'C\\+\\+'],
+    ['foo\u0000OR', 'foo'],
+  ];
+  for (const [query, sent] of literal) test(JSON.stringify(query), () => assert.equal(guardQuery(query), sent));
+});
+
+test('a query without a word is refused, and says which field', () => {
+  for (const query of ['', '  ', 'OR', 'NOT', '((', '""', '\\', '&& ||', '\u0000']) {
+    assert.throws(() => guardQuery(query), { code: 'invalid_arguments', data: { field: 'query' } }, query);
+  }
+});
+
+test('a query is bounded, its escapes counted', () => {
+  assert.equal(guardQuery('x'.repeat(1000)).length, 1000);
+  assert.throws(() => guardQuery('x'.repeat(1001)), { code: 'invalid_arguments' });
+  assert.throws(() => guardQuery(`a OR ${'/x'.repeat(400)}`), { code: 'invalid_arguments' });
+});
+
+test('half a surrogate pair does not survive', () => {
+  assert.equal(guardQuery('a\ud800b OR c').isWellFormed(), true);
+});

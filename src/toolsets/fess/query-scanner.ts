@@ -1,0 +1,99 @@
+/** A piece of a query, rendered so that Lucene's parser reads exactly this piece. */
+export interface QueryToken {
+  kind: 'clause' | 'open' | 'close' | 'conjunction' | 'sign';
+  text: string;
+}
+
+/**
+ * Cuts a query into clauses, parentheses and operators. Null if something has no reading of its own: a quote without
+ * its end, a backslash at the end, a field without a value. The caller then treats the query as literal text.
+ *
+ * Parts are rendered anew instead of copied: phrases lose their quotes and backslashes inside, words get every special
+ * character escaped that is not a wildcard, a fuzziness or a boost.
+ */
+export function scanQuery(query: string): QueryToken[] | null {
+  const tokens: QueryToken[] = [];
+  let rest = query;
+  for (;;) {
+    rest = rest.trimStart();
+    if (rest === '') return tokens;
+    const found = firstMatch(rest);
+    if (found === null) return null;
+    tokens.push(found.token);
+    rest = rest.slice(found.length);
+  }
+}
+
+interface Found {
+  token: QueryToken;
+  length: number;
+}
+
+function firstMatch(rest: string): Found | null {
+  for (const [pattern, read] of readers) {
+    const match = pattern.exec(rest);
+    if (match === null) continue;
+    const token = read(match);
+    return token === null ? null : { token, length: match[0].length };
+  }
+  return null;
+}
+
+type Reader = [pattern: RegExp, read: (match: RegExpExecArray) => QueryToken | null];
+
+const end = String.raw`(?=[\s()]|$)`;
+const field = `(?:([a-z_][a-z0-9_]*):(?!//))?`;
+const weight = String.raw`((?:~\d*(?:\.\d+)?)?(?:\^\d+(?:\.\d+)?)?)`;
+/** What may be a bound of a range: dates, date arithmetic, numbers, words, or a star. */
+const bound = String.raw`([\p{L}\p{N}_.:/+*-]+)`;
+
+const readers: Reader[] = [
+  [new RegExp(`^(?:AND|&&)${end}`, 'u'), () => ({ kind: 'conjunction', text: 'AND' })],
+  [new RegExp(String.raw`^(?:OR|\|\|)${end}`, 'u'), () => ({ kind: 'conjunction', text: 'OR' })],
+  [new RegExp(`^NOT${end}`, 'u'), () => ({ kind: 'sign', text: 'NOT' })],
+  [/^!(?=\S)/u, () => ({ kind: 'sign', text: 'NOT' })],
+  // Lucene reads `- a` as a word "-": a sign is one only where it touches what it belongs to. Required is the default.
+  [/^-(?=\S)/u, () => ({ kind: 'sign', text: 'NOT' })],
+  [/^\+(?=\S)/u, () => ({ kind: 'sign', text: '' })],
+  [new RegExp(String.raw`^\*:\*${end}`, 'u'), () => clause(undefined, '*:*')],
+  [new RegExp(String.raw`^${field}\(`, 'u'), ([, name]) => ({ kind: 'open', text: `${prefix(name)}(` })],
+  [/^\)(?:\^\d+(?:\.\d+)?)?/u, ([text]) => ({ kind: 'close', text })],
+  [new RegExp(String.raw`^${field}"((?:[^"\\]|\\.)*)"${weight}${end}`, 'us'), readPhrase],
+  [new RegExp(String.raw`^${field}([[{])\s*${bound}\s+TO\s+${bound}\s*([\]}])${end}`, 'u'), readRange],
+  [new RegExp(String.raw`^${field}((?:[^\s()"\\~^]|\\\S)+)${weight}${end}`, 'u'), readWord],
+];
+
+function readPhrase([, name, inside = '', suffix = '']: RegExpExecArray): QueryToken | null {
+  const text = inside.replaceAll(/["\\]/g, ' ').trim();
+  return text === '' ? null : clause(name, `"${text}"${suffix}`);
+}
+
+function readRange([, name, opening = '[', from = '*', to = '*', closing = ']']: RegExpExecArray): QueryToken | null {
+  return name === undefined ? null : clause(name, `${opening}${from} TO ${to}${closing}`);
+}
+
+function readWord([, name, raw = '', suffix = '']: RegExpExecArray): QueryToken | null {
+  const text = raw.replaceAll(/\\(\S)/gu, '$1');
+  // An escaped operator is still the word that Fess looks for when it glues the query together.
+  if (/^(?:AND|OR|NOT)$/.test(text)) return clause(name, `"${text}"`);
+  if (!/[\p{L}\p{N}*?]/u.test(text)) return null;
+  return clause(name, `${escapeWord(raw)}${suffix}`);
+}
+
+/** Keeps wildcards and what the caller escaped; escapes all else that the parser could take for syntax. */
+function escapeWord(raw: string): string {
+  return raw.replaceAll(/\\(\S)|([-+!(){}[\]^"~:/&|;<>=])/gu, (_, escaped: string | undefined, bare: string) => {
+    const character = escaped ?? bare;
+    return /[\p{L}\p{N}]/u.test(character) ? character : `\\${character}`;
+  });
+}
+
+function clause(name: string | undefined, text: string): QueryToken {
+  return { kind: 'clause', text: `${prefix(name)}${text}` };
+}
+
+/** `sort:` is an instruction and no field: the search has a parameter of its own for it. */
+function prefix(name: string | undefined): string {
+  if (name === undefined) return '';
+  return name === 'sort' ? String.raw`sort\:` : `${name}:`;
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { generatedFiles, listTools, tokensOf } from '../scripts/docs.ts';
+import { roles } from '../src/app/roles.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+/** What the tool list of a role may cost a model's context. Raising it is a decision, not an accident. */
+const tokensMax = 6_000;
+
+test('the generated pages and the pinned tool schemas are what the code prints (run `npm run docs`)', async () => {
+  for (const [file, content] of Object.entries(await generatedFiles())) {
+    assert.equal(read(file), content, `${file} is out of date`);
+  }
+});
+
+test(`the tools of each role cost at most ${tokensMax} tokens`, async () => {
+  for (const role of Object.values(roles)) {
+    const tokens = tokensOf(await listTools(role));
+    assert.ok(tokens <= tokensMax, `${role.name}: ${tokens}`);
+  }
+});
+
+test('every dependency is in the README, with why it was chosen', () => {
+  const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = JSON.parse(read('package.json'));
+  const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  const rows = read('README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+  const missing = names.filter((name) => !rows.some((row) => row.includes(`\`${name}\``)));
+  assert.deepEqual(missing, []);
+});
+
+test('the lock file names no registry, every entry has a hash, and nothing comes from git or a URL', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { version?: string; resolved?: string; integrity?: string; link?: boolean }>;
+  };
+  for (const [path, entry] of Object.entries(packages)) {
+    if (path === '') continue;
+    assert.equal(entry.resolved, undefined, path);
+    assert.ok(entry.integrity, path);
+  }
+  const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = JSON.parse(read('package.json'));
+  for (const [name, range] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
+    assert.match(String(range), /^(npm:@[a-z]+\/[a-z]+@)?\d+\.\d+\.\d+(-[a-z0-9.]+)?$/, name);
+  }
+});
+
+test('links between the documents lead somewhere', () => {
+  for (const file of globSync('{*.md,docs/**/*.md}', { cwd: root })) {
+    for (const [, target = ''] of read(file).matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)/g)) {
+      assert.doesNotThrow(() => read(join(file, '..', target)), `${file} links to ${target}`);
+    }
+  }
+});

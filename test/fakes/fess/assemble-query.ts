@@ -1,0 +1,118 @@
+import type { DefaultField } from './lucene/evaluate.ts';
+import { QuerySyntaxError } from './lucene/lexer.ts';
+import { type Operator, parseQuery, type Query } from './lucene/parser.ts';
+import { checkedSort, type SortKey } from './sort.ts';
+
+export interface ParsedSearch {
+  query: Query | null;
+  sort: SortKey[];
+  defaultField: DefaultField;
+  /** What the answer echoes as `search_query`. */
+  text: string;
+}
+
+/**
+ * Builds the text that Fess parses: the query, then every `fields.*` filter, then the sort, as one string. Nothing
+ * protects the filters from what stands before them. That is the flaw which the bridge has to guard against, so it is
+ * kept here exactly (reference §4.2): parentheses only around text with ` OR ` or ` || `, and one second attempt in
+ * which the base is escaped, except for double quotes and the words AND, OR and NOT.
+ */
+export function parseSearch(params: URLSearchParams, operator: Operator = 'AND'): ParsedSearch {
+  const plain = assembleQuery(params, false);
+  try {
+    return parsed(plain, operator);
+  } catch (error) {
+    if (!(error instanceof QuerySyntaxError)) throw error;
+    return parsed(assembleQuery(params, true), operator);
+  }
+}
+
+export function assembleQuery(params: URLSearchParams, escaped: boolean): string {
+  const base = baseQuery(params).trim();
+  let text = escaped ? escapeReserved(base) : base;
+  for (const extra of params.getAll('ex_q')) {
+    if (extra.trim() !== '' && extra.length <= 1000) text += ` ${withParentheses(extra)}`;
+  }
+  for (const [field, values] of fieldFilters(params)) {
+    const clauses = values.map((value) => `${field}:"${value}"`);
+    text += clauses.length === 1 ? ` ${clauses[0]}` : ` (${clauses.join(' OR ')})`;
+  }
+  const sort = params.get('sort') ?? '';
+  return sort.trim() === '' ? text.trim() : `${text.trim()} sort:${sort}`;
+}
+
+function parsed(text: string, operator: Operator): ParsedSearch {
+  const head = /^(allintitle|allinurl):/.exec(text);
+  const defaultField = head === null ? 'text' : head[1] === 'allintitle' ? 'title' : 'url';
+  const body = head === null ? text : text.slice(head[0].length);
+  if (body.trim() === '') return { query: null, sort: [], defaultField, text };
+  const sort: SortKey[] = [];
+  const query = takeSort(parseQuery(body, operator), sort);
+  if (query === null && sort.length === 0) throw new QuerySyntaxError('nothing to search');
+  return { query: query ?? { kind: 'all' }, sort, defaultField, text };
+}
+
+/** `sort:…` is a clause of the query text; Fess takes it out wherever it stands. Regular expressions it refuses. */
+function takeSort(query: Query, sort: SortKey[]): Query | null {
+  if (query.kind === 'regexp') throw new QuerySyntaxError('unknown query');
+  if (query.kind === 'term' && query.field === 'sort') {
+    sort.push(...checkedSort(query.text));
+    return null;
+  }
+  if (query.kind !== 'boolean') return query;
+  const clauses = query.clauses.flatMap(({ occur, query: inner }) => {
+    const kept = takeSort(inner, sort);
+    return kept === null ? [] : [{ occur, query: kept }];
+  });
+  return clauses.length === 0 ? null : { kind: 'boolean', clauses };
+}
+
+function baseQuery(params: URLSearchParams): string {
+  const advanced = advancedConditions(params);
+  if (advanced !== '') return advanced;
+  const query = params.get('q') ?? '';
+  return query.trim() === '' ? '' : withParentheses(query);
+}
+
+/** If any of these is present, `q` is ignored. */
+function advancedConditions(params: URLSearchParams): string {
+  const parts = params.getAll('as.q').filter((value) => value.trim() !== '');
+  for (const phrase of params.getAll('as.epq')) parts.push(`"${phrase.replaceAll('"', '\\"')}"`);
+  for (const any of params.getAll('as.oq')) parts.push(withParentheses(any.trim().split(/ +/).join(' OR ')));
+  for (const none of params.getAll('as.nq'))
+    parts.push(
+      ...none
+        .trim()
+        .split(/ +/)
+        .map((word) => `NOT ${word}`),
+    );
+  for (const type of params.getAll('as.filetype')) parts.push(`filetype:"${type.trim()}"`);
+  for (const site of params.getAll('as.sitesearch')) parts.push(`site:${site.trim()}`);
+  return parts.join(' ');
+}
+
+function withParentheses(text: string): string {
+  const spaced = text.replace(otherSpaces, ' ');
+  return spaced.includes(' OR ') || spaced.includes(' || ') ? `(${text})` : text;
+}
+
+/** The characters that Fess counts as spaces when it looks for ` OR `; its parser knows only some of them. */
+const otherSpaces = /[\t-\r\u001c-\u001f\u00a0\u1680\u180e\u2000-\u200f\u202f\u205f\u3000\ufeff\ufffd\u00b6]/g;
+
+const reserved = ['\\', '+', '-', '&&', '||', '!', '(', ')', '{', '}', '[', ']', '^', '~', '*', '?', ';', ':', '/'];
+
+function escapeReserved(text: string): string {
+  let escaped = text;
+  for (const element of reserved) escaped = escaped.replaceAll(element, element.replaceAll(/[\s\S]/g, '\\$&'));
+  return escaped;
+}
+
+function fieldFilters(params: URLSearchParams): Map<string, string[]> {
+  const filters = new Map<string, string[]>();
+  for (const [name, value] of params) {
+    if (!name.startsWith('fields.') || value === '') continue;
+    const field = name.slice('fields.'.length);
+    filters.set(field, [...(filters.get(field) ?? []), value]);
+  }
+  return filters;
+}

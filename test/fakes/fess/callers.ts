@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface FakeLabel {
+  label: string;
+  value: string;
+  /** Who may see it; a label without permissions is invisible to everyone. */
+  permissions?: readonly string[];
+}
+
+export type Caller = { permissions: ReadonlySet<string> } | { refused: 'invalid_token' | 'invalid_request' };
+
+const guest = ['Rguest', '1guest'];
+
+/**
+ * Who is asking, by the `Authorization` header: a bare token or a bearer token; any other scheme is refused. A token's
+ * permissions replace those of the guest, unless it has none.
+ */
+export function identify(headers: IncomingHttpHeaders, tokens: Readonly<Record<string, readonly string[]>>): Caller {
+  const header = headers.authorization;
+  if (header === undefined) return { permissions: new Set(guest) };
+  const parts = header.trim().split(/\s+/);
+  const token = parts.length === 1 ? parts[0] : parts.length === 2 && parts[0] === 'Bearer' ? parts[1] : undefined;
+  if (token === undefined) return { refused: 'invalid_request' };
+  const permissions = tokens[token];
+  if (permissions === undefined) return { refused: 'invalid_token' };
+  return { permissions: new Set(permissions.length === 0 ? guest : permissions) };
+}
+
+const languages = new Set(['de', 'en', 'es', 'fr', 'id', 'it', 'ja', 'ko', 'pt', 'ru', 'zh']);
+
+/** A value that ends in `_<language>` counts as localized: callers of other languages do not see it. */
+export function visibleLabels(
+  labels: readonly FakeLabel[],
+  permissions: ReadonlySet<string>,
+  headers: IncomingHttpHeaders,
+): { label: string; value: string }[] {
+  const language = /^[a-z]{2}/.exec(headers['accept-language'] ?? 'en')?.[0];
+  return labels
+    .filter((label) => (label.permissions ?? guest).some((permission) => permissions.has(permission)))
+    .filter(({ value }) => {
+      const suffix = /_([a-z]{2})$/.exec(value)?.[1];
+      return suffix === undefined || !languages.has(suffix) || suffix === language;
+    })
+    .map(({ label, value }) => ({ label, value }));
+}

@@ -1,0 +1,82 @@
+/** A document of the stand-in's index, with the fields that Fess keeps for one. */
+export interface FakeDocument {
+  /** 32 hexadecimal digits, new at every crawl. */
+  docId: string;
+  url: string;
+  title?: string;
+  /** The whole indexed text. It leaves the server only where the operator listed `content` as a response field. */
+  content: string;
+  /** 120 characters for HTML, 200 for files; absent on odd documents. */
+  digest?: string;
+  labels: readonly string[];
+  /** Permissions of which the caller needs one, such as `Rguest`; `D…` denies. */
+  roles: readonly string[];
+  mimetype: string;
+  filetype: string;
+  filename?: string;
+  lang: string;
+  created: string;
+  lastModified?: string;
+  contentLength: number;
+  /** The crawler writes content_length and boost as text, the admin API as numbers. */
+  indexedBy: 'crawler' | 'api';
+  location?: { latitude: number; longitude: number };
+  /** The HTML that the crawler stored for `/cache`. */
+  cachedHtml?: string;
+  /** What `/go` streams for a file-system document. */
+  file?: { contentType: string; bytes: Uint8Array };
+  clickCount: number;
+}
+
+/** The value that a field prefix in a query sees; undefined for a field that Fess does not search. */
+export function fieldValues(document: FakeDocument, field: string): readonly string[] | undefined {
+  switch (field) {
+    case 'title':
+      return [document.title ?? ''];
+    case 'content':
+      return [document.content];
+    case 'url':
+      return [document.url];
+    case 'inurl':
+      return [document.url];
+    case 'host':
+      return [hostOf(document)];
+    case 'site':
+      return [siteOf(document)];
+    case 'doc_id':
+      return [document.docId];
+    case 'label':
+      return document.labels;
+    case 'mimetype':
+      return [document.mimetype];
+    case 'filetype':
+      return [document.filetype];
+    case 'filename':
+      return document.filename === undefined ? [] : [document.filename];
+    case 'lang':
+      return [document.lang];
+    case 'content_length':
+      return [String(document.contentLength)];
+    case 'last_modified':
+      return document.lastModified === undefined ? [] : [document.lastModified];
+    case 'timestamp':
+      return [document.lastModified ?? document.created];
+    case 'click_count':
+      return [String(document.clickCount)];
+    case 'favorite_count':
+      return ['0'];
+    case 'segment':
+    case 'anchor':
+      return [];
+    default:
+      return undefined;
+  }
+}
+
+export function hostOf(document: FakeDocument): string {
+  return document.url.startsWith('file:') ? 'localhost' : new URL(document.url).hostname;
+}
+
+export function siteOf(document: FakeDocument): string {
+  return document.url.replace(/^[a-z0-9]+:\/+/, '');
+}

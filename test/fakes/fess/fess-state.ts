@@ -1,0 +1,40 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FakeLabel } from './callers.ts';
+import type { FakeDocument } from './fake-document.ts';
+import type { FakeWord } from './suggest-index.ts';
+
+/** `down`: the engine behind Fess is gone while Fess itself answers. */
+export type FakeHealth = 'green' | 'yellow' | 'red' | 'down';
+
+/** Everything that the stand-in knows and a test may change while it runs. */
+export interface FessState {
+  documents: readonly FakeDocument[];
+  labels: readonly FakeLabel[];
+  words: readonly FakeWord[];
+  /** Access tokens with their permissions. */
+  tokens: Readonly<Record<string, readonly string[]>>;
+  health: FakeHealth;
+  /** How searches show that the engine is down: 15.4 to 15.8 find nothing, older ones fail. */
+  outage: 'empty' | 400 | 500;
+  additionalFields: readonly string[];
+  /** 15.7 and later. */
+  recent: boolean;
+  scroll: boolean;
+  popularWordsEnabled: boolean;
+  orSearchMinHitCount: number;
+}
+
+export interface FessRequest {
+  method: string;
+  /** Without the context path. */
+  path: string;
+  params: URLSearchParams;
+  headers: IncomingHttpHeaders;
+}
+
+export interface FessAnswer {
+  status: number;
+  contentType: string;
+  body: string | Uint8Array;
+  headers?: Record<string, string>;
+}

@@ -1,0 +1,39 @@
+import type { FakeDocument } from './fake-document.ts';
+
+export class BadGeoError extends Error {}
+
+/** Only `location` is a geo field of a stock server; others are ignored, as is a point without a distance. */
+export function geoFilter(params: URLSearchParams): (document: FakeDocument) => boolean {
+  const points = params.getAll('geo.location.point');
+  const distance = params.get('geo.location.distance');
+  if (points.length === 0 || distance === null) return () => true;
+  const centres = points.map(parsePoint);
+  const metresMax = parseDistance(distance);
+  return ({ location }) => location !== undefined && centres.some((centre) => metres(centre, location) <= metresMax);
+}
+
+type Point = NonNullable<FakeDocument['location']>;
+
+function parsePoint(text: string): Point {
+  const [latitude, longitude, ...rest] = text.split(',').map(Number);
+  if (latitude === undefined || longitude === undefined || rest.length > 0 || Number.isNaN(latitude + longitude)) {
+    throw new BadGeoError(text);
+  }
+  return { latitude, longitude };
+}
+
+function parseDistance(text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(km|m|mi)?$/.exec(text) ?? [];
+  if (amount === undefined) throw new BadGeoError(text);
+  return Number(amount) * (unit === 'km' ? 1000 : unit === 'mi' ? 1609.344 : 1);
+}
+
+function metres(a: Point, b: Point): number {
+  const radians = (degrees: number) => (degrees * Math.PI) / 180;
+  const latitude = radians(b.latitude - a.latitude);
+  const longitude = radians(b.longitude - a.longitude);
+  const h =
+    Math.sin(latitude / 2) ** 2 +
+    Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(longitude / 2) ** 2;
+  return 2 * 6_371_000 * Math.asin(Math.sqrt(h));
+}

@@ -1,0 +1,141 @@
+import { type FakeDocument, fieldValues } from '../fake-document.ts';
+import type { Clause, Query } from './parser.ts';
+
+/** The field that words without a prefix search: `allintitle:` and `allinurl:` at the head of a query change it. */
+export type DefaultField = 'text' | 'title' | 'url';
+
+export function matches(query: Query, document: FakeDocument, defaultField: DefaultField = 'text'): boolean {
+  switch (query.kind) {
+    case 'all':
+      return true;
+    case 'boolean':
+      return matchesBoolean(query.clauses, document, defaultField);
+    case 'term':
+      return matchesTerm(query, document, defaultField);
+    case 'pattern':
+      return matchesPattern(query, document, defaultField);
+    case 'range':
+      return matchesRange(query, document);
+    case 'regexp':
+      return false;
+  }
+}
+
+/** Words that OpenSearch would highlight: the positive terms, the value of the label clause included. */
+export function positiveTerms(query: Query): string[] {
+  if (query.kind === 'term') return [query.text];
+  if (query.kind !== 'boolean') return [];
+  return query.clauses.filter(({ occur }) => occur !== 'must_not').flatMap(({ query }) => positiveTerms(query));
+}
+
+export function words(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [];
+}
+
+/** The texts of a corpus are few and searched thousands of times. */
+const seenTexts = new Map<string, string[]>();
+
+function wordsOfDocument(text: string): string[] {
+  const known = seenTexts.get(text);
+  if (known !== undefined) return known;
+  const found = words(text);
+  seenTexts.set(text, found);
+  return found;
+}
+
+/** OpenSearch's bool query: a purely negative one matches everything else, which is what `foo NOT` exploits. */
+function matchesBoolean(clauses: readonly Clause[], document: FakeDocument, defaultField: DefaultField): boolean {
+  const hit = ({ query }: Clause) => matches(query, document, defaultField);
+  const must = clauses.filter(({ occur }) => occur === 'must');
+  const should = clauses.filter(({ occur }) => occur === 'should');
+  if (clauses.some((clause) => clause.occur === 'must_not' && hit(clause))) return false;
+  if (!must.every(hit)) return false;
+  return must.length > 0 || should.length === 0 || should.some(hit);
+}
+
+type Term = Extract<Query, { kind: 'term' }>;
+
+function matchesTerm(term: Term, document: FakeDocument, defaultField: DefaultField): boolean {
+  if (term.field === undefined) return searchedTexts(document, defaultField).some((text) => hasPhrase(text, term));
+  const values = fieldValues(document, term.field);
+  // An unknown prefix is no prefix: Fess searches the text for `foo:bar`.
+  if (values === undefined) {
+    const whole = { ...term, field: undefined, text: `${term.field}:${term.text}` };
+    return searchedTexts(document, defaultField).some((text) => hasPhrase(text, whole));
+  }
+  if (term.field === 'title' || term.field === 'content') return values.some((value) => hasPhrase(value, term));
+  if (term.field === 'site') return values.some((value) => value.startsWith(term.text));
+  if (term.field === 'inurl') return values.some((value) => value.includes(term.text));
+  return values.includes(term.text);
+}
+
+function searchedTexts(document: FakeDocument, defaultField: DefaultField): string[] {
+  if (defaultField === 'title') return [document.title ?? ''];
+  if (defaultField === 'url') return [document.url];
+  return [document.title ?? '', document.content];
+}
+
+/** Every word is a phrase of its own tokens (`e-mail` is two), so text without any word in it finds nothing. */
+function hasPhrase(text: string, term: Term): boolean {
+  const wanted = words(term.text);
+  const there = wordsOfDocument(text);
+  if (wanted.length === 0) return false;
+  const same = (a: string | undefined, b: string | undefined) =>
+    a === b || (term.fuzzy && a !== undefined && b !== undefined && distance(a, b) <= 2);
+  return there.some((_, at) => wanted.every((word, offset) => same(there[at + offset], word)));
+}
+
+function matchesPattern(
+  { field, pattern }: Extract<Query, { kind: 'pattern' }>,
+  document: FakeDocument,
+  defaultField: DefaultField,
+): boolean {
+  const rule = wildcard(pattern);
+  const values = field === undefined ? undefined : fieldValues(document, field);
+  if (field === undefined || field === 'title' || field === 'content' || values === undefined) {
+    const texts = values ?? searchedTexts(document, defaultField);
+    return texts.some((text) => wordsOfDocument(text).some((word) => rule.test(word)));
+  }
+  return values.some((value) => rule.test(value));
+}
+
+function wildcard(pattern: string): RegExp {
+  const source = pattern.replace(/\\[\s\S]|\*+|[?]|[.+^${}()|[\]\\/]/g, (part) => {
+    if (part.startsWith('*')) return '.*';
+    if (part === '?') return '.';
+    const literal = part.length === 2 ? part.slice(1) : part;
+    return /[\p{L}\p{N}\s]/u.test(literal) ? literal : `\\${literal}`;
+  });
+  return new RegExp(`^${source}$`, 'is');
+}
+
+function matchesRange(range: Extract<Query, { kind: 'range' }>, document: FakeDocument): boolean {
+  const values = range.field === undefined ? undefined : fieldValues(document, range.field);
+  if (values === undefined) return false;
+  const order = (a: string, b: string) =>
+    range.field === 'content_length' || range.field === 'click_count'
+      ? Number(a) - Number(b)
+      : a < b
+        ? -1
+        : a > b
+          ? 1
+          : 0;
+  return values.some((value) => {
+    const low = range.from === '*' ? 1 : order(value, range.from);
+    const high = range.to === '*' ? -1 : order(value, range.to);
+    return (range.fromOpen ? low > 0 : low >= 0) && (range.toOpen ? high < 0 : high <= 0);
+  });
+}
+
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, change));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,117 @@
+/**
+ * The tokens of Lucene's classic query syntax, as its generated scanner finds them: the longest match wins, and of two
+ * equally long ones the one that is listed first. The order and the character classes decide which hostile queries
+ * swallow the label clause that Fess glues behind them, so they follow the grammar and not what looks tidy.
+ */
+export type TokenKind =
+  | 'AND'
+  | 'OR'
+  | 'NOT'
+  | 'PLUS'
+  | 'MINUS'
+  | 'BARE_OPERATOR'
+  | 'LEFT'
+  | 'RIGHT'
+  | 'COLON'
+  | 'STAR'
+  | 'CARET'
+  | 'QUOTED'
+  | 'TERM'
+  | 'FUZZY'
+  | 'PREFIX'
+  | 'WILDCARD'
+  | 'REGEXP'
+  | 'RANGE_IN_START'
+  | 'RANGE_EX_START'
+  | 'NUMBER'
+  | 'RANGE_TO'
+  | 'RANGE_IN_END'
+  | 'RANGE_EX_END'
+  | 'RANGE_QUOTED'
+  | 'RANGE_GOOP'
+  | 'END';
+
+export interface Token {
+  kind: TokenKind;
+  text: string;
+}
+
+/** What Fess turns into a second attempt with escaped text, and into a 400 if that fails too. */
+export class QuerySyntaxError extends Error {}
+
+export function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  let state: State = 'default';
+  let at = 0;
+  while (at < text.length) {
+    if (state !== 'boost' && isBlank(text[at])) {
+      at += 1;
+      continue;
+    }
+    const token = longestMatch(text, at, state);
+    if (token === undefined) throw new QuerySyntaxError(`no token at ${at}`);
+    tokens.push(token);
+    at += token.text.length;
+    state = nextState(token.kind, state);
+  }
+  tokens.push({ kind: 'END', text: '' });
+  return tokens;
+}
+
+type State = 'default' | 'boost' | 'range';
+
+const start = String.raw`(?:[^ \t\n\r\u3000+\-!():^\[\]"{}~*?\\/]|\\[\s\S])`;
+const inside = `(?:${start}|[-+])`;
+
+const rules: Record<State, [TokenKind, RegExp][]> = {
+  default: [
+    ['AND', /AND|&&/y],
+    ['OR', /OR|\|\|/y],
+    ['NOT', /NOT|!/y],
+    ['PLUS', /\+/y],
+    ['MINUS', /-/y],
+    ['BARE_OPERATOR', /[-+!][ \t\n\r\u3000]/y],
+    ['LEFT', /\(/y],
+    ['RIGHT', /\)/y],
+    ['COLON', /:/y],
+    ['STAR', /\*/y],
+    ['CARET', /\^/y],
+    ['QUOTED', /"(?:[^"\\]|\\[\s\S])*"/y],
+    ['TERM', new RegExp(`${start}${inside}*`, 'y')],
+    ['FUZZY', /~(?:[0-9]+(?:\.[0-9]+)?)?/y],
+    ['PREFIX', new RegExp(String.raw`\*|${start}${inside}*\*`, 'y')],
+    ['WILDCARD', new RegExp(`(?:${start}|[*?])(?:${inside}|[*?])*`, 'y')],
+    ['REGEXP', /\/(?:\\\/|[^/])*\//y],
+    ['RANGE_IN_START', /\[/y],
+    ['RANGE_EX_START', /\{/y],
+  ],
+  boost: [['NUMBER', /[0-9]+(?:\.[0-9]+)?/y]],
+  range: [
+    ['RANGE_TO', /TO/y],
+    ['RANGE_IN_END', /\]/y],
+    ['RANGE_EX_END', /\}/y],
+    ['RANGE_QUOTED', /"(?:\\"|[^"])+"/y],
+    ['RANGE_GOOP', /[^ \]}]+/y],
+  ],
+};
+
+function longestMatch(text: string, at: number, state: State): Token | undefined {
+  let best: Token | undefined;
+  for (const [kind, rule] of rules[state]) {
+    rule.lastIndex = at;
+    const found = rule.exec(text)?.[0];
+    if (found !== undefined && found.length > (best?.text.length ?? 0)) best = { kind, text: found };
+  }
+  return best;
+}
+
+function nextState(kind: TokenKind, state: State): State {
+  if (kind === 'CARET') return 'boost';
+  if (kind === 'RANGE_IN_START' || kind === 'RANGE_EX_START') return 'range';
+  if (kind === 'NUMBER' || kind === 'RANGE_IN_END' || kind === 'RANGE_EX_END') return 'default';
+  return state;
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character !== undefined && ' \t\n\r\u3000'.includes(character);
+}

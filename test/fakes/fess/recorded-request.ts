@@ -1,0 +1,27 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+
+export interface RecordedRequest {
+  method: string;
+  /** Path and query as they came. */
+  target: string;
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  /** Settles when the exchange is over: answered in full, or closed by the caller before that. */
+  finished: Promise<'answered' | 'closed'>;
+}
+
+export function recordRequest(message: IncomingMessage, response: ServerResponse): RecordedRequest {
+  const target = message.url ?? '/';
+  const { pathname, searchParams } = new URL(target, 'http://recorded.invalid');
+  return {
+    method: message.method ?? 'GET',
+    target,
+    path: pathname,
+    query: searchParams,
+    headers: message.headers,
+    finished: new Promise((resolve) => {
+      response.once('close', () => resolve(response.writableFinished ? 'answered' : 'closed'));
+    }),
+  };
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { type FakeDocument, hostOf, siteOf } from './fake-document.ts';
+import { words } from './lucene/evaluate.ts';
+import type { SearchPage } from './search-index.ts';
+import type { Scored } from './sort.ts';
+
+export interface AnswerSettings {
+  /** What the operator listed as additional response fields; `content`, `label` and `lang` are not there by default. */
+  additionalFields: readonly string[];
+  /** From 15.7 on hits also say has_cache, click_count and favorite_count. */
+  recent: boolean;
+}
+
+/** The answer to a search in the field names and page arithmetic of reference §3.1, alike in v1 and v2. */
+export function searchAnswer(page: SearchPage, settings: AnswerSettings): Record<string, unknown> {
+  const { start, num, total, hits } = page;
+  const pageNumber = Math.floor(start / num) + 1;
+  // Java's division truncates towards zero, so no hits make one page, unless a page is one hit.
+  let pageCount = Math.trunc((total - 1) / num) + 1;
+  const isShort = hits.length < num;
+  if (isShort && start < (pageCount - 1) * num) pageCount = pageNumber;
+  const first = total === 0 ? 0 : start + 1;
+  return {
+    q: page.q,
+    query_id: page.queryId,
+    exec_time: 0.04,
+    query_time: 11,
+    page_size: num,
+    page_number: pageNumber,
+    record_count: total,
+    record_count_relation: page.saturated ? 'GREATER_THAN_OR_EQUAL_TO' : 'EQUAL_TO',
+    page_count: pageCount,
+    highlight_params: page.terms?.map((term) => `&hq=${encodeURIComponent(term)}`).join('') ?? null,
+    next_page: !isShort && start < (pageCount - 1) * num,
+    prev_page: start > 0,
+    start_record_number: first,
+    end_record_number: Math.min(first === 0 ? 0 : first + num - 1, total),
+    page_numbers: pageNumbers(pageNumber, pageCount),
+    partial: false,
+    search_query: page.searchQuery,
+    requested_time: page.requestedTime,
+    related_query: [],
+    related_contents: [],
+    data: hits.map((hit) => searchHit(hit, page, settings)),
+    ...(page.facets === undefined ? {} : { facet_field: page.facets.fields, facet_query: page.facets.queries }),
+  };
+}
+
+export function searchHit(hit: Scored, page: SearchPage, settings: AnswerSettings): Record<string, unknown> {
+  const { document } = hit;
+  const terms = (page.terms ?? []).flatMap(words);
+  const written = (value: number, fraction: number) =>
+    document.indexedBy === 'crawler' ? value.toFixed(fraction) : value;
+  return withoutMissing({
+    _id: createHash('sha512').update(`${document.url};role=${document.roles.join()}`).digest('hex'),
+    doc_id: document.docId,
+    title: document.title,
+    content_title: highlighted((document.title ?? '').slice(0, 50), terms),
+    content_description: description(document, terms),
+    digest: document.digest,
+    url: document.url,
+    url_link: document.url,
+    host: hostOf(document),
+    site: siteOf(document),
+    site_path: siteOf(document),
+    mimetype: document.mimetype,
+    filetype: document.filetype,
+    filename: document.filename,
+    content_length: written(document.contentLength, 0),
+    boost: written(1, 1),
+    created: document.created,
+    last_modified: document.lastModified,
+    timestamp: document.lastModified ?? document.created,
+    score: page.withScore ? hit.score : undefined,
+    ...(settings.recent ? recentFields(document) : {}),
+    ...additionalFields(document, settings.additionalFields),
+  });
+}
+
+function recentFields(document: FakeDocument): Record<string, unknown> {
+  return {
+    has_cache: document.cachedHtml === undefined ? undefined : 'true',
+    click_count: document.clickCount,
+    favorite_count: 0,
+  };
+}
+
+function additionalFields(document: FakeDocument, names: readonly string[]): Record<string, unknown> {
+  const all = { content: document.content, label: document.labels, lang: [document.lang], role: document.roles };
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
+}
+
+function pageNumbers(current: number, count: number): string[] {
+  const numbers: string[] = [];
+  for (let page = Math.max(1, current - 5); page <= Math.min(count, current + 5); page += 1) numbers.push(String(page));
+  return numbers;
+}
+
+/** Two fragments of sixty characters with the matches in bold, else the digest, else nothing. */
+function description(document: FakeDocument, terms: readonly string[]): string {
+  const lower = document.content.toLowerCase();
+  const places = terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0);
+  if (places.length === 0) return escapeHtml(document.digest ?? '');
+  const fragments = [...new Set(places)]
+    .slice(0, 2)
+    .map((place) => document.content.slice(Math.max(0, place - 20), place + 40));
+  return `${fragments.map((fragment) => highlighted(fragment, terms)).join('...')}...`;
+}
+
+function highlighted(text: string, terms: readonly string[]): string {
+  return escapeHtml(text).replace(/[\p{L}\p{N}\p{M}_]+/gu, (word) =>
+    terms.includes(word.toLowerCase()) ? `<strong>${word}</strong>` : word,
+  );
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
+function withoutMissing(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

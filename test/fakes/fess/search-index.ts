@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { type ParsedSearch, parseSearch } from './assemble-query.ts';
+import { type FacetAnswer, FacetFieldError, facets } from './facets.ts';
+import type { FakeDocument } from './fake-document.ts';
+import { BadGeoError, geoFilter } from './geo.ts';
+import { matches, positiveTerms, words } from './lucene/evaluate.ts';
+import { QuerySyntaxError } from './lucene/lexer.ts';
+import { type Scored, sorted, UnknownSortError } from './sort.ts';
+
+export interface SearchPage {
+  q: string | null;
+  queryId: string;
+  requestedTime: number;
+  start: number;
+  num: number;
+  total: number;
+  saturated: boolean;
+  searchQuery: string;
+  /** Null if no search was run. */
+  terms: string[] | null;
+  hits: Scored[];
+  /** With another sort than the score the hits have none. */
+  withScore: boolean;
+  facets: FacetAnswer | undefined;
+}
+
+/** The two ways in which the index fails: a 400, or the exception that 15.4 to 15.8 swallow into an empty 200. */
+export class BadRequestError extends Error {}
+export class SwallowedError extends Error {}
+
+export interface IndexSettings {
+  /** `query.orsearch.min.hit.count`: fewer hits than this and Fess searches again with OR as default operator. */
+  orSearchMinHitCount: number;
+}
+
+const windowMax = 10_000;
+
+export function searchIndex(
+  documents: readonly FakeDocument[],
+  params: URLSearchParams,
+  permissions: ReadonlySet<string>,
+  settings: IndexSettings,
+): SearchPage {
+  const start = integer(params.get('start'), 0);
+  const num = pageSize(params.get('num'));
+  if (start > 100_000 || start + num > windowMax) throw new BadRequestError('result window');
+  if (start < 0) throw new SwallowedError('negative start');
+  const visible = documents.filter((document) => mayRead(document, permissions));
+  const near = geoOrBadRequest(params);
+  const run = (operator: 'AND' | 'OR') => find(visible.filter(near), parseOrBadRequest(params, operator));
+  let found = run('AND');
+  if (found.hits.length < settings.orSearchMinHitCount) found = run('OR');
+  return page(params, start, num, found, facetsOrFailure(found, params));
+}
+
+interface Found {
+  search: ParsedSearch;
+  hits: Scored[];
+}
+
+function find(documents: readonly FakeDocument[], search: ParsedSearch): Found {
+  const { query, defaultField } = search;
+  if (query === null) return { search, hits: [] };
+  const terms = positiveTerms(query).flatMap(words);
+  const hits = documents
+    .filter((document) => matches(query, document, defaultField))
+    .map((document) => ({ document, score: score(document, terms) }));
+  return { search, hits: sorted(hits, search.sort) };
+}
+
+function page(
+  params: URLSearchParams,
+  start: number,
+  num: number,
+  found: Found,
+  facetAnswer: FacetAnswer | undefined,
+): SearchPage {
+  const exact = params.get('track_total_hits') === 'true';
+  const total = found.hits.length;
+  const saturated = !exact && total > windowMax;
+  return {
+    q: params.get('q'),
+    queryId: randomUUID().replaceAll('-', ''),
+    requestedTime: Date.now(),
+    start,
+    num,
+    total: saturated ? windowMax : total,
+    saturated: saturated || found.search.query === null,
+    searchQuery: found.search.text,
+    terms: found.search.query === null ? null : [...new Set(positiveTerms(found.search.query))],
+    hits: found.hits.slice(start, start + num),
+    withScore: found.search.sort.length === 0 || found.search.sort.some(({ field }) => field === 'score'),
+    facets: facetAnswer,
+  };
+}
+
+/** What 15.4 to 15.8 answer when the engine is gone: indistinguishable from a search without hits. */
+export function emptyPage(params: URLSearchParams): SearchPage {
+  const num = pageSize(params.get('num'));
+  const found = { search: { query: null, sort: [], defaultField: 'text' as const, text: '' }, hits: [] };
+  const start = Math.max(0, integer(params.get('start'), 0));
+  return { ...page(params, start, num, found, undefined), saturated: false };
+}
+
+export function mayRead({ roles }: FakeDocument, permissions: ReadonlySet<string>): boolean {
+  const denied = roles.some((role) => role.startsWith('D') && permissions.has(role.slice(1)));
+  return !denied && roles.some((role) => permissions.has(role));
+}
+
+function parseOrBadRequest(params: URLSearchParams, operator: 'AND' | 'OR'): ParsedSearch {
+  try {
+    return parseSearch(params, operator);
+  } catch (error) {
+    if (error instanceof QuerySyntaxError || error instanceof UnknownSortError)
+      throw new BadRequestError(error.message);
+    throw error;
+  }
+}
+
+function facetsOrFailure({ hits }: Found, params: URLSearchParams): FacetAnswer | undefined {
+  try {
+    return facets(
+      hits.map(({ document }) => document),
+      params,
+    );
+  } catch (error) {
+    if (error instanceof FacetFieldError) throw new SwallowedError(error.message);
+    if (error instanceof QuerySyntaxError) throw new BadRequestError(error.message);
+    throw error;
+  }
+}
+
+function geoOrBadRequest(params: URLSearchParams): (document: FakeDocument) => boolean {
+  try {
+    return geoFilter(params);
+  } catch (error) {
+    if (error instanceof BadGeoError) throw new BadRequestError(error.message);
+    throw error;
+  }
+}
+
+/** Ten unless told, a hundred where the number is out of range. */
+function pageSize(text: string | null): number {
+  const num = integer(text, 10);
+  return num > 100 || num <= 0 ? 100 : num;
+}
+
+function integer(text: string | null, fallback: number): number {
+  return text !== null && /^-?\d+$/.test(text) ? Number(text) : fallback;
+}
+
+function score(document: FakeDocument, terms: readonly string[]): number {
+  const inTitle = new Set(words(document.title ?? ''));
+  const inContent = words(document.content.slice(0, 2000));
+  let sum = 1;
+  for (const term of terms) {
+    sum += inTitle.has(term) ? 3 : 0;
+    sum += Math.log1p(inContent.filter((word) => word === term).length);
+  }
+  return Math.round(sum * 10_000) / 10_000;
+}

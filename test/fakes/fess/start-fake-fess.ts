@@ -1,0 +1,184 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerV1 } from './api-v1.ts';
+import { answerV2 } from './api-v2.ts';
+import type { FakeLabel } from './callers.ts';
+import type { FakeDocument } from './fake-document.ts';
+import { type Fault, send, sendFaulty } from './faults.ts';
+import type { FakeHealth, FessAnswer, FessRequest, FessState } from './fess-state.ts';
+import { type RecordedRequest, recordRequest } from './recorded-request.ts';
+import type { FakeWord } from './suggest-index.ts';
+import { answerWeb, html, notFound } from './web-pages.ts';
+
+export interface FakeFessOptions {
+  /** 15.4 serves `/api/v1` only, 15.8 `/api/v2` only. */
+  version: '15.4' | '15.8';
+  documents?: readonly FakeDocument[];
+  labels?: readonly FakeLabel[];
+  words?: readonly FakeWord[];
+  tokens?: Record<string, readonly string[]>;
+  /** For example `/fess`. */
+  contextPath?: string;
+  /** Additional response fields, such as `content` or `label`. */
+  additionalFields?: readonly string[];
+  outage?: FessState['outage'];
+  scroll?: boolean;
+  orSearchMinHitCount?: number;
+  /** 15.8 with the plugin that brings `/api/v1` back. */
+  v1Plugin?: boolean;
+  /** The operator switched the JSON API off. */
+  jsonDisabled?: boolean;
+  port?: number;
+}
+
+export interface FakeFess {
+  /** With the context path, without a slash at the end. */
+  url: string;
+  requests: RecordedRequest[];
+  /** Null puts everything right again; several faults are tried in their order. */
+  setFault(...faults: (Fault | null)[]): void;
+  /** Lets the answers that the fault `hold` keeps back go. */
+  release(): void;
+  setHealth(health: FakeHealth): void;
+  setDocuments(documents: readonly FakeDocument[]): void;
+  /** What an upgrade or a switched-off API does to a bridge that runs. */
+  setVersion(version: FakeFessOptions['version']): void;
+  onRequest(listener: (request: RecordedRequest) => void): void;
+  /** The next request that contains this text in its path and query; earlier ones do not count. */
+  nextRequest(containing?: string): Promise<RecordedRequest>;
+  openSockets(): number;
+  close(): Promise<void>;
+}
+
+/** Starts a Fess on a free port of the loopback interface. */
+export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess> {
+  const contextPath = options.contextPath ?? '';
+  const state = initialState(options);
+  const served = { version: options.version };
+  const events = new EventEmitter().setMaxListeners(0);
+  const requests: RecordedRequest[] = [];
+  let faults: Fault[] = [];
+  let held = Promise.withResolvers<void>();
+
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, (message, response) => {
+    const recorded = recordRequest(message, response);
+    requests.push(recorded);
+    events.emit('request', recorded);
+    const request = toFessRequest(message, contextPath);
+    const answer = () => route(state, request, { ...options, contextPath, version: served.version }, message);
+    const fault = takeFault(faults, message);
+    if (fault === undefined) return send(response, answer());
+    const errorKey = state.recent ? 'error_code' : 'error_code:';
+    void sendFaulty(fault, answer, response, { errorKey, released: held.promise });
+  });
+  const sockets = trackSockets(server);
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${contextPath}`,
+    requests,
+    setFault(...next) {
+      faults = next.filter((fault) => fault !== null).map((fault) => ({ ...fault }));
+    },
+    release() {
+      held.resolve();
+      held = Promise.withResolvers<void>();
+    },
+    setHealth(health) {
+      state.health = health;
+    },
+    setDocuments(documents) {
+      state.documents = documents;
+    },
+    setVersion(version) {
+      served.version = version;
+      state.recent = version === '15.8';
+    },
+    onRequest(listener) {
+      events.on('request', listener);
+    },
+    nextRequest(containing = '') {
+      return new Promise((resolve) => {
+        const listener = (request: RecordedRequest) => {
+          if (!request.target.includes(containing)) return;
+          events.off('request', listener);
+          resolve(request);
+        };
+        events.on('request', listener);
+      });
+    },
+    openSockets: () => sockets.size,
+    async close() {
+      held.resolve();
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface Routing extends FakeFessOptions {
+  contextPath: string;
+}
+
+function route(state: FessState, request: FessRequest, options: Routing, message: IncomingMessage): FessAnswer {
+  // Tomcat's own limits come before Fess sees anything: the size of the request line, and unencoded characters.
+  if (Buffer.byteLength(message.url ?? '') > 8192 - 20 || /[[\]{}|"<>^`\\]/.test(message.url ?? '')) {
+    return html(400, 'HTTP Status 400', 'Bad Request');
+  }
+  const isOutside = !(message.url ?? '').startsWith(options.contextPath);
+  if (isOutside) return html(404, 'HTTP Status 404', 'Not Found');
+  const { version, v1Plugin = false, jsonDisabled = false } = options;
+  if (request.path.startsWith('/api/v1')) {
+    const isServed = !jsonDisabled && (version === '15.4' || v1Plugin);
+    return isServed ? answerV1(state, request) : notFound(request, options.contextPath);
+  }
+  if (request.path.startsWith('/api/v2')) {
+    const isServed = !jsonDisabled && version === '15.8';
+    return isServed ? answerV2(state, request) : notFound(request, options.contextPath);
+  }
+  return answerWeb(state, request, options.contextPath);
+}
+
+function initialState(options: FakeFessOptions): FessState {
+  return {
+    documents: options.documents ?? [],
+    labels: options.labels ?? [],
+    words: options.words ?? [],
+    tokens: options.tokens ?? {},
+    health: 'green',
+    outage: options.outage ?? 'empty',
+    additionalFields: options.additionalFields ?? [],
+    recent: options.version === '15.8',
+    scroll: options.scroll ?? false,
+    popularWordsEnabled: true,
+    orSearchMinHitCount: options.orSearchMinHitCount ?? -1,
+  };
+}
+
+function toFessRequest(message: IncomingMessage, contextPath: string): FessRequest {
+  const { pathname, searchParams } = new URL(message.url ?? '/', 'http://fess.invalid');
+  return {
+    method: message.method ?? 'GET',
+    path: pathname.slice(contextPath.length).replaceAll(/\/+/g, '/') || '/',
+    params: searchParams,
+    headers: message.headers,
+  };
+}
+
+function takeFault(faults: Fault[], message: IncomingMessage): Fault | undefined {
+  const fault = faults.find(({ path, times }) => times !== 0 && (message.url ?? '').includes(path ?? ''));
+  if (fault?.times !== undefined) fault.times -= 1;
+  return fault;
+}
+
+function trackSockets(server: Server): Set<NonNullable<ServerResponse['socket']>> {
+  const sockets = new Set<NonNullable<ServerResponse['socket']>>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
