@@ -3,6 +3,8 @@ import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts
 export interface PageSite extends LoopbackServer {
   /** Paths in the order in which they were asked for. */
   asked: string[];
+  /** The last client's User-Agent. */
+  userAgent(): string | undefined;
   /** What `/changing` says next. */
   change(text: string): void;
 }
@@ -32,6 +34,7 @@ export const hostilePage = `<html><head><title>Ti\u202etle\u200b &lt;script&gt;<
 export async function startPageSite(t: Owner): Promise<PageSite> {
   const asked: string[] = [];
   let changing = 'first version';
+  let userAgent: string | undefined;
   const pages: Record<string, { status?: number; headers?: Record<string, string>; body?: string | Buffer }> = {
     '/article': { body: article },
     '/long': { headers: { 'content-type': 'text/plain; charset=utf-8' }, body: longText },
@@ -53,6 +56,7 @@ export async function startPageSite(t: Owner): Promise<PageSite> {
   const server = await serveHttp(t, (request, response) => {
     const path = request.url ?? '';
     asked.push(path);
+    userAgent = request.headers['user-agent'];
     if (path === '/silent') return;
     const page =
       path === '/changing' ? { body: `<html><body><main><p>${changing}</p></main></body></html>` } : pages[path];
@@ -63,6 +67,7 @@ export async function startPageSite(t: Owner): Promise<PageSite> {
   return {
     ...server,
     asked,
+    userAgent: () => userAgent,
     change: (text) => {
       changing = text;
     },

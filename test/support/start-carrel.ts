@@ -39,9 +39,13 @@ export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Rec
   return { PATH: process.env['PATH'] ?? '', HOME: dataDir, CARREL_HOME: dataDir, ...env };
 }
 
-/** Starts the built program with HTTP on any free port and waits until it listens. */
+/** Starts the built program with HTTP, on any free port unless PORT is given, and waits until it listens. */
 export async function startCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}): Promise<Carrel> {
-  const { child, folder, dataDir, stderr } = spawnCarrel(t, [...args, '--port', '0'], options);
+  const { child, folder, dataDir, stderr } = spawnCarrel(
+    t,
+    options.env?.['PORT'] ? args : [...args, '--port', '0'],
+    options,
+  );
   const url = await new Promise<string>((resolve, reject) => {
     child.stderr?.on('data', () => {
       const found = /listening on (\S+)/.exec(stderr())?.[1];
