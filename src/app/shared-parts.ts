@@ -1,9 +1,8 @@
-import { join, resolve } from 'node:path';
 import type { Config } from '../config/load.ts';
 import { createExtractor, type Extractor } from '../documents/extractor.ts';
-import { createSqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
+import { openStorage } from './open-storage.ts';
 
 /** Something that several toolsets use: opened for the first that asks, closed when the last gives it back. */
 export interface Lease<Part> {
@@ -21,14 +20,9 @@ const extraction = { timeoutMs: 5_000, memoryMb: 256, workersMax: 2 };
 
 export function createSharedParts(config: Config): SharedParts {
   return {
-    storage: createLeases(() => createSqliteStorage({ path: databasePath(config) })),
+    storage: createLeases(() => openStorage(config.of(storageSlice), config.dataDir)),
     extractor: createLeases(async () => createExtractor(extraction)),
   };
-}
-
-function databasePath(config: Config): string {
-  const { path } = config.of(storageSlice);
-  return path === undefined ? join(config.dataDir, 'carrel.db') : resolve(path);
 }
 
 function createLeases<Part extends { close(): Promise<void> }>(open: () => Promise<Part>): () => Promise<Lease<Part>> {
