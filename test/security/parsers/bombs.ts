@@ -30,6 +30,11 @@ export const htmlBombs: Bomb[] = [
   html('50,000 lists of links beside one another', () => '<ul><li><a href="/x">top</a></ul>'.repeat(50_000)),
   html('50,000 headings that lead away', () => '<h3>Related</h3><p>x</p>'.repeat(50_000)),
   html('a row of 100,000 cells', () => `<table><tr>${'<td colspan=1000>x'.repeat(100_000)}</table>`),
+  html(
+    '100,000 nested div beside text',
+    () =>
+      `${'<p>Words that are enough to be taken for the content of the page.</p>'.repeat(9)}${'<div>'.repeat(100_000)}x`,
+  ),
   html('a class of 2 MB', () => `<div class="${'menu-'.repeat(400_000)}">x</div>`),
   html('a style of 2 MB', () => `<div style="${'; '.repeat(1_000_000)}">x</div>`),
 ];
@@ -39,6 +44,7 @@ export const otherBombs: Bomb[] = [
   text('JSON with a string of 8 MB', 'application/json', () => `["${'\\\\'.repeat(4_000_000)}"]`),
   text('XML that laughs a billion times', 'application/xml', billionLaughs),
   text('XML of 500,000 opening brackets', 'application/xml', () => `<?xml version="1.0"?>${'<'.repeat(500_000)}`),
+  text('XML of 300,000 declarations', 'application/xml', () => `<?xml version="1.0"?>${'<!a>'.repeat(300_000)}`),
   text('XML nested 300,000 deep', 'application/xml', () => `<?xml version="1.0"?>${'<a>x'.repeat(300_000)}`),
   text(
     'a feed of 100,000 entries',
