@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { CarrelError } from '../base/errors.ts';
-import type { StorageConfig } from '../config/slices.ts';
 import { createSqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { StorageConfig } from '../storage/storage-slice.ts';
 
 export async function openStorage({ backend, path, postgresUrl }: StorageConfig, dataDir: string): Promise<Storage> {
   if (backend === 'sqlite') {

@@ -20,5 +20,7 @@ export interface Role {
   bareCalls: boolean;
   /** Reads `.env` in the current folder. */
   envFile: boolean;
+  /** Refuses settings that contradict one another, before anything is opened or written. */
+  check?(config: Config): void;
   openToolsets(config: Config, log: Logger): Promise<Toolset[]>;
 }

@@ -1,6 +1,6 @@
 import { everyRevision, fessRevision } from '../mcp/protocol-versions.ts';
 import type { Role } from './role.ts';
-import { openResearch, openServed, researchSlices, serveSlices } from './toolsets.ts';
+import { openResearch, openServed, researchSlices, serveSlices, wantedNames } from './toolsets.ts';
 
 const common = {
   slices: [],
@@ -21,6 +21,7 @@ export const serveRole: Role = {
   slices: serveSlices,
   overrides: {},
   tokenBeyondLoopback: true,
+  check: (config) => void wantedNames(config),
   openToolsets: openServed,
 };
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config/load.ts';
-import { storageSlice } from '../config/slices.ts';
 import { createExtractor, type Extractor } from '../documents/extractor.ts';
 import type { Storage } from '../storage/storage.ts';
+import { storageSlice } from '../storage/storage-slice.ts';
 import { openStorage } from './open-storage.ts';
 
 /** Something that several toolsets use: opened for the first that asks, closed when the last gives it back. */

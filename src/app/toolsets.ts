@@ -2,7 +2,8 @@ import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
-import { httpSlice, storageSlice, toolsSlice } from '../config/slices.ts';
+import { httpSlice, toolsSlice } from '../config/slices.ts';
+import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { createFindToolset } from '../toolsets/find/toolset.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
@@ -79,7 +80,8 @@ export async function openServed(config: Config, log: Logger): Promise<Toolset[]
   return wanted.has(findName) && sources.length > 0 ? [...opened, createFindToolset(sources)] : opened;
 }
 
-function wantedNames(config: Config): Set<string> {
+/** The toolsets that `serve` is to offer; a name that is none is refused. */
+export function wantedNames(config: Config): Set<string> {
   const known = [...modules.map(({ name }) => name), findName];
   const { toolsets } = config.of(toolsSlice);
   const unknown = toolsets.find((name) => !known.includes(name));

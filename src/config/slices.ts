@@ -1,5 +1,5 @@
 import { logLevels } from '../base/log.ts';
-import { choice, defineSlice, integer, list, optionalText, type SliceValues, secret, text, toggle } from './field.ts';
+import { choice, defineSlice, integer, list, secret, text, toggle } from './field.ts';
 
 /** Settings of the program as a whole; each area keeps its own beside its code. */
 export const httpSlice = defineSlice('http', 'Transport', {
@@ -112,23 +112,3 @@ export const logSlice = defineSlice('log', 'Logging', {
     description: 'Log files that were moved aside and are kept.',
   }),
 });
-
-export const storageSlice = defineSlice('storage', 'Storage', {
-  backend: choice(['sqlite', 'postgresql'], {
-    default: 'sqlite',
-    env: ['STORAGE_BACKEND'],
-    description: 'Where everything is kept: in a file, or in a PostgreSQL database that several machines may serve.',
-  }),
-  path: optionalText({
-    env: ['DB_PATH'],
-    description:
-      'The SQLite file; a relative path starts from the current folder. Unless given, carrel.db in the data folder.',
-  }),
-  // Secret as a whole, because it usually holds a password.
-  postgresUrl: secret({
-    env: ['POSTGRESQL_CONNECTION_STRING', 'DATABASE_URL'],
-    description: 'postgres://user:password@host:port/database',
-  }),
-});
-
-export type StorageConfig = SliceValues<typeof storageSlice>;
