@@ -1,9 +1,11 @@
 import { startPeer } from './peer-process.ts';
-import { residentMegabytes } from './process-meter.ts';
+import { cpuMicroseconds, residentMegabytes } from './process-meter.ts';
 import { initialize } from './wire-text.ts';
 
 export interface StartUp {
   ms: number;
+  /** All threads; more than the time where two of them ran at once, less where the process had to wait for a core. */
+  cpuMs: number;
   residentMegabytes: number;
 }
 
@@ -15,7 +17,8 @@ export async function measureStartUp(argv: readonly string[]): Promise<StartUp> 
   const answer = JSON.parse(await peer.nextLine());
   const ms = performance.now() - start;
   if (answer.result?.protocolVersion === undefined) throw new Error(`${argv.join(' ')} did not initialize`);
+  const cpuMs = cpuMicroseconds(peer.pid) / 1000;
   const resident = residentMegabytes(peer.pid);
   await peer.kill();
-  return { ms, residentMegabytes: resident };
+  return { ms, cpuMs, residentMegabytes: resident };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createInputParser, type InputParser } from './input.ts';
 import type { Tool } from './tool.ts';
 import type { Toolset } from './toolset.ts';

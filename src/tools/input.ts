@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
 import type { Tool } from './tool.ts';
 import type { Toolset } from './toolset.ts';

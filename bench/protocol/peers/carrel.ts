@@ -1,5 +1,5 @@
 /** Carrel's own transports and its own way to a tool, with one toolset of one tool. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createCallJobs } from '../../../src/jobs/call-jobs.ts';
 import { messageLimits } from '../../../src/mcp/messages.ts';
