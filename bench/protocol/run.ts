@@ -20,9 +20,9 @@ interface Plan {
 }
 
 const full: Plan = {
-  rounds: 11,
+  rounds: 9,
   starts: 15,
-  size: { stdio: { alone: 200, together: 5_000 }, http: { alone: 200, together: 1_200 } },
+  size: { stdio: { alone: 200, together: 5_000 }, http: { alone: 200, together: 1_000 } },
 };
 const quick: Plan = {
   rounds: 5,
