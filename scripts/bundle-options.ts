@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
 
 /**
@@ -16,7 +17,7 @@ const leanHttp: Plugin = {
   },
 };
 
-/** How everything that ships is bundled; the benchmarks bundle what they compare with in the same way. */
+/** How everything here is bundled, also what the benchmarks compare with. */
 export const bundleOptions = {
   chunkNames: '[name]-[hash]',
   bundle: true,
@@ -33,4 +34,10 @@ export const bundleOptions = {
   },
   plugins: [leanHttp],
   logLevel: 'warning',
+} satisfies BuildOptions;
+
+/** The same for the program itself. */
+export const productOptions = {
+  ...bundleOptions,
+  alias: { '@modelcontextprotocol/server/_shims': fileURLToPath(new URL('./sdk-shims.ts', import.meta.url)) },
 } satisfies BuildOptions;
