@@ -53,6 +53,22 @@ const kinds = {
   unsupported_encoding: 'upstream',
   // A tool that exists but is switched off here (read-only mode, DISABLED_TOOLS).
   tool_disabled: 'forbidden',
+  // The document has more bytes than the extractor takes. Not for one that needs too much work: see the next three.
+  document_too_large: 'limit',
+  // Turning the document into text took longer than allowed. Not for a slow download.
+  extraction_timeout: 'timeout',
+  // Turning the document into text needed more memory than a worker may have.
+  extraction_memory: 'limit',
+  // The document has more parts than we read (nodes of a page), found before time or memory ran out.
+  extraction_too_complex: 'limit',
+  // The document is damaged, or its reader failed on it. Not for a kind that we do not read.
+  extraction_failed: 'input',
+  // We have no reader for this kind of document, or it is switched off here.
+  unsupported_content_type: 'input',
+  // The document cannot be read without a password.
+  encrypted_document: 'input',
+  // The document was read and holds no text, for example scanned pages.
+  no_text_in_document: 'input',
   cancelled: 'cancelled',
   // The command line is wrong: an unknown flag, command or value (exit 2).
   invalid_usage: 'config',
