@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { createInputParser, type InputParser } from './input.ts';
 import type { Tool } from './tool.ts';
-import type { Toolset } from './toolset.ts';
+import { mayBecomeJob, type Toolset } from './toolset.ts';
 
 export interface CatalogueOptions {
   /** Offer only tools whose effect is read. */
@@ -89,13 +89,13 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
 /** A call that may turn into a job answers with either shape, and clients check answers against this schema. */
 function describeOutput(tool: Tool, toolset: Toolset): object {
   const result = withoutDialect(z.toJSONSchema(tool.output, { io: 'output', unrepresentable: 'any' }));
-  if (toolset.slowCallMs === undefined) return result;
+  if (!mayBecomeJob(tool, toolset)) return result;
   return { type: 'object', anyOf: [result, withoutDialect(z.toJSONSchema(jobHandle))] };
 }
 
 export const jobHandle = z.object({
   jobId: z.string(),
-  state: z.literal('running'),
+  state: z.enum(['queued', 'running']),
   message: z.string(),
 });
 

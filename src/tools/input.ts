@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CarrelError } from '../base/errors.ts';
 import type { Tool } from './tool.ts';
-import type { Toolset } from './toolset.ts';
+import { mayBecomeJob, type Toolset } from './toolset.ts';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
@@ -22,7 +22,8 @@ export interface InputParser {
  * know is a fault, because a misspelt filter that is ignored does harm.
  */
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
-  const strict = (toolset.slowCallMs === undefined ? tool.input : tool.input.extend(waitInput)).strict();
+  const mayWait = mayBecomeJob(tool, toolset);
+  const strict = (mayWait ? tool.input.extend(waitInput) : tool.input).strict();
   const schema = z.toJSONSchema(strict, { io: 'input', unrepresentable: 'any' });
   const code = tool.argumentError ?? 'invalid_arguments';
   return {
@@ -32,7 +33,7 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
       const outcome = strict.safeParse(given, { reportInput: true });
       if (outcome.success) {
         const { wait, ...input } = outcome.data;
-        return toolset.slowCallMs === undefined ? { input: outcome.data, wait: true } : { input, wait: wait === true };
+        return mayWait ? { input, wait: wait === true } : { input: outcome.data, wait: true };
       }
       const faults = outcome.error.issues.slice(0, faultsMax).map((issue) => describeIssue(issue, schema));
       throw new CarrelError(code, `Invalid arguments for ${tool.name}: ${faults.map(sentence).join('; ')}.`, {
