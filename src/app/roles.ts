@@ -1,4 +1,6 @@
-import { everyRevision, fessRevision } from '../mcp/protocol-versions.ts';
+import { everyRevision } from '../mcp/protocol-versions.ts';
+import { fessSlice } from '../toolsets/fess/fess-slice.ts';
+import { fessRole, openFessForServe } from './fess-role.ts';
 import type { Role } from './role.ts';
 
 const common = {
@@ -14,16 +16,16 @@ export const serveRole: Role = {
   name: 'serve',
   summary: 'every toolset behind one MCP server',
   instructions: 'Carrel gives you one door to knowledge.',
+  slices: [fessSlice],
   overrides: {},
   tokenBeyondLoopback: true,
-  openToolsets: async () => [],
+  openToolsets: async (config, log, jobs) => openFessForServe(config, log, jobs),
 };
 
-export const roles: Readonly<Record<string, Role>> = { serve: serveRole };
+export const roles: Readonly<Record<string, Role>> = { serve: serveRole, fess: fessRole };
 
 /** Roles that the contract names and that this version can't run yet. */
 export const rolesToCome: Readonly<Record<string, string>> = {
-  fess: `the bridge to a Fess search server (it will speak ${fessRevision.handshake[0]})`,
   context: 'the context store',
   kb: 'the knowledge base server',
   engine: 'the knowledge base engine',

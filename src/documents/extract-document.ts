@@ -54,11 +54,11 @@ async function readPdf(source: DocumentSource, limits: ExtractLimits): Promise<R
 }
 
 function readText(kind: Exclude<DocumentKind, 'pdf'>, source: DocumentSource, limits: ExtractLimits): Reading {
-  const { bytes, contentType, url, mode } = source;
+  const { bytes, contentType, url, mode, whole = false } = source;
   const text = decodeBytes(bytes, contentType, kind);
   switch (kind) {
     case 'html':
-      return readHtml(text, { mode, url });
+      return readHtml(text, { mode, url, whole });
     case 'feed':
       return readFeed(text, { mode, url, charsMax: limits.textCharsMax });
     case 'json': {

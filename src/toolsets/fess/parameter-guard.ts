@@ -3,12 +3,12 @@ import { guardQuery } from './query-guard.ts';
 
 /** Facets as the tools take them; the names are those of Fess without `facet.`. */
 export interface FessFacets {
-  field?: readonly string[];
-  query?: readonly string[];
-  size?: number;
-  minDocCount?: number;
-  sort?: string;
-  missing?: string;
+  field?: readonly string[] | undefined;
+  query?: readonly string[] | undefined;
+  size?: number | undefined;
+  minDocCount?: number | undefined;
+  sort?: string | undefined;
+  missing?: string | undefined;
 }
 
 export interface FessGeo {
