@@ -32,6 +32,8 @@ export interface EndpointOptions {
   createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
   /** Whether answers may be event streams. Without, every answer is JSON, and what a call says before it is dropped. */
   streams?: boolean;
+  /** The schema of a tool's arguments, as `tools/list` shows it. */
+  inputSchema(tool: string): object | undefined;
   /** Takes calls that come without any handshake, where a role's specification has them. */
   bareCall?: BareCall;
 }
@@ -75,7 +77,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       return;
     }
     if (modern && isModern(request, message.parsed)) {
-      await modern.handle(request, response, message.parsed, caller(visitor));
+      await modern.handle(request, response, message, caller(visitor));
       return;
     }
     await postToSession(request, response, visitor, message);
