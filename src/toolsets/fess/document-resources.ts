@@ -134,7 +134,8 @@ async function completeDocId(api: FessApi, label: string, typed: string, { signa
   const byId = /^[0-9a-f]{3,}$/.test(text) ? await ids(`doc_id:${text}*`) : [];
   if (byId.length > 0) return byId;
   const [suggestion] = await api.suggest({ label, prefix: text, num: 1 }, { signal });
-  return ids(suggestion?.text ?? text);
+  const suggested = suggestion === undefined ? [] : await ids(suggestion.text);
+  return suggested.length > 0 ? suggested : ids(text);
 }
 
 const completionsMax = 20;

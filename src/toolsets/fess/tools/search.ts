@@ -120,15 +120,23 @@ function oneOrMore(description: string) {
 /** 000 §12: fields that were not asked for are left out. */
 function summary(hit: FessHit, includeFields: readonly string[] | undefined): { doc_id: string } {
   const { docId, title, url, digest, score, content, fields } = hit;
-  const whole: Record<string, unknown> = { title, url, digest, ...(score === undefined ? {} : { score }), ...fields };
-  if (includeFields === undefined) return { doc_id: docId, ...whole };
-  const available = { ...whole, ...(content === undefined ? {} : { content }) };
-  const kept = includeFields.filter((name) => Object.hasOwn(available, name));
-  return {
-    doc_id: docId,
-    ...Object.fromEntries(kept.map((name) => [name, available[name as keyof typeof available]])),
-  };
+  const available: Record<string, unknown> = { title, url, digest, score, content, ...fields };
+  const kept = (includeFields ?? summaryFields).filter((name) => available[name] !== undefined);
+  return { doc_id: docId, ...Object.fromEntries(kept.map((name) => [name, available[name]])) };
 }
+
+/** What helps to choose; Fess sends as much again that repeats these. */
+const summaryFields = [
+  'title',
+  'url',
+  'digest',
+  'score',
+  'content_description',
+  'filetype',
+  'content_length',
+  'last_modified',
+  'created',
+];
 
 /** What keeps the answer from being the whole truth. */
 function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
