@@ -245,7 +245,9 @@ export async function openWorld(given: Owner, options: WorldOptions = {}): Promi
   const corpus = generateCorpus({ siteUrl: site.url, documentsPerLabel });
   const fess = await startFakeFess({ version: options.version ?? '15.4', ...corpus, ...options.fess });
   owner.after(() => fess.close());
-  const home = makeHome(owner, { fessBaseUrl: fess.url, domain: finance, ...options.config });
+  // On a busy machine anything may take long; tests of jobs set their own threshold.
+  const timeouts = { longRunningThresholdMs: 60_000 };
+  const home = makeHome(owner, { fessBaseUrl: fess.url, domain: finance, timeouts, ...options.config });
   const peer = await connect(owner, options.transport ?? 'stdio', home, options.args);
   return { fess, site, corpus, home, peer };
 }
