@@ -86,8 +86,6 @@ const facetsInput = z
   })
   .strict();
 
-const facetCount = z.object({ value: z.string(), count: z.number() });
-
 const searchOutput = z.object({
   query: z.string(),
   total: z.number(),
@@ -95,12 +93,7 @@ const searchOutput = z.object({
   start: z.number(),
   pageSize: z.number(),
   results: z.array(z.looseObject({ doc_id: z.string() })),
-  facets: z
-    .object({
-      fields: z.array(z.object({ name: z.string(), values: z.array(facetCount) })),
-      queries: z.array(facetCount),
-    })
-    .optional(),
+  facets: z.object({ fields: z.array(z.unknown()), queries: z.array(z.unknown()) }).optional(),
   relatedQueries: z.array(z.string()).optional(),
   nextStart: z.number().optional(),
   notice: z.string().optional(),
