@@ -64,7 +64,8 @@ test(`${sessionCount} sessions with slow calls: exact accounting, bounded memory
         const jobId = jobOf(answers[index]);
         if (jobId === undefined) return 'none';
         const answer = await session.call('ask', 'fess_finance_job_get', { jobId });
-        return (answer.messages[0]?.result?.['structuredContent'] as { state: string }).state;
+        const view = answer.messages[0]?.result?.['structuredContent'] as { state: string } | undefined;
+        return view?.state;
       }),
     );
     assert.deepEqual(new Set(states), new Set(['cancelled', 'none']));

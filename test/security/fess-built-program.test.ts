@@ -148,5 +148,6 @@ test('a server that makes the label optional gives nothing away through the prog
 });
 
 function listed(answer: { result?: Record<string, unknown> }, key: string): string {
-  return JSON.stringify((answer.result?.['structuredContent'] as Record<string, unknown>)[key]);
+  const data = answer.result?.['structuredContent'] as Record<string, unknown> | undefined;
+  return JSON.stringify(data?.[key]);
 }

@@ -187,7 +187,8 @@ verifies(
     const peer = await connect(t, 'stdio', home);
     const { tools } = (await peer.request('tools/list')).result as { tools: { name: string; inputSchema: object }[] };
     const search = tools.find(({ name }) => name === 'fess_finance_search');
-    const { pageSize } = (search?.inputSchema as { properties: Record<string, object> }).properties;
+    assert.ok(search);
+    const { pageSize } = (search.inputSchema as { properties: Record<string, object> }).properties;
     assert.deepEqual(
       { ...pageSize, description: '' },
       { type: 'integer', minimum: 1, maximum: 100, default: 20, description: '' },
@@ -206,7 +207,8 @@ test('carrel serve has the tools of Fess where it is configured, and refuses to 
     const session = await openSession(program.url);
     const { messages } = await session.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     await program.stop();
-    return (messages[0]?.result?.['tools'] as { name: string }[]).map(({ name }) => name);
+    const tools = messages[0]?.result?.['tools'] as { name: string }[] | undefined;
+    return tools?.map(({ name }) => name) ?? [];
   };
   assert.ok((await names({ HOME: home })).includes('fess_finance_search'));
   assert.ok(!(await names({})).includes('fess_finance_search'));
