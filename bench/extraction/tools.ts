@@ -5,11 +5,11 @@ import { readHtml } from '../../src/documents/html/read-html.ts';
 /** What each tool makes of a page, its title first where its text does not begin with it. */
 export const tools: Record<string, (html: string) => string> = {
   carrel: (html) => {
-    const { title, text } = readHtml(html, { mode: 'text', url: 'https://page.example/a/b' });
+    const { title, text } = readHtml(html, { mode: 'text', url: 'https://page.example/a/b', charsMax: 2_000_000 });
     return withTitle(title, text);
   },
   readability: (html) => {
-    const article = new Readability(parseHTML(whole(html)).document, { charThreshold: 100 }).parse();
+    const article = new Readability(parseHTML(whole(html)).document).parse();
     return withTitle(article?.title, brokenUp(article?.content ?? ''));
   },
   stripping: (html) => brokenUp(html),

@@ -9,6 +9,7 @@ import { openFessLog } from '../toolsets/fess/fess-log.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
 import { type FessConfig, findFessConfig, readFessConfig } from '../toolsets/fess/read-fess-config.ts';
 import { createFessToolset } from '../toolsets/fess/toolset.ts';
+import { ownTargets } from './own-targets.ts';
 import type { Flags, Role } from './role.ts';
 
 /** `carrel fess`: the bridge as its specification has it, with a configuration file of its own. */
@@ -33,13 +34,19 @@ export const fessRole: Role = {
 };
 
 /** The bridge inside `carrel serve`: there if it is configured. A file that is there and wrong stops the start. */
-export async function openFessForServe(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]> {
+export async function openFessForServe({ config, log, jobs }: FessContext): Promise<Toolset | undefined> {
   const { configFile } = config.of(fessSlice);
   const file = configFile ?? findFessConfig(process.env);
-  if (file === undefined) return [];
+  if (file === undefined) return undefined;
   const fess = readFessConfig(process.env, file);
   for (const warning of fess.warnings) log.warn(warning);
-  return [createFessToolset(fess, { jobs, log })];
+  return createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) });
+}
+
+interface FessContext {
+  config: Config;
+  log: Logger;
+  jobs: CallJobs;
 }
 
 function roleOf(fess: FessConfig, flags: Flags): Role {
@@ -59,7 +66,7 @@ function roleOf(fess: FessConfig, flags: Flags): Role {
     streams: httpTransport.enableSse,
     warnings: fess.warnings,
     openLog: (debug) => openFessLog(fess, debug),
-    openToolsets: async (_config, log, jobs) => [createFessToolset(fess, { jobs, log })],
+    openToolsets: async (config, log, jobs) => [createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) })],
   };
 }
 

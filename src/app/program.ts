@@ -50,6 +50,7 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
 export async function startProgram(chosen: Role, flags: Flags): Promise<Program> {
   const role = prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
+  role.check?.(config);
   const log = openLog(role, config, flags['debug'] === true).with({ role: role.name });
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   checkExposure(role, config, log);

@@ -34,5 +34,7 @@ export interface Role {
   openLog?(debug: boolean): LogSink;
   /** False: HTTP answers are JSON only. */
   streams?: boolean;
+  /** Refuses settings that contradict one another, before anything is opened or written. */
+  check?(config: Config): void;
   openToolsets(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]>;
 }

@@ -27,6 +27,17 @@ const kinds = {
   unknown_prompt: 'input',
   // A cursor that we did not issue, or that belongs to another listing or caller.
   invalid_cursor: 'input',
+  // The research tools' own codes, as their specification spells them.
+  // No web search provider gave a usable answer: all failed, timed out or blocked us. Not for an empty answer.
+  search_failed: 'upstream',
+  // A provider looked and found nothing. Never used for a provider that blocked us.
+  search_no_results: 'not_found',
+  // The address that a page was asked from is no URL, or the fetch rules refuse it or where it redirects.
+  fetch_invalid_url: 'input',
+  // The note's fields do not fit. Not for a note that cannot be stored: that is note_save_failed.
+  note_invalid: 'input',
+  note_not_found: 'not_found',
+  note_save_failed: 'upstream',
   resource_not_found: 'not_found',
   job_not_found: 'not_found',
   // More calls than the window allows. Not for too many at the same time: that is too_many_in_flight.
@@ -76,6 +87,20 @@ const kinds = {
   invalid_config: 'config',
   // Something that the program needs is not there now. A supervisor may retry (exit 69).
   unavailable: 'upstream',
+  // The disk, or the quota on it, has no room for a write. Reads go on.
+  storage_full: 'upstream',
+  // The database may be read but not written (file mode, mount, a PostgreSQL standby).
+  storage_read_only: 'upstream',
+  // Another process held the database longer than we wait. The same call may succeed at once.
+  storage_busy: 'limit',
+  // The file is damaged or no database. Not for a database of another program: that is storage_foreign.
+  storage_corrupt: 'config',
+  // A healthy database that another program made.
+  storage_foreign: 'config',
+  // Written by a later version of this program, whose schema we do not know.
+  storage_newer: 'config',
+  // A query of ours took longer than its bound and was stopped. Not for an upstream that does not answer.
+  query_timeout: 'timeout',
   // Fess answered, but not with a result: a status, a redirect, no JSON, a truncated answer, an engine that is down, or
   // hits outside the domain. Data: httpStatus, endpoint and, where Fess gave one, errorId.
   fess_error: 'upstream',

@@ -149,7 +149,8 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof CarrelError) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    // A data folder that is no folder is told by whoever first writes to it.
+    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
     const message = `Can't read the configuration file ${path}. It must be a file, and you must be allowed to read it.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }

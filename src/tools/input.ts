@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CarrelError } from '../base/errors.ts';
+import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 import { mayBecomeJob, type Toolset } from './toolset.ts';
 
@@ -24,7 +25,7 @@ export interface InputParser {
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   const mayWait = mayBecomeJob(tool, toolset);
   const strict = (mayWait ? tool.input.extend(waitInput) : tool.input).strict();
-  const schema = z.toJSONSchema(strict, { io: 'input', unrepresentable: 'any' });
+  const schema = toJsonSchema(strict, 'input');
   const code = tool.argumentError ?? 'invalid_arguments';
   return {
     schema,

@@ -38,6 +38,9 @@ export interface Cell {
   head: boolean;
 }
 
+/** Space that is not a single blank already: most text has little of it. */
+const unevenSpace = /[ \t\n\r\f]{2,}|[\t\n\r\f]/g;
+
 /** Lists and quotes nested deeper are shown at this depth: an indent per level would make deep pages quadratic. */
 const depthMax = 12;
 
@@ -47,17 +50,19 @@ interface Frame {
   leave: (() => void) | null;
 }
 
-/** The content as a flat list of blocks, in order, from which both text and Markdown are printed. No recursion. */
-export function collectBlocks(root: PageElement, baseUrl: string | null): Block[] {
+/** The content as a flat list of blocks, in order, from which both text and Markdown are printed. No recursion.
+ * Ends after `charsMax` characters of the page, with whatever is open. */
+export function collectBlocks(root: PageElement, baseUrl: string | null, charsMax: number): Block[] {
   const blocks: Block[] = [];
   let spans: Span[] = [];
   let inside: Container | null = null;
   let look: Omit<Span, 'text' | 'image'> = { bold: false, italic: false, code: false, struck: false, href: null };
   let table: { rows: Cell[][]; headed: boolean; cell: boolean } | null = null;
+  let charsLeft = charsMax;
   const listNumbers = new Map<PageElement, number>();
 
   const stack: Frame[] = [{ element: root, next: 0, leave: enter(root) }];
-  for (let frame = stack.at(-1); frame; frame = stack.at(-1)) {
+  for (let frame = stack.at(-1); frame && charsLeft > 0; frame = stack.at(-1)) {
     const child = frame.element.children[frame.next];
     frame.next += 1;
     if (child === undefined) {
@@ -85,7 +90,8 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
   }
 
   function addCode(element: PageElement): void {
-    const text = verbatimText(element);
+    const text = verbatimText(element).slice(0, charsLeft);
+    charsLeft -= text.length;
     if (text.trim() !== '') addBlock({ kind: 'code', text, language: codeLanguage(element), inside });
   }
 
@@ -96,7 +102,9 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
 
   function addText(text: string, verbatim = false): void {
     if (table && !table.cell) return;
-    const shown = verbatim ? text : text.replace(/[ \t\n\r\f]+/g, ' ');
+    const taken = text.slice(0, charsLeft);
+    charsLeft -= taken.length;
+    const shown = verbatim ? taken : taken.replace(unevenSpace, ' ');
     spans.push({ ...look, text: table && verbatim ? ' ' : shown, image: null });
   }
 
@@ -200,7 +208,8 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
       return () => {
         const row = current.rows.at(-1);
         row?.push({ spans, head: tag === 'th' });
-        for (let extra = spanOf(element) - 1; extra > 0; extra -= 1) row?.push({ spans: [], head: tag === 'th' });
+        for (let extra = spanOf(element, row?.length ?? 0) - 1; extra > 0; extra -= 1)
+          row?.push({ spans: [], head: tag === 'th' });
         spans = [];
         current.cell = false;
       };

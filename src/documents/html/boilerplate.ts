@@ -13,12 +13,12 @@ const overlayShareMax = 0.85;
 
 /** Drops what names, tags and roles mark as being around the content, unless the amount of text says otherwise. */
 export function dropBoilerplate(page: Page): void {
-  const families = new Map(page.elements.map((element) => [element, familiesOf(element)]));
+  const families = Uint32Array.from(page.elements, familiesOf);
   const measureOf = measure(page.elements);
   const whole = proseOf(measureOf, page.body);
   const disqualified = tooCommon(page.elements, families, measureOf, whole);
   for (const element of page.elements) {
-    const bits = (families.get(element) ?? 0) & ~disqualified;
+    const bits = (families[element.order] ?? 0) & ~disqualified;
     if (bits === 0 || element === page.body) continue;
     const { heading, main } = measureOf(element);
     const shareMax = heading || main ? articleShareMax : bits & overlays ? overlayShareMax : elementShareMax;
@@ -93,18 +93,13 @@ function insideContent(element: PageElement): boolean {
 }
 
 /** The kinds that cover so much of the page that they must be its content. Nested elements are counted once. */
-function tooCommon(
-  elements: PageElement[],
-  families: Map<PageElement, number>,
-  measureOf: MeasureOf,
-  whole: number,
-): number {
+function tooCommon(elements: PageElement[], families: Uint32Array, measureOf: MeasureOf, whole: number): number {
   const covered = new Map<number, number>();
-  const above = new Map<PageElement, number>();
+  const above = new Uint32Array(elements.length);
   for (const element of elements) {
-    const inherited = (element.parent && above.get(element.parent)) ?? 0;
-    const bits = families.get(element) ?? 0;
-    above.set(element, inherited | bits);
+    const inherited = (element.parent && above[element.parent.order]) ?? 0;
+    const bits = families[element.order] ?? 0;
+    above[element.order] = inherited | bits;
     const fresh = bits & ~inherited;
     if (fresh === 0 || measureOf(element).main) continue;
     for (let bit = 1; bit <= landmark; bit <<= 1) {

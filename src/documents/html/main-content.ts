@@ -67,8 +67,8 @@ function descend(start: PageElement, measureOf: MeasureOf): PageElement {
   let root: PageElement | null = null;
   let current = start;
   for (let depth = 0; ; depth += 1) {
-    // Below the content of a whole page, outside of it, stand only notices of the publisher.
-    const afterMin = start.parent === null && depth < 2 ? 1 : 0.15;
+    // After the content of a whole page, outside of it, stand notices of the publisher, unless it has parts and titles.
+    const isOuter = start.parent === null && depth < 2;
     const inside = elementsOf(current).filter((child) => !child.dropped);
     const heaviest = inside.reduce<PageElement | null>(
       (found, child) => (found && measureOf(found).points >= measureOf(child).points ? found : child),
@@ -79,7 +79,7 @@ function descend(start: PageElement, measureOf: MeasureOf): PageElement {
     if (points < measureOf(current).points * descendShare) return root ?? current;
     for (const child of inside) {
       if (child === heaviest) continue;
-      if (belongsTo(child, heaviest, afterMin, measureOf)) root ??= current;
+      if (belongsTo(child, heaviest, isOuter, measureOf)) root ??= current;
       else child.dropped = true;
     }
     current = heaviest;
@@ -94,7 +94,7 @@ function elementsOf(element: PageElement): PageElement[] {
  * Siblings of the content that are content too: the headline above it, a lead, another part of the same make. After the
  * content come boxes about the author and the publisher, so more is asked of what stands there.
  */
-function belongsTo(sibling: PageElement, content: PageElement, afterMin: number, measureOf: MeasureOf): boolean {
+function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean, measureOf: MeasureOf): boolean {
   const { heading, linked, text, points } = measureOf(sibling);
   if (heading && linked < text * 0.5) return true;
   if (/^h[1-6]$/.test(sibling.tag)) return sibling.position < content.position;
@@ -102,8 +102,16 @@ function belongsTo(sibling: PageElement, content: PageElement, afterMin: number,
   const isSameMake = sibling.tag === content.tag && sibling.attributes.get('class') === content.attributes.get('class');
   if (isSameMake && sibling.attributes.has('class')) return points > 25;
   const whole = measureOf(content).points;
-  if (sibling.position > content.position) return points >= Math.max(60, whole * afterMin);
+  if (sibling.position > content.position) {
+    return points >= Math.max(60, whole * (isOuter ? 0.2 : 0.15)) && (!isOuter || hasParts(sibling));
+  }
   return points >= (sibling.tag === 'p' ? 25 : Math.max(60, whole * 0.05));
+}
+
+/** A heading, a table or code directly below the element, or two paragraphs. */
+function hasParts(element: PageElement): boolean {
+  const tags = elementsOf(element).map(({ tag }) => tag);
+  return tags.some((tag) => /^(?:h[2-6]|table|pre)$/.test(tag)) || tags.filter((tag) => tag === 'p').length > 1;
 }
 
 /** A table whose rows are the content stays whole; one that only lays out the page is gone into. */

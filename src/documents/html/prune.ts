@@ -115,20 +115,24 @@ function dropSection(heading: PageElement, root: PageElement, measureOf: Measure
   if (isLast && parent !== root && previousOf(heading) === null) parent.dropped = true;
 }
 
+/** Characters of the longest call that we know. */
+const wordsMax = 32;
+
 const callToAction =
   /^(?:share(?: this(?: article| story| post| page)?)?|tweet|print(?: (?:this|the|entire|whole|recipe)[\w ]*)?|e-?mail|save|copy link|pin it|advertisement|anzeige|publicité|publicidad|реклама|広告|广告|광고|sponsored|read more|continue reading|learn more|show more|load more(?: comments)?|back to top|top|reply|report|quote|like|edit|edit this page|add to (?:cart|basket|wishlist)|buy now|sign up|log ?in|subscribe(?: now)?|loading\W*|skip to (?:main )?content|view all|see all|(?:\d+ )?comments?|close|menu|search|follow|previous|next|download app|jump to \w+|apply now|(?:was|is) this (?:page|article) (?:helpful|useful)\W*|did you find this[\w ]*\W*)[\s.…:»›→!]*$/i;
 
 function isCallToAction(element: PageElement, measureOf: MeasureOf, alone: Map<PageElement, boolean>): boolean {
   const { tag, parent } = element;
   if (!/^(?:p|div|span|a|li|strong|small)$/.test(tag) || !parent) return false;
-  const { text } = measureOf(element);
-  if (text === 0 || text > 30) return false;
-  if (tag !== 'p' && tag !== 'div' && tag !== 'li') {
+  const isBlock = tag === 'p' || tag === 'div' || tag === 'li';
+  if (isBlock && measureOf(element).text > wordsMax) return false;
+  if (!isBlock) {
     const known = alone.get(parent) ?? hasNoText(parent);
     alone.set(parent, known);
     if (!known) return false;
   }
-  return (tag === 'a' && isButton(element)) || callToAction.test(textOf(element, 60));
+  const words = textOf(element, wordsMax * 2);
+  return words.length < wordsMax && ((tag === 'a' && isButton(element)) || callToAction.test(words));
 }
 
 function isButton(link: PageElement): boolean {

@@ -26,17 +26,19 @@ import { suggest } from './tools/suggest.ts';
 export interface FessToolsetDeps {
   jobs: CallJobs;
   log: Logger;
+  /** Where the program itself listens: never fetched from. */
+  ownTargets: readonly string[];
 }
 
 /** Requests that wait for one of `maxInFlightRequests` to end, for each of them. More are refused (000 §12). */
 const waitingShare = 8;
 
 /** The bridge to Fess: tools, resources and prompts of every configured domain. */
-export function createFessToolset(config: FessConfig, { jobs, log }: FessToolsetDeps): Toolset {
+export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }: FessToolsetDeps): Toolset {
   const { limits, timeouts } = config;
   const api = openApi(config, log);
   const extractor = openExtractor(config);
-  const fetch = createSafeFetch(fetchRules(config));
+  const fetch = createSafeFetch(fetchRules(config, ownTargets));
   const content = createDocumentContent(config, { api, fetch, extractor });
   const seal = createCursorSeal();
   const pageSizeMax = limits.maxPageSize;
@@ -117,13 +119,14 @@ function openApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch
   );
 }
 
-function fetchRules({ contentFetch }: FessConfig) {
+function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[]) {
   const allowed = parseTargetList(contentFetch.allowedHostAllowlist);
   return {
     schemes: contentFetch.allowedSchemes,
     // 000 §8.5.2: the list restricts, and what it names may also be private.
     onlyHosts: allowed,
     allowPrivate: allowed,
+    refused: parseTargetList(ownTargets),
     allowPrivateNetworks: contentFetch.allowPrivateNetworkTargets,
     userAgent: contentFetch.userAgent,
     bytesMax: contentFetch.maxBytes,
