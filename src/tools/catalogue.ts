@@ -96,6 +96,6 @@ function describeOutput(tool: Tool, toolset: Toolset): object {
 
 export const jobHandle = z.object({
   jobId: z.string(),
-  state: z.enum(['queued', 'running']),
+  state: z.string(),
   message: z.string(),
 });

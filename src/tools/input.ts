@@ -46,10 +46,7 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
 
 /** Every tool whose calls may turn into jobs takes this beside its own arguments. */
 const waitInput = {
-  wait: z
-    .boolean()
-    .optional()
-    .describe('Keep the request open until the result is there instead of getting a job handle.'),
+  wait: z.boolean().optional().describe('Wait for the result instead of getting a job handle.'),
 };
 
 /** One argument that does not fit: where, and what is wrong with the bound in words. */

@@ -8,7 +8,7 @@ export const jobGet = ({ jobs }: { jobs: CallJobs }) =>
     name: 'job_get',
     title: 'Job progress',
     description:
-      'Retrieve progress information for a long-running operation, by the jobId that another tool answered with. When state is done, result holds what that tool would have returned.',
+      'Retrieve progress information for a long-running operation, by the jobId that another tool answered with. When it is done, result holds the answer.',
     effect: 'read',
     takesNoSlot: true,
     input: z.object({ jobId: z.string().min(1).max(100).describe('The jobId of the answer.') }),

@@ -19,7 +19,7 @@ export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
     name: 'search',
     title: 'Search documents',
     description:
-      'Search the knowledge domain for documents matching a query. Returns summaries (title, url, digest, doc_id); the read tool gives the text of one by its doc_id. Words are all required; "phrases", OR, NOT, (), title:word and prefix* work.',
+      'Search the knowledge domain for documents matching a query. Returns summaries; the read tool gives the text of one by its doc_id. All words are required; "phrases", OR, NOT, (), title:word and prefix* work.',
     effect: 'read',
     openWorld: true,
     input: z.object({
@@ -48,7 +48,7 @@ export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
         .optional()
         .describe('Only documents near a place.'),
       includeFields: z
-        .array(z.string().regex(/^[a-zA-Z0-9_]{1,64}$/))
+        .array(z.string())
         .max(50)
         .optional()
         .describe('Result fields to keep, such as title, url, content_length; doc_id always.'),
@@ -79,10 +79,10 @@ const facetsInput = z
   .object({
     field: oneOrMore('Fields to count by, such as filetype, host, label.'),
     query: oneOrMore('Queries to count.'),
-    size: z.int().min(1).max(1000).optional().describe('Values per field.'),
+    size: z.int().min(1).max(1000).optional(),
     minDocCount: z.int().min(0).optional(),
-    sort: z.string().optional().describe('count.desc or term.asc.'),
-    missing: z.string().max(100).optional(),
+    sort: z.string().optional(),
+    missing: z.string().optional(),
   })
   .strict();
 
@@ -102,9 +102,8 @@ const searchOutput = z.object({
 
 /** Models write one name as readily as a list of them. */
 function oneOrMore(description: string) {
-  const name = z.string().min(1).max(200);
   return z
-    .union([name, z.array(name).max(20)])
+    .union([z.string(), z.array(z.string())])
     .transform((given) => (typeof given === 'string' ? [given] : given))
     .optional()
     .describe(description);
