@@ -56,7 +56,7 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
       read({ documents }),
     ];
     return {
-      tools: tools.map((tool) => inDomain(tool, domain)),
+      tools: tools.map((tool) => inDomain(tool, domain, config.knowledgeDomains.length > 1)),
       resources: createDocumentResources({ api, documents, seal, domain, pageSizeMax }),
       prompts: createPrompts(api, domain),
       source: createDomainSource(api, domain),
@@ -86,11 +86,11 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
 }
 
 /** 000 §7.2 and §7.3 for every tool at once: the domain is in its name, and the same block ends its description. */
-function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain): Tool {
+function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSeveral: boolean): Tool {
   return {
     ...tool,
     name: `fess_${slug}_${tool.name}`,
-    title: `${tool.title} (${name})`,
+    title: isOneOfSeveral ? `${tool.title} (${name})` : tool.title,
     description: `${tool.description}\n\n${block}`,
   };
 }

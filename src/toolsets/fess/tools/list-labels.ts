@@ -8,7 +8,7 @@ export const listLabels = ({ api }: { api: FessApi }) =>
     name: 'list_labels',
     title: 'List labels',
     description:
-      'List all labels configured in the underlying Fess server, as far as it shows them to the bridge. For diagnostics: the other tools see this domain only.',
+      'List all labels configured in the underlying Fess server, as far as it shows them to the bridge. For diagnostics.',
     effect: 'read',
     openWorld: true,
     input: z.object({}),

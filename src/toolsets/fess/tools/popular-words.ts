@@ -7,7 +7,7 @@ export const popularWords = ({ api, label }: { api: FessApi; label: string }) =>
   defineTool({
     name: 'popular_words',
     title: 'Popular words',
-    description: 'Retrieve popular words in the knowledge domain: what people search for, to learn what it holds.',
+    description: 'Retrieve popular words in the knowledge domain, which show what it holds.',
     effect: 'read',
     openWorld: true,
     input: z.object({

@@ -35,7 +35,7 @@ export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
         .min(0)
         .max(resultWindow - 1)
         .default(0)
-        .describe('Index of the first result, from 0; nextStart of the page before.'),
+        .describe('First result, from 0; nextStart of the page before.'),
       sort: z.string().max(200).optional().describe('Such as last_modified.desc; without it the best come first.'),
       lang: z.string().max(20).optional().describe('Search language, such as en.'),
       facets: facetsInput.optional().describe('Counts of the results by field or query.'),
@@ -51,7 +51,7 @@ export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
         .array(z.string())
         .max(50)
         .optional()
-        .describe('Result fields to keep, such as title, url, content_length; doc_id always.'),
+        .describe('Result fields to keep beside doc_id, such as title.'),
     }),
     output: searchOutput,
     async run({ query, pageSize, includeFields, ...options }, call) {

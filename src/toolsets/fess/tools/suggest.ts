@@ -7,8 +7,7 @@ export const suggest = ({ api, label }: { api: FessApi; label: string }) =>
   defineTool({
     name: 'suggest',
     title: 'Suggest terms',
-    description:
-      'Suggest related terms for a query in the knowledge domain: completions of its beginning, as people search.',
+    description: 'Suggest related terms for a query in the knowledge domain.',
     effect: 'read',
     openWorld: true,
     input: z.object({
