@@ -54,7 +54,13 @@ const facetFields = [
   'url',
 ];
 
+/** A request line of Fess has 8 KiB. */
+const facetsMax = 20;
+
 export function guardFacets(facets: FessFacets): FessFacets {
+  for (const name of ['field', 'query'] as const) {
+    if ((facets[name]?.length ?? 0) > facetsMax) throw invalid(`facets.${name}`, `must be at most ${facetsMax} of them`);
+  }
   for (const field of facets.field ?? []) {
     if (!facetFields.includes(field)) throw invalid('facets.field', `must be one of ${facetFields.join(', ')}`);
   }

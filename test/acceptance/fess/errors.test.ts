@@ -37,7 +37,7 @@ for (const { version, transport } of [
           [{ kind: 'error', status: 400, withStack: true }, 400, -32_000],
           [{ kind: 'error', status: 401 }, 401, -32_000],
           [{ kind: 'ip-blocked' }, 403, -32_000],
-          [{ kind: 'rate-limited', retryAfterSeconds: 7 }, 429, -32_001],
+          [{ kind: 'rate-limited', retryAfterSeconds: 7 }, 429, -32_000],
           [{ kind: 'html' }, 200, -32_000],
           [{ kind: 'broken-json' }, 200, -32_000],
           [{ kind: 'foreign-json' }, 200, -32_000],

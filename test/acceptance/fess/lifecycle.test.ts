@@ -112,7 +112,7 @@ verifies(
     const [first, second] = await Promise.all([httpPeer(t, program, program.url), httpPeer(t, program, program.url)]);
     fess.setFault({ kind: 'hold', path: 'q=slow' });
     const handle = dataOf(await first.call('search', { query: 'slow' }));
-    assert.equal(dataOf(await second.call('search', { query: 'test' }))['total'], 40);
+    assert.equal(dataOf(await second.call('search', { query: 'test', wait: true }))['total'], 40);
     assert.equal(dataOf(await first.call('job_get', { jobId: handle['jobId'] }))['state'], 'running');
     const foreign = await second.call('job_get', { jobId: handle['jobId'] });
     assert.equal(foreign.error?.data?.['code'], 'job_not_found');

@@ -37,7 +37,7 @@ export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
         .default(0)
         .describe('First result, from 0; nextStart of the page before.'),
       sort: z.string().max(200).optional().describe('Such as last_modified.desc; without it the best come first.'),
-      lang: z.string().max(20).optional().describe('Search language, such as en.'),
+      lang: z.string().max(20).optional().describe('Such as en.'),
       facets: facetsInput.optional().describe('Counts of the results by field or query.'),
       geo: z
         .object({
@@ -113,7 +113,7 @@ function oneOrMore(description: string) {
 function summary(hit: FessHit, includeFields: readonly string[] | undefined): { doc_id: string } {
   const { docId, title, url, digest, score, content, fields } = hit;
   const available: Record<string, unknown> = { title, url, digest, score, content, ...fields };
-  const kept = (includeFields ?? summaryFields).filter((name) => available[name] !== undefined);
+  const kept = (includeFields ?? summaryFields).filter((name) => Object.hasOwn(available, name) && available[name] !== undefined);
   return { doc_id: docId, ...Object.fromEntries(kept.map((name) => [name, available[name]])) };
 }
 

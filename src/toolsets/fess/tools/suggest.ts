@@ -18,7 +18,7 @@ export const suggest = ({ api, label }: { api: FessApi; label: string }) =>
         .max(20)
         .optional()
         .describe('Only terms from these fields, such as title.'),
-      lang: z.string().max(20).optional().describe('Language, such as en.'),
+      lang: z.string().max(20).optional().describe('Such as en.'),
     }),
     output: z.object({
       prefix: z.string(),
