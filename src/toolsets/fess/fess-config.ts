@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { version } from '../../base/package-info.ts';
 import { Secret } from '../../base/secret.ts';
 

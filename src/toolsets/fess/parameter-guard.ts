@@ -59,7 +59,8 @@ const facetsMax = 20;
 
 export function guardFacets(facets: FessFacets): FessFacets {
   for (const name of ['field', 'query'] as const) {
-    if ((facets[name]?.length ?? 0) > facetsMax) throw invalid(`facets.${name}`, `must be at most ${facetsMax} of them`);
+    if ((facets[name]?.length ?? 0) > facetsMax)
+      throw invalid(`facets.${name}`, `must be at most ${facetsMax} of them`);
   }
   for (const field of facets.field ?? []) {
     if (!facetFields.includes(field)) throw invalid('facets.field', `must be one of ${facetFields.join(', ')}`);

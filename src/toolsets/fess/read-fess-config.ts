@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { readJsonFile } from '../../config/load.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CallJobs } from '../../../jobs/call-jobs.ts';
 import { defineTool } from '../../../tools/tool.ts';
 

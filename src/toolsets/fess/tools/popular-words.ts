@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool } from '../../../tools/tool.ts';
 import type { FessApi } from '../fess-api/fess-api.ts';
 

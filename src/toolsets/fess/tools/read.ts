@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool } from '../../../tools/tool.ts';
 import type { DocumentReader } from '../document-reader.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool } from '../../../tools/tool.ts';
 import type { FessApi, FessHit, FessSearchAnswer } from '../fess-api/fess-api.ts';
 import { resultWindow } from '../parameter-guard.ts';
@@ -113,7 +113,9 @@ function oneOrMore(description: string) {
 function summary(hit: FessHit, includeFields: readonly string[] | undefined): { doc_id: string } {
   const { docId, title, url, digest, score, content, fields } = hit;
   const available: Record<string, unknown> = { title, url, digest, score, content, ...fields };
-  const kept = (includeFields ?? summaryFields).filter((name) => Object.hasOwn(available, name) && available[name] !== undefined);
+  const kept = (includeFields ?? summaryFields).filter(
+    (name) => Object.hasOwn(available, name) && available[name] !== undefined,
+  );
   return { doc_id: docId, ...Object.fromEntries(kept.map((name) => [name, available[name]])) };
 }
 
