@@ -1,4 +1,5 @@
-import { everyRevision, fessRevision } from '../mcp/protocol-versions.ts';
+import { everyRevision } from '../mcp/protocol-versions.ts';
+import { fessRole } from './fess-role.ts';
 import type { Role } from './role.ts';
 import { openResearch, openServed, researchSlices, serveSlices, wantedNames } from './toolsets.ts';
 
@@ -42,11 +43,10 @@ export const researchRole: Role = {
   openToolsets: openResearch,
 };
 
-export const roles: Readonly<Record<string, Role>> = { serve: serveRole, research: researchRole };
+export const roles: Readonly<Record<string, Role>> = { serve: serveRole, research: researchRole, fess: fessRole };
 
 /** Roles that the contract names and that this version can't run yet. */
 export const rolesToCome: Readonly<Record<string, string>> = {
-  fess: `the bridge to a Fess search server (it will speak ${fessRevision.handshake[0]})`,
   context: 'the context store',
   kb: 'the knowledge base server',
   engine: 'the knowledge base engine',

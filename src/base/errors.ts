@@ -108,6 +108,14 @@ const kinds = {
   fess_unreachable: 'upstream',
   // Fess took longer than fessRequestTimeoutMs. Not for a caller that gave up: that is cancelled.
   fess_timeout: 'timeout',
+  // The text of a Fess document has changed since the cursor was issued: its chunks would not fit together.
+  content_changed: 'input',
+  // The document has no text in the index, and contentFetch.enabled keeps the bridge from its address.
+  content_fetch_disabled: 'forbidden',
+  // The document is a PDF and contentFetch.enablePdf is off. Not for other kinds: those are unsupported_content_type.
+  pdf_disabled: 'forbidden',
+  // The document's own address answers with a status of 400 or more. Not for an address that does not answer.
+  content_unavailable: 'upstream',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;
