@@ -20,6 +20,11 @@ export const essentialDocuments = [4000, 32_000, Number.POSITIVE_INFINITY] as co
 /** Each word that a database looks at for the rough order costs time on every candidate. */
 const roughMax = 8;
 
+/** The words by which a database that computes the rough order in SQL does so. */
+export function weighedWords(plan: CandidatePlan): readonly WordLeaf[] {
+  return [...plan.essential, ...roughWords(plan)].slice(0, 2 * roughMax);
+}
+
 /** The optional words that take part in the rough order. */
 export function roughWords({ essential, optional }: CandidatePlan): readonly WordLeaf[] {
   return optional.slice(0, Math.max(0, roughMax - essential.length));

@@ -168,7 +168,7 @@ function checkSize(query: WordQuery): void {
   if (prefixes.length > queryPrefixesMax || prefixes.filter(isShortPrefix).length > shortPrefixesMax) {
     throw new CarrelError(
       'invalid_arguments',
-      `A query may have ${queryPrefixesMax} beginnings*, ${shortPrefixesMax} of them with two letters. Leave some out.`,
+      `A query may have ${queryPrefixesMax} beginnings*, ${shortPrefixesMax} of them with two letters only. Leave some out.`,
     );
   }
 }

@@ -24,10 +24,10 @@ export const queryLeavesMax = 64;
 
 /**
  * A beginning stands for every word that has it: one of two letters costs as much as several of the commonest words. Of
- * the shortest ones only a few are allowed, and a single letter is taken as a whole word.
+ * those only one is allowed, and a single letter is taken as a whole word.
  */
 export const queryPrefixesMax = 8;
-export const shortPrefixesMax = 2;
+export const shortPrefixesMax = 1;
 
 export function isShortPrefix(prefix: string): boolean {
   return prefix.length < 3 && !isPairedCharacter(prefix);

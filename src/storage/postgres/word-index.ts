@@ -8,7 +8,7 @@ import {
   isAlternatives,
   isSettled,
   planCandidates,
-  roughWords,
+  weighedWords,
 } from '../candidates.ts';
 import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
 import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
@@ -118,7 +118,7 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
     // Alternatives need not be tested once an essential one is there.
     const asked = must !== undefined && isAlternatives(query) ? anyOf(plan.essential) : query;
     const { sql, values } = source(asked, filter, asked === query ? must : undefined);
-    const weighed = [...plan.essential, ...roughWords(plan)];
+    const weighed = weighedWords(plan);
     const next = values.length + 1;
     const rough = weighed.map(
       (_, index) =>
