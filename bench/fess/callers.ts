@@ -62,7 +62,12 @@ function exchange(
       });
       response.on('end', () => resolve({ headers: response.headers, body: text }));
     });
-    outgoing.on('error', reject);
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // A connection that rested while the others had their turn may have been closed by the server just now.
+      if (outgoing.reusedSocket && error.code === 'ECONNRESET')
+        exchange(agent, url, method, headers, body).then(resolve, reject);
+      else reject(error);
+    });
     outgoing.end(body);
   });
 }
