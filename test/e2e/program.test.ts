@@ -34,6 +34,8 @@ test('an unknown flag, command, value or word ends with 2 and one clear line, an
     ['--nope'],
     ['frobnicate'],
     ['--port'],
+    ['--data-dir='],
+    ['--config', ''],
     ['--port', '70000'],
     ['--port', 'x'],
     ['--transport', 'pigeon'],
@@ -69,6 +71,8 @@ test('a configuration that can not work ends with 78 and says in which file or v
     [['--config', tmpdir()], {}, new RegExp(tmpdir())],
     [[], { CARREL_PORT: 'seventy' }, /CARREL_PORT must be an integer from 0 to 65535, not "seventy"/],
     [['--data-dir', join(unwritable, 'file')], {}, /--data-dir/],
+    [['--data-dir', '/proc/carrel'], {}, /--data-dir/],
+    [['--transport', 'http', '--port', '0'], { CARREL_PATH: 'mcp' }, /CARREL_PATH must start with a slash/],
     [['--transport', 'http', '--host', '0.0.0.0'], {}, /CARREL_AUTH_TOKEN/],
     [
       ['--transport', 'http', '--host', '192.0.2.1', '--port', '0'],
@@ -108,6 +112,8 @@ test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT end wit
     const health = await exchange(program.url.replace('/mcp', '/health'), { method: 'GET' });
     assert.equal(health.messages[0]?.['status'], 'ok');
     program.process.kill(signal);
+    // A terminal and npm both pass on the same Ctrl-C.
+    setTimeout(() => program.process.kill(signal), 20);
     const [code] = await once(program.process, 'exit');
     assert.equal(code, 0);
     assert.equal(program.stderrText(), `carrel: listening on ${program.url}\n`);
