@@ -1,13 +1,11 @@
 import { join, resolve } from 'node:path';
-import { CarrelError } from '../base/errors.ts';
+import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createSqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
 
 export async function openStorage({ backend, path, postgresUrl }: StorageConfig, dataDir: string): Promise<Storage> {
-  if (backend === 'sqlite') {
-    return await createSqliteStorage({ path: path === undefined ? join(dataDir, 'carrel.db') : resolve(path) });
-  }
+  if (backend === 'sqlite') return await openFile(path === undefined ? join(dataDir, 'carrel.db') : resolve(path));
   if (postgresUrl === undefined) {
     throw new CarrelError(
       'invalid_config',
@@ -17,4 +15,14 @@ export async function openStorage({ backend, path, postgresUrl }: StorageConfig,
   // Its driver is loaded only where it is used.
   const { createPostgresStorage } = await import('../storage/postgres/postgres-storage.ts');
   return await createPostgresStorage({ url: postgresUrl.reveal() });
+}
+
+/** Whoever starts the program must be told which file is meant; whoever calls it later must not. */
+async function openFile(path: string): Promise<Storage> {
+  try {
+    return await createSqliteStorage({ path });
+  } catch (error) {
+    if (!isCarrelError(error)) throw error;
+    throw new CarrelError(error.code, `${path}: ${error.message}`, { cause: error, data: error.data });
+  }
 }

@@ -65,6 +65,7 @@ test('--version and --help answer on stdout and end with 0', () => {
 test('a configuration that can not work ends with 78 and says in which file or variable (contract §1, T019)', () => {
   const data = folder({ 'config.json': '{ bad json }' });
   const unwritable = folder();
+  const damaged = folder({ 'carrel.db': 'no database, whatever its name says'.repeat(100) });
   const cases: [string[], Record<string, string>, RegExp][] = [
     [['--data-dir', data], {}, /config\.json is not valid JSON: line 1, column 3/],
     [['--config', '/no/such.json'], {}, /\/no\/such\.json/],
@@ -72,6 +73,7 @@ test('a configuration that can not work ends with 78 and says in which file or v
     [[], { CARREL_PORT: 'seventy' }, /CARREL_PORT must be an integer from 0 to 65535, not "seventy"/],
     [['--data-dir', join(unwritable, 'file')], {}, /--data-dir/],
     [['--data-dir', '/proc/carrel'], {}, /--data-dir/],
+    [['--data-dir', damaged], {}, new RegExp(`^carrel: ${damaged}/carrel\\.db: The database file is damaged`)],
     [['--transport', 'http', '--port', '0'], { CARREL_PATH: 'mcp' }, /CARREL_PATH must start with a slash/],
     [['--transport', 'http', '--host', '0.0.0.0'], {}, /CARREL_AUTH_TOKEN/],
     [
@@ -149,6 +151,25 @@ test('roles of later versions say so and end with 69', () => {
     assert.equal(code, 69, role);
     assert.match(err, /not in this version/);
   }
+});
+
+test('--toolsets offers the tools of those toolsets; find alone still asks every source (contract §8)', async () => {
+  const offered = async (...args: string[]): Promise<unknown[]> => {
+    const client = startStdioClient(carrel, ['serve', ...args]);
+    await client.handshake();
+    const { result = {} } = await client.request(1, 'tools/list');
+    if (args.includes('find')) {
+      const found = await client.request(2, 'tools/call', { name: 'find', arguments: { query: 'anything' } });
+      const { sources } = Object(found.result?.['structuredContent']);
+      assert.deepEqual(sources[0], { source: 'notes', status: 'searched', hits: 0 });
+    }
+    await client.end();
+    return (result['tools'] as { name: string }[]).map(({ name }) => name);
+  };
+  assert.deepEqual(await offered('--toolsets', 'find'), ['find']);
+  const research = ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note'];
+  assert.deepEqual(await offered('--toolsets', 'research'), research);
+  assert.deepEqual(await offered('--toolsets', 'find,research'), [...research, 'find']);
 });
 
 test('on a Node that is too old the binary says so in one line and ends with 78', () => {
