@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { loadRoleConfig, prepareRole } from '../app/program.ts';
 import { CarrelError } from '../base/errors.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 import type { CommandLine } from './command-line.ts';
@@ -74,7 +75,7 @@ async function checkSqlite(): Promise<Check> {
 function checkDataFolder(folder: string): Check {
   try {
     const existed = existsSync(folder);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     accessSync(folder, constants.R_OK | constants.W_OK);
     return { name: 'data folder', ok: true, found: existed ? folder : `${folder} (made just now)` };
   } catch {
