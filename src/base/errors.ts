@@ -27,6 +27,17 @@ const kinds = {
   unknown_prompt: 'input',
   // A cursor that we did not issue, or that belongs to another listing or caller.
   invalid_cursor: 'input',
+  // The research tools' own codes, as their specification spells them.
+  // No web search provider gave a usable answer: all failed, timed out or blocked us. Not for an empty answer.
+  search_failed: 'upstream',
+  // A provider looked and found nothing. Never used for a provider that blocked us.
+  search_no_results: 'not_found',
+  // The address that a page was asked from is no URL, or the fetch rules refuse it or where it redirects.
+  fetch_invalid_url: 'input',
+  // The note's fields do not fit. Not for a note that cannot be stored: that is note_save_failed.
+  note_invalid: 'input',
+  note_not_found: 'not_found',
+  note_save_failed: 'upstream',
   resource_not_found: 'not_found',
   job_not_found: 'not_found',
   // More calls than the window allows. Not for too many at the same time: that is too_many_in_flight.
@@ -53,6 +64,22 @@ const kinds = {
   unsupported_encoding: 'upstream',
   // A tool that exists but is switched off here (read-only mode, DISABLED_TOOLS).
   tool_disabled: 'forbidden',
+  // The document has more bytes than the extractor takes. Not for one that needs too much work: see the next three.
+  document_too_large: 'limit',
+  // Turning the document into text took longer than allowed. Not for a slow download.
+  extraction_timeout: 'timeout',
+  // Turning the document into text needed more memory than a worker may have.
+  extraction_memory: 'limit',
+  // The document has more parts than we read (nodes of a page), found before time or memory ran out.
+  extraction_too_complex: 'limit',
+  // The document is damaged, or its reader failed on it. Not for a kind that we do not read.
+  extraction_failed: 'input',
+  // We have no reader for this kind of document, or it is switched off here.
+  unsupported_content_type: 'input',
+  // The document cannot be read without a password.
+  encrypted_document: 'input',
+  // The document was read and holds no text, for example scanned pages.
+  no_text_in_document: 'input',
   cancelled: 'cancelled',
   // The command line is wrong: an unknown flag, command or value (exit 2).
   invalid_usage: 'config',

@@ -57,6 +57,27 @@ export function optionalText(options: Omit<FieldOptions<undefined>, 'default'>):
   });
 }
 
+/** The address of a service that the operator chose. Credentials belong into fields of their own, which are secret. */
+export function httpUrl<Default extends string | undefined>(
+  options: FieldOptions<Default>,
+): Field<Default extends string ? string : string | undefined>;
+export function httpUrl(options: FieldOptions<string | undefined>): Field<string | undefined> {
+  return field<string | undefined>('http or https URL', options, (raw) => {
+    const url = typeof raw === 'string' ? URL.parse(raw.trim()) : null;
+    if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigFault('must be an http or https URL');
+    if (url.username !== '' || url.password !== '') throw new ConfigFault('must not hold a user name or password');
+    return String(raw).trim();
+  });
+}
+
+/** What goes into a header line of a request: printable ASCII, which cannot end the line. */
+export function headerText(options: FieldOptions<string>): Field<string> {
+  return field('printable ASCII text', options, (raw) => {
+    if (typeof raw === 'string' && /^[\x20-\x7e]{1,1024}$/.test(raw)) return raw;
+    throw new ConfigFault('must be 1 to 1024 printable ASCII characters');
+  });
+}
+
 export function integer(options: FieldOptions<number> & { min: number; max: number }): Field<number> {
   const { min, max } = options;
   return field(`integer ${min}…${max}`, options, (raw) => {

@@ -4,6 +4,7 @@ import { createSlots, type Slots, type SlotsOptions } from '../base/slots.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Call } from '../tools/call.ts';
 import type { Catalogue, OfferedTool } from '../tools/catalogue.ts';
+import { spend } from '../tools/quota.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { type IncomingCall, runOrBecomeJob } from './slow-calls.ts';
 import { ownError } from './wire-errors.ts';
@@ -93,24 +94,17 @@ async function inSlots<Result>(
 function createQuotas(catalogue: Catalogue, clock: MonotonicClock | undefined) {
   const windows = new Map<string, SlidingWindow>();
   for (const toolset of catalogue.toolsets) {
-    for (const [category, quota] of Object.entries(toolset.quotas ?? {})) {
-      windows.set(`${toolset.name} ${category}`, createSlidingWindow({ ...quota, ...(clock ? { clock } : {}) }));
+    for (const [category, { limit, windowMs, window }] of Object.entries(toolset.quotas ?? {})) {
+      const counted = window ?? createSlidingWindow({ limit, windowMs, ...(clock ? { clock } : {}) });
+      windows.set(`${toolset.name} ${category}`, counted);
     }
   }
   return {
     count({ tool, toolset }: OfferedTool, caller: string): void {
       const category = tool.quota;
       const quota = category === undefined ? undefined : toolset.quotas?.[category];
-      if (category === undefined || quota === undefined) return;
-      const taken = windows.get(`${toolset.name} ${category}`)?.take(caller);
-      if (taken === undefined || taken.ok) return;
-      const retryAfter = Math.ceil(taken.retryAfterMs / 1000);
-      const window = quota.windowMs === 60_000 ? '1 minute' : `${quota.windowMs / 1000} seconds`;
-      throw new CarrelError(
-        'rate_limit_exceeded',
-        `Rate limit exceeded: at most ${quota.limit} ${category} calls in ${window}. Try again in ${retryAfter} s.`,
-        { retryAfterSeconds: retryAfter, data: { details: { category, limit: quota.limit, window, retryAfter } } },
-      );
+      const window = windows.get(`${toolset.name} ${category}`);
+      if (category !== undefined && quota !== undefined && window !== undefined) spend(window, category, quota, caller);
     },
   };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { createInputParser, type InputParser } from './input.ts';
+import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
@@ -74,7 +75,7 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
     name: tool.name,
     title: tool.title,
     description: tool.description,
-    inputSchema: withoutDialect(parser.schema),
+    inputSchema: parser.schema,
     outputSchema: describeOutput(tool, toolset),
     annotations: {
       title: tool.title,
@@ -88,9 +89,9 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
 
 /** A call that may turn into a job answers with either shape, and clients check answers against this schema. */
 function describeOutput(tool: Tool, toolset: Toolset): object {
-  const result = withoutDialect(z.toJSONSchema(tool.output, { io: 'output', unrepresentable: 'any' }));
+  const result = toJsonSchema(tool.output, 'output');
   if (toolset.slowCallMs === undefined) return result;
-  return { type: 'object', anyOf: [result, withoutDialect(z.toJSONSchema(jobHandle))] };
+  return { type: 'object', anyOf: [result, toJsonSchema(jobHandle, 'output')] };
 }
 
 export const jobHandle = z.object({
@@ -98,9 +99,3 @@ export const jobHandle = z.object({
   state: z.literal('running'),
   message: z.string(),
 });
-
-/** The dialect is the protocol's default; repeating it for every tool costs tokens and says nothing. */
-function withoutDialect(schema: object): object {
-  const { $schema: _, ...rest } = schema as { $schema?: string };
-  return rest;
-}

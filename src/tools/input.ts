@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CarrelError } from '../base/errors.ts';
+import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
@@ -23,7 +24,7 @@ export interface InputParser {
  */
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   const strict = (toolset.slowCallMs === undefined ? tool.input : tool.input.extend(waitInput)).strict();
-  const schema = z.toJSONSchema(strict, { io: 'input', unrepresentable: 'any' });
+  const schema = toJsonSchema(strict, 'input');
   const code = tool.argumentError ?? 'invalid_arguments';
   return {
     schema,

@@ -1,15 +1,10 @@
 import type { CarrelError, ErrorKind } from '../base/errors.ts';
 import type { SlotsOptions } from '../base/slots.ts';
 import type { Prompt } from './prompt.ts';
+import type { Quota } from './quota.ts';
 import type { ResourceProvider } from './resource.ts';
 import type { SearchSource } from './search-source.ts';
 import type { Tool } from './tool.ts';
-
-/** So many calls in a sliding window, counted for each caller. */
-export interface Quota {
-  limit: number;
-  windowMs: number;
-}
 
 /**
  * How a failed call of this toolset looks on the wire; each follows its own specification.

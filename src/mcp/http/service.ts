@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { type HttpListener, listen } from '../../http/listen.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
@@ -52,7 +53,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       refuseUnread(response, access.status, rpcProblem(access.problem), access.headers);
       return;
     }
-    const visitor: Visitor = { principal: access.principal, address: canonicalAddress(request) };
+    const visitor: Visitor = { principal: access.principal, address: clientAddress(request.socket.remoteAddress) };
     const owner = visitor.principal ?? visitor.address;
     if (path === options.path) await endpoint.handle(request, response, visitor);
     else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, owner);
@@ -82,9 +83,4 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       await closed;
     },
   };
-}
-
-/** An IPv4 client on a dual-stack socket shows up as ::ffff:a.b.c.d; it must not count as another client. */
-function canonicalAddress(request: IncomingMessage): string {
-  return (request.socket.remoteAddress ?? '').replace(/^::ffff:/i, '');
 }

@@ -1,0 +1,101 @@
+import { CarrelError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Slice } from '../config/field.ts';
+import type { Config } from '../config/load.ts';
+import { httpSlice, toolsSlice } from '../config/slices.ts';
+import { storageSlice } from '../storage/storage-slice.ts';
+import type { Toolset } from '../tools/toolset.ts';
+import { createFindToolset } from '../toolsets/find/toolset.ts';
+import { researchSlice } from '../toolsets/research/research-slice.ts';
+import { createResearchToolset } from '../toolsets/research/toolset.ts';
+import { createSharedParts, type SharedParts } from './shared-parts.ts';
+
+/** A toolset as the program finds it: its settings, and how it is opened. */
+interface ToolsetModule {
+  name: string;
+  slices: readonly Slice[];
+  /** Undefined when what it needs is not configured; then it is left out of `serve`. */
+  open(context: OpenContext): Promise<Toolset | undefined>;
+}
+
+interface OpenContext {
+  config: Config;
+  log: Logger;
+  shared: SharedParts;
+}
+
+const research: ToolsetModule = {
+  name: 'research',
+  slices: [storageSlice, researchSlice],
+  async open({ config, log, shared }) {
+    const storage = await shared.storage();
+    const extractor = await shared.extractor();
+    const close = async (): Promise<void> => {
+      await Promise.all([storage.release(), extractor.release()]);
+    };
+    try {
+      return createResearchToolset(config.of(researchSlice), {
+        notes: storage.part.notes,
+        extractor: extractor.part,
+        log,
+        ownTargets: ownTargets(config),
+        close,
+      });
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  },
+};
+
+/** In the order in which their tools are listed. */
+const modules: readonly ToolsetModule[] = [research];
+
+/** `find` is a toolset of its own in `--toolsets`, and is made of the sources of the others. */
+const findName = 'find';
+
+export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
+export const researchSlices: readonly Slice[] = research.slices;
+
+export async function openResearch(config: Config, log: Logger): Promise<Toolset[]> {
+  const toolset = await research.open({ config, log, shared: createSharedParts(config) });
+  return toolset ? [toolset] : [];
+}
+
+/** Every toolset that is ready, or those that `--toolsets` names. */
+export async function openServed(config: Config, log: Logger): Promise<Toolset[]> {
+  const wanted = wantedNames(config);
+  const context = { config, log, shared: createSharedParts(config) };
+  const opened: Toolset[] = [];
+  try {
+    for (const module of modules) {
+      const toolset = wanted.has(module.name) ? await module.open(context) : undefined;
+      if (toolset) opened.push(toolset);
+    }
+  } catch (error) {
+    await Promise.allSettled(opened.map((toolset) => toolset.close?.()));
+    throw error;
+  }
+  const sources = opened.flatMap((toolset) => toolset.sources ?? []);
+  return wanted.has(findName) && sources.length > 0 ? [...opened, createFindToolset(sources)] : opened;
+}
+
+function wantedNames(config: Config): Set<string> {
+  const known = [...modules.map(({ name }) => name), findName];
+  const { toolsets } = config.of(toolsSlice);
+  const unknown = toolsets.find((name) => !known.includes(name));
+  if (unknown === undefined) return new Set(toolsets.length > 0 ? toolsets : known);
+  const source = config.settings.find(({ path }) => path === 'tools.toolsets')?.source ?? '';
+  const shown = JSON.stringify(unknown.slice(0, 60));
+  throw new CarrelError(
+    source.startsWith('--') ? 'invalid_usage' : 'invalid_config',
+    `${source} names ${shown}, which is no toolset. There are ${known.join(', ')}.`,
+  );
+}
+
+/** A page fetcher that reaches the program's own port could be made to call its tools. */
+function ownTargets(config: Config): string[] {
+  const { transport, port } = config.of(httpSlice);
+  if (transport !== 'http' || port === 0) return [];
+  return ['localhost', '127.0.0.0/8', '[::1]', '[::]', '0.0.0.0'].map((host) => `${host}:${port}`);
+}

@@ -1,0 +1,59 @@
+import { encodingOf } from './charset.ts';
+
+/** How far into a document its declaration is looked for (HTML standard: "prescan", 1024 bytes). */
+const prescanBytes = 1024;
+
+/** The encoding that an HTML page's `meta` or an XML declaration names. */
+export function declaredInMarkup(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, prescanBytes)).toString(
+    'latin1',
+  );
+  return metaCharset(start) ?? encodingOf(/^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(start)?.[1]);
+}
+
+/** HTML standard, "prescan a byte stream to determine its encoding": comments and other tags are passed over. */
+function metaCharset(text: string): string | undefined {
+  let at = text.indexOf('<');
+  while (at !== -1) {
+    if (text.startsWith('<!--', at)) {
+      // `<!-->` is a whole comment, so the search starts inside the opening.
+      const end = text.indexOf('-->', at + 2);
+      if (end === -1) return undefined;
+      at = end + 2;
+    } else if (/^<meta[\s/]/i.test(text.slice(at, at + 6))) {
+      const { attributes, end } = readAttributes(text, at + 5);
+      const encoding = encodingOfMeta(attributes);
+      if (encoding) return encoding;
+      at = end;
+    } else if (/^<\/?[a-z]/i.test(text.slice(at, at + 3))) {
+      at = readAttributes(text, at + (/^<\/?[^\s>]*/.exec(text.slice(at))?.[0].length ?? 1)).end;
+    } else {
+      const end = /^<[!/?]/.test(text.slice(at, at + 2)) ? text.indexOf('>', at) : at;
+      if (end === -1) return undefined;
+      at = end;
+    }
+    at = text.indexOf('<', at + 1);
+  }
+  return undefined;
+}
+
+function encodingOfMeta(attributes: Map<string, string>): string | undefined {
+  const isContentType = attributes.get('http-equiv')?.toLowerCase() === 'content-type';
+  const fromContent = /charset\s*=\s*["']?([^\s;"']+)/i.exec(attributes.get('content') ?? '')?.[1];
+  const encoding = encodingOf(attributes.get('charset') ?? (isContentType ? fromContent : undefined));
+  // A declaration that could be read as ASCII cannot be in UTF-16.
+  return encoding?.startsWith('utf-16') ? 'utf-8' : encoding;
+}
+
+/** Quotes are honoured, so that a `>` or a `<meta` inside a value is not taken for markup. */
+function readAttributes(text: string, from: number): { attributes: Map<string, string>; end: number } {
+  const attributes = new Map<string, string>();
+  const pattern = /[\s/]*(?:(>)|([^\s/>=][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*))?)?)/y;
+  pattern.lastIndex = from;
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    if (match[1]) return { attributes, end: pattern.lastIndex - 1 };
+    const name = match[2]?.toLowerCase();
+    if (name && !attributes.has(name)) attributes.set(name, match[3] ?? match[4] ?? match[5] ?? '');
+  }
+  return { attributes, end: text.length };
+}

@@ -1,0 +1,41 @@
+/**
+ * Removes what a person would not see and a model would: zero-width and bidirectional controls, tag characters, soft
+ * hyphens, control characters. Joiners stay where writing needs them: inside emoji and between letters of scripts that
+ * join (Arabic, Persian, Indic); variation selectors stay after a symbol, tag characters inside a flag.
+ */
+export function cleanText(text: string): string {
+  return text.replace(invisible, (match, offset: number) => {
+    if (match.length > 2) return match;
+    if (match === '\u200c' || match === '\u200d') return joins(text, offset) ? match : '';
+    if (match === '\ufe0e' || match === '\ufe0f') return symbolBefore.test(text.slice(offset - 2, offset)) ? match : '';
+    return '';
+  });
+}
+
+/** Lines without trailing space, at most one of them empty between two others. */
+export function collapseLines(text: string): string {
+  // By lines and not by patterns: `[ \t]+\n` takes quadratic time on a long run of spaces.
+  const lines: string[] = [];
+  for (const line of text.split('\n')) {
+    const trimmed = line.trimEnd();
+    if (trimmed !== '' || (lines.length > 0 && lines.at(-1) !== '')) lines.push(trimmed);
+  }
+  return lines.join('\n').trimEnd();
+}
+
+/** The first alternative is a flag of a part of a country: a black flag, up to six tag characters, the end tag. */
+const invisible =
+  /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{2,6}\u{e007f}|[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\u034f|[\ufe00-\ufe0f]/gu;
+
+const symbolBefore = /[\p{Extended_Pictographic}\p{Sm}\p{So}0-9#*]$/u;
+const joiningBefore = /(?:\p{L}|\p{M}|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u;
+const joiningAfter = /^(?:\p{L}|\p{M}|\p{Extended_Pictographic})/u;
+/** Latin, Greek, Cyrillic and CJK never join: a joiner between their letters only hides something. */
+const neverJoins =
+  /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+function joins(text: string, offset: number): boolean {
+  const before = text.slice(Math.max(0, offset - 2), offset);
+  const after = text.slice(offset + 1, offset + 3);
+  return joiningBefore.test(before) && joiningAfter.test(after) && !neverJoins.test(before.slice(-1) + after);
+}

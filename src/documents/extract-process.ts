@@ -1,0 +1,171 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { CarrelError } from '../base/errors.ts';
+import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
+import type { ExtractReply, ExtractRequest } from './extract-worker.ts';
+
+export interface ExtractProcess {
+  readonly alive: boolean;
+  /** One at a time. When it fails for time, memory or cancellation, the process is gone. */
+  run(
+    source: DocumentSource,
+    limits: ExtractLimits,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<ExtractedDocument>;
+  /** Resolves when the process has ended. */
+  kill(): Promise<void>;
+}
+
+/** Starting Node and loading the readers; on a loaded machine this takes many times the usual 0.1 s. */
+const startTimeoutMs = 30_000;
+
+/** Share of a worker's memory for the JavaScript heap. The rest is for Node itself and for off-heap buffers. */
+const heapShare = 0.6;
+
+/**
+ * A child process that extracts documents. Not a worker thread: `resourceLimits` of a thread does not bound
+ * ArrayBuffers, in which a PDF's streams are unpacked, and a thread that exhausts memory ends the whole process.
+ */
+export function createExtractProcess(config: { memoryMb: number }): ExtractProcess {
+  const { memoryMb } = config;
+  const file = import.meta.url.endsWith('.ts') ? './extract-worker.ts' : './extract-worker.js';
+  const child = fork(new URL(file, import.meta.url), [String(memoryMb)], {
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // The worker reads what strangers wrote: it gets no environment, so none of our secrets.
+    env: {},
+    execArgv: [`--max-old-space-size=${Math.round(memoryMb * heapShare)}`, '--disable-warning=ExperimentalWarning'],
+  });
+  let alive = true;
+  const ended = new Promise<void>((resolve) => {
+    const end = () => {
+      alive = false;
+      resolve();
+    };
+    child.once('exit', end);
+    child.once('error', end);
+  });
+  const ready = once(child, startTimeoutMs).then(() => hold(child, false));
+  // A worker that cannot start is reported by the call that waits for it; close() may come before any call does.
+  ready.catch(() => undefined);
+
+  return {
+    get alive() {
+      return alive;
+    },
+    run,
+    kill,
+  };
+
+  async function run(
+    source: DocumentSource,
+    limits: ExtractLimits,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<ExtractedDocument> {
+    hold(child, true);
+    const onAbort = () => void kill();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      await ready;
+      hold(child, true);
+      const request: ExtractRequest = { source, limits };
+      const reply = once(child, timeoutMs);
+      child.send(request);
+      return documentOf(await reply);
+    } catch (error) {
+      if (signal?.aborted) throw new CarrelError('cancelled', 'The extraction was cancelled.');
+      if (error instanceof Ended) {
+        void kill();
+        throw failureOf(error, timeoutMs, memoryMb);
+      }
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      if (alive) hold(child, false);
+    }
+  }
+
+  async function kill(): Promise<void> {
+    // Held, so that a caller who waits for the end of an idle worker is still there when it comes.
+    if (alive) child.ref();
+    alive = false;
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+/** Why no answer came. */
+class Ended extends Error {
+  readonly reason: 'timeout' | 'exit' | 'error';
+  readonly signal: string | null;
+  readonly exitCode: number | null;
+
+  constructor(reason: Ended['reason'], exitCode: number | null, signal: string | null, cause?: unknown) {
+    super(reason, { cause });
+    this.reason = reason;
+    this.exitCode = exitCode;
+    this.signal = signal;
+  }
+}
+
+/** The next message of the child. */
+function once(child: ChildProcess, timeoutMs: number): Promise<ExtractReply> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => settle(() => reject(new Ended('timeout', null, null))), timeoutMs);
+    const onMessage = (message: unknown) => settle(() => resolve(message as ExtractReply));
+    const onExit = (code: number | null, signal: string | null) =>
+      settle(() => reject(new Ended('exit', code, signal)));
+    const onError = (error: Error) => settle(() => reject(new Ended('error', null, null, error)));
+    child.on('message', onMessage);
+    child.on('exit', onExit);
+    child.on('error', onError);
+    function settle(finish: () => void): void {
+      clearTimeout(timer);
+      child.off('message', onMessage);
+      child.off('exit', onExit);
+      child.off('error', onError);
+      finish();
+    }
+  });
+}
+
+/** An idle worker must not keep the program from ending. */
+function hold(child: ChildProcess, held: boolean): void {
+  if (held) {
+    child.ref();
+    child.channel?.ref();
+  } else {
+    child.unref();
+    child.channel?.unref();
+  }
+}
+
+function documentOf(reply: ExtractReply): ExtractedDocument {
+  if (reply.type === 'document') return reply.document;
+  if (reply.type === 'failure') {
+    throw new CarrelError(reply.code, reply.message, { cause: reply.cause, data: reply.data });
+  }
+  throw new CarrelError('extraction_failed', 'The reader answered out of turn. Try again.');
+}
+
+function failureOf(ended: Ended, timeoutMs: number, memoryMb: number): CarrelError {
+  if (ended.reason === 'timeout') {
+    return new CarrelError(
+      'extraction_timeout',
+      `Reading this document took longer than ${timeoutMs} ms and was stopped. Try another source for it.`,
+      { cause: ended, data: { timeoutMs } },
+    );
+  }
+  // SIGKILL comes from the worker's memory watch or from the system's, SIGABRT (or 134) from V8 at its heap limit.
+  if (ended.signal === 'SIGKILL' || ended.signal === 'SIGABRT' || ended.exitCode === 134) {
+    return new CarrelError(
+      'extraction_memory',
+      `Reading this document needed more than ${memoryMb} MB and was stopped. Try another source for it.`,
+      { cause: ended, data: { memoryMb } },
+    );
+  }
+  return new CarrelError('extraction_failed', 'The reader of this document ended unexpectedly. Try again.', {
+    cause: ended,
+  });
+}

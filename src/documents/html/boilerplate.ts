@@ -1,0 +1,119 @@
+import { blockTags, type MeasureOf, measure } from './measure.ts';
+import { namesOf } from './names.ts';
+import type { Page, PageElement } from './page-tree.ts';
+
+/** A kind of boilerplate that holds more of the page's text than this is no boilerplate on this page. */
+const familyShareMax = 0.5;
+/** One element named like boilerplate stays when it holds more of the page's text than this. */
+const elementShareMax = 0.4;
+/** As above, for an element that holds the main heading or an article. */
+const articleShareMax = 0.1;
+
+/** Drops what names, tags and roles mark as being around the content, unless the amount of text says otherwise. */
+export function dropBoilerplate(page: Page): void {
+  const families = new Map(page.elements.map((element) => [element, familiesOf(element)]));
+  const measureOf = measure(page.elements);
+  const whole = proseOf(measureOf, page.body);
+  const disqualified = tooCommon(page.elements, families, measureOf, whole);
+  for (const element of page.elements) {
+    const bits = (families.get(element) ?? 0) & ~disqualified;
+    if (bits === 0 || element === page.body) continue;
+    const { heading, main } = measureOf(element);
+    const shareMax = heading || main ? articleShareMax : elementShareMax;
+    if (proseOf(measureOf, element) <= whole * shareMax) element.dropped = true;
+  }
+}
+
+/**
+ * Words in class and id, by kind. Two words in a row are also tried as one (`most-read`).
+ * Each kind is judged as a whole: a restaurant's page has its dishes in `menu-item`.
+ */
+const words: string[] = [
+  'nav navbar navigation navmenu sitenav topnav mainnav subnav breadcrumb breadcrumbs crumb crumbs skip skiplink skipnav hamburger mainmenu',
+  'menu submenu megamenu dropdown',
+  'masthead siteheader topbar globalheader pageheader topheader headerwrap sitelogo',
+  'footer colophon sitefooter copyright legalnotice foot bottombar',
+  'sidebar sidenav rail rightrail leftrail rightcol leftcol rightcolumn leftcolumn sidecolumn sidecol',
+  'ad ads advert adverts advertisement advertising adslot adunit adbox adwrap adcontainer adsbygoogle sponsor sponsored sponsors dfp taboola outbrain promoted promo promos promotion promobox',
+  'cookie cookies cookiebar consent gdpr ccpa onetrust cmp cookiebot',
+  'share sharing sharebar sharebuttons sharelinks social socials socialbar sociallinks addthis sharethis follow followus',
+  'related relatedposts relatedarticles recommended recommendation recommendations recs recirc recirculation readnext readmore trending popular mostread mostpopular upnext morestories morefrom alsolike alsobought crosssell upsell latestnews headlines teasers youmaylike seealso',
+  'newsletter subscribe subscription signup optin mailchimp emailsignup',
+  'pagination pager pagenav prevnext postnav postnavigation navlinks nextprev pagelinks',
+  'tags taglist tagcloud posttags entrytags topics keywords categorylist',
+  'login signin register paywall regwall metered userbox',
+  'popup modal overlay lightbox toast snackbar interstitial notificationbar announcement',
+  'toolbar toolbox editsection feedback washelpful helpful vote votes voting votecell reactions backtotop editpage editthispage printbutton pagetools actions articletools',
+  'toc tableofcontents onthispage jumplinks',
+  'byline authorbio authorbox aboutauthor postmeta entrymeta articlemeta metainfo',
+  'widget widgets chatbot livechat appbanner appdownload downloadapp weather ticker breakingnews',
+  'signature sig avatar userinfo userstats userdetails posterinfo',
+];
+
+const familyOfWord = new Map(
+  words.flatMap((line, index) => line.split(' ').map((word): [string, number] => [word, 1 << index])),
+);
+const landmark = 1 << 28;
+
+/** Tags on which names count. A heading or a run of text with such an id is only called so by its author. */
+const namedTags = new Set(
+  [...blockTags, 'span', 'a', 'amp-ad', 'ins'].filter((tag) => !/^(?:h\d|pre|body|main)$/.test(tag)),
+);
+
+function familiesOf(element: PageElement): number {
+  if (!namedTags.has(element.tag)) return 0;
+  let bits = isLandmark(element) ? landmark : 0;
+  for (const name of namesOf(element)) bits |= familyOfWord.get(name) ?? 0;
+  return bits;
+}
+
+const notes = /(?:^|[\s_-])(?:note|tip|warning|caution|info|important|danger|admonition|callout|hint|alert|notice)/i;
+
+/** Parts of a page that are beside the content by their tag: footers, asides, the page's own header, small forms. */
+function isLandmark(element: PageElement): boolean {
+  const { tag, attributes, parent } = element;
+  if (tag === 'footer') return parent?.tag !== 'blockquote' && parent?.tag !== 'figure';
+  if (tag === 'aside' || attributes.get('role') === 'complementary') return !notes.test(attributes.get('class') ?? '');
+  if (tag === 'header') return !insideContent(element);
+  return tag === 'form';
+}
+
+function insideContent(element: PageElement): boolean {
+  // Bounded: what is nested deeper than this is no header of a page.
+  let above = element.parent;
+  for (let level = 0; above && level < 30; level += 1) {
+    if (above.tag === 'article' || above.tag === 'main' || above.tag === 'section') return true;
+    if (above.attributes.get('role') === 'main') return true;
+    above = above.parent;
+  }
+  return false;
+}
+
+/** The kinds that cover so much of the page that they must be its content. Nested elements are counted once. */
+function tooCommon(
+  elements: PageElement[],
+  families: Map<PageElement, number>,
+  measureOf: MeasureOf,
+  whole: number,
+): number {
+  const covered = new Map<number, number>();
+  const above = new Map<PageElement, number>();
+  for (const element of elements) {
+    const inherited = (element.parent && above.get(element.parent)) ?? 0;
+    const bits = families.get(element) ?? 0;
+    above.set(element, inherited | bits);
+    const fresh = bits & ~inherited;
+    if (fresh === 0 || measureOf(element).main) continue;
+    for (let bit = 1; bit <= landmark; bit <<= 1) {
+      if (fresh & bit) covered.set(bit, (covered.get(bit) ?? 0) + proseOf(measureOf, element));
+    }
+  }
+  let disqualified = 0;
+  for (const [bit, prose] of covered) if (prose > whole * familyShareMax) disqualified |= bit;
+  return disqualified;
+}
+
+export function proseOf(measureOf: MeasureOf, element: PageElement): number {
+  const { text, linked } = measureOf(element);
+  return text - linked;
+}

@@ -1,0 +1,45 @@
+import type { PageElement, PageNode } from './page-tree.ts';
+
+/** Text of a code block as written: spaces and line breaks are part of it. */
+export function verbatimText(element: PageElement): string {
+  const parts: string[] = [];
+  const open: PageNode[] = [element];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (typeof node === 'string') parts.push(node);
+    else if (node.tag === 'br') parts.push('\n');
+    else if (!node.dropped) {
+      // Highlighters that put every line into a block of its own write no line break.
+      if (/^(?:div|li|tr|p)$/.test(node.tag) && parts.length > 0 && parts.at(-1)?.endsWith('\n') === false)
+        parts.push('\n');
+      for (let index = node.children.length - 1; index >= 0; index -= 1) {
+        const child = node.children[index];
+        if (child !== undefined) open.push(child);
+      }
+    }
+  }
+  return trimLines(parts.join('').replaceAll('\r\n', '\n'));
+}
+
+/** Without empty lines at the start and spaces at the end; the first line's indent stays. */
+function trimLines(text: string): string {
+  const trimmed = text.trimEnd();
+  const start = trimmed.length - trimmed.trimStart().length;
+  const newline = trimmed.lastIndexOf('\n', start);
+  return start === 0 || newline === -1 ? trimmed : trimmed.slice(newline + 1);
+}
+
+/** Named by a class such as `language-ts`, on the block, on the code in it, or on what a highlighter wraps around. */
+export function codeLanguage(pre: PageElement): string | null {
+  const first = pre.children.find((child) => typeof child !== 'string');
+  const places = [first, pre, pre.parent, pre.parent?.parent];
+  for (const place of places) {
+    if (!place || typeof place === 'string') continue;
+    const named = place.attributes.get('data-lang') ?? place.attributes.get('data-language');
+    const fromClass = /(?:^|[\s-])(?:language|lang|highlight-source|brush:)-?\s?([\w+#.-]{1,20})/i.exec(
+      (place.attributes.get('class') ?? '').slice(0, 400),
+    )?.[1];
+    const language = (named ?? fromClass ?? '').toLowerCase();
+    if (/^[\w+#.-]{1,20}$/.test(language)) return language;
+  }
+  return null;
+}

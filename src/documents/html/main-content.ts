@@ -1,0 +1,106 @@
+import { dropBoilerplate } from './boilerplate.ts';
+import { dropComments } from './comments.ts';
+import { type MeasureOf, measure } from './measure.ts';
+import type { Page, PageElement } from './page-tree.ts';
+import { pruneLinkLists } from './prune.ts';
+
+/** A child that holds this share of its parent's points is gone into, and its siblings are left out. */
+const descendShare = 0.75;
+/** A `main` or `article` with this share of the page's points is where the search starts. */
+const semanticShare = 0.4;
+/** With less text than this left, finding the content has failed, and the page is given as it is. */
+const textMin = 140;
+
+/**
+ * Finds the element that holds the page's content and drops what is not content inside it, in this order:
+ * 1. what names, tags and roles mark as being around the content;
+ * 2. comments below an article;
+ * 3. everything outside the smallest element that holds most of the running text;
+ * 4. lists of links and calls to action inside it.
+ */
+export function findMainContent(page: Page): PageElement {
+  const before = measure(page.elements)(page.body).text;
+  dropBoilerplate(page);
+  dropComments(page);
+  let measureOf = measure(page.elements);
+  const root = descend(startOf(page, measureOf), measureOf);
+  pruneLinkLists(page.elements, root, measureOf);
+  measureOf = measure(page.elements);
+  if (measureOf(root).text >= Math.min(textMin, before * 0.5)) return root;
+  for (const element of page.elements) element.dropped = false;
+  return page.body;
+}
+
+function startOf(page: Page, measureOf: MeasureOf): PageElement {
+  const whole = measureOf(page.body).points;
+  const enough = (element: PageElement) => measureOf(element).points >= whole * semanticShare;
+  const best = (test: (element: PageElement) => boolean) =>
+    page.elements
+      .filter((element) => !element.dropped && test(element))
+      .reduce<PageElement | null>(
+        (found, element) => (found && measureOf(found).points >= measureOf(element).points ? found : element),
+        null,
+      );
+  for (const test of [isMain, isArticle]) {
+    const found = best(test);
+    if (found && enough(found)) return found;
+  }
+  return page.body;
+}
+
+function isMain({ tag, attributes }: PageElement): boolean {
+  return tag === 'main' || attributes.get('role') === 'main' || attributes.get('itemprop') === 'articleBody';
+}
+
+function isArticle({ tag, attributes }: PageElement): boolean {
+  return tag === 'article' || attributes.get('role') === 'article';
+}
+
+/** Elements that are content themselves: going into one would lose what stands beside it. */
+const leafTags = new Set('p pre h1 h2 h3 h4 h5 h6 blockquote ul ol dl figure li dd details'.split(' '));
+
+/**
+ * Goes into the heaviest child for as long as it holds nearly everything. Siblings are dropped on the way, except those
+ * that belong to the content; the result is the first element that has any of them.
+ */
+function descend(start: PageElement, measureOf: MeasureOf): PageElement {
+  let root: PageElement | null = null;
+  let current = start;
+  for (;;) {
+    const inside = elementsOf(current).filter((child) => !child.dropped);
+    const heaviest = inside.reduce<PageElement | null>(
+      (found, child) => (found && measureOf(found).points >= measureOf(child).points ? found : child),
+      null,
+    );
+    if (!heaviest || leafTags.has(heaviest.tag) || isDataTable(heaviest, measureOf)) return root ?? current;
+    const { points } = measureOf(heaviest);
+    if (points < measureOf(current).points * descendShare) return root ?? current;
+    for (const child of inside) {
+      if (child === heaviest) continue;
+      if (belongsTo(child, points, measureOf)) root ??= current;
+      else child.dropped = true;
+    }
+    current = heaviest;
+  }
+}
+
+function elementsOf(element: PageElement): PageElement[] {
+  return element.children.filter((child) => typeof child !== 'string');
+}
+
+/** Siblings of the content that are content too: the headline above it, a lead, a closing paragraph. */
+function belongsTo(sibling: PageElement, points: number, measureOf: MeasureOf): boolean {
+  const { heading, linked, text } = measureOf(sibling);
+  if (heading && linked < text * 0.5) return true;
+  if (/^h[1-6]$/.test(sibling.tag)) return true;
+  const own = measureOf(sibling).points;
+  return own >= Math.max(60, points * 0.06) && linked < text * 0.25;
+}
+
+/** A table whose rows are the content stays whole; one that only lays out the page is gone into. */
+function isDataTable(element: PageElement, measureOf: MeasureOf): boolean {
+  if (element.tag !== 'table') return false;
+  const whole = measureOf(element).points;
+  const rows = elementsOf(element).flatMap((child) => (child.tag === 'tr' ? [child] : elementsOf(child)));
+  return rows.every((row) => measureOf(row).points < whole * descendShare);
+}

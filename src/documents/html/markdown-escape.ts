@@ -1,0 +1,32 @@
+/** Escapes what would change the meaning inside a line; what Markdown reads as itself stays readable. */
+export function escapeInline(text: string): string {
+  return text
+    .replace(/[\\`*[\]]/g, '\\$&')
+    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_')
+    .replace(/<(?=[a-zA-Z/!?])/g, '\\<')
+    .replaceAll('~~', '\\~\\~');
+}
+
+/** Escapes what would make a paragraph's line a heading, a quote, a list, a rule or a fence. */
+export function escapeLineStart(line: string): string {
+  if (/^(?:#{1,6}(?:\s|$)|>|[-+](?:\s|$)|~~~|={2,}\s*$|-{3,}\s*$)/.test(line)) return `\\${line}`;
+  return line.replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
+}
+
+/** A fence longer than any run of backticks in the code. */
+export function fenceFor(code: string): string {
+  return '`'.repeat(Math.max(3, longestRun(code) + 1));
+}
+
+export function inlineCode(code: string): string {
+  const line = code.replace(/\s+/g, ' ');
+  const marks = '`'.repeat(longestRun(line) + 1);
+  const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
+  return `${marks}${pad}${line}${pad}${marks}`;
+}
+
+function longestRun(code: string): number {
+  let longest = 0;
+  for (const run of code.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
+  return Math.min(longest, 100);
+}

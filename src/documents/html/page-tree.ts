@@ -1,0 +1,159 @@
+import {
+  type DefaultTreeAdapterMap,
+  type DefaultTreeAdapterTypes,
+  defaultTreeAdapter,
+  parse,
+  type TreeAdapter,
+} from 'parse5';
+import { CarrelError } from '../../base/errors.ts';
+import { isHidden, neverContent } from './hidden.ts';
+
+export interface PageElement {
+  readonly tag: string;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly parent: PageElement | null;
+  readonly children: PageNode[];
+  /** Index among the parent's children. */
+  readonly position: number;
+  /** Left out of the text, with everything below it. */
+  dropped: boolean;
+}
+
+export type PageNode = PageElement | string;
+
+export interface Page {
+  body: PageElement;
+  /** Every element below `body`, itself first, in document order: parents come before their children. */
+  elements: PageElement[];
+  facts: PageFacts;
+}
+
+export interface PageFacts {
+  title: string | null;
+  language: string | null;
+  baseHref: string | null;
+  /** `name`, `property` or `itemprop` of each `meta` (lower case) and its content. The first of a name counts. */
+  metas: ReadonlyMap<string, string>;
+}
+
+/** A page of the real web has some thousands. At this number the tree takes about half of a worker's memory. */
+const nodesMax = 400_000;
+
+/**
+ * Parses a page and keeps what can be content: no scripts, no controls, nothing hidden. Neither parser nor walk
+ * recurses, so depth is harmless.
+ */
+export function buildPage(html: string): Page {
+  const document = parse(html, { treeAdapter: countingAdapter() });
+  const facts = { title: null as string | null, language: null as string | null, baseHref: null as string | null };
+  const metas = new Map<string, string>();
+  const body = newElement('body', [], null);
+  const elements = [body];
+  const stack: { from: DefaultTreeAdapterTypes.ParentNode; next: number; into: PageElement }[] = [
+    { from: document, next: 0, into: body },
+  ];
+  for (let frame = stack.at(-1); frame; frame = stack.at(-1)) {
+    const node = frame.from.childNodes[frame.next];
+    frame.next += 1;
+    if (!node) stack.pop();
+    else if ('value' in node) frame.into.children.push(node.value);
+    else if ('tagName' in node) {
+      noteFacts(node);
+      const into = enter(node, frame.into);
+      if (into) stack.push({ from: node, next: 0, into });
+    }
+  }
+  return { body, elements, facts: { ...facts, metas } };
+
+  /** Html and body are one element here; the rest of the head is known from its facts. */
+  function enter(node: DefaultTreeAdapterTypes.Element, parent: PageElement): PageElement | null {
+    if (node.tagName === 'html' || node.tagName === 'body') return body;
+    if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) return null;
+    const element = newElement(node.tagName, node.attrs, parent);
+    if (isHidden(element)) return null;
+    parent.children.push(element);
+    elements.push(element);
+    return element;
+  }
+
+  function noteFacts(node: DefaultTreeAdapterTypes.Element): void {
+    if (node.tagName === 'html') facts.language ??= attributeOf(node, 'lang') ?? attributeOf(node, 'xml:lang');
+    if (node.tagName === 'base') facts.baseHref ??= attributeOf(node, 'href');
+    if (node.tagName === 'head') noteHead(node);
+    if (node.tagName === 'meta') noteMeta(node);
+  }
+
+  /** The head is not walked as content, so its children are read here. */
+  function noteHead(head: DefaultTreeAdapterTypes.Element): void {
+    for (const node of head.childNodes) {
+      if (!('tagName' in node)) continue;
+      if (node.tagName === 'title') {
+        facts.title ??= node.childNodes.map((child) => ('value' in child ? child.value : '')).join('');
+      }
+      noteFacts(node);
+    }
+  }
+
+  function noteMeta(meta: DefaultTreeAdapterTypes.Element): void {
+    const name = attributeOf(meta, 'property') ?? attributeOf(meta, 'name') ?? attributeOf(meta, 'itemprop');
+    const content = attributeOf(meta, 'content')?.trim();
+    if (name && content && !metas.has(name.toLowerCase())) metas.set(name.toLowerCase(), content);
+  }
+}
+
+/** Pages of questions and answers put the question into a button that opens the answer. */
+function isAccordionButton(tag: string, parentTag: string): boolean {
+  return tag === 'button' && /^(?:h[1-6]|dt|summary)$/.test(parentTag);
+}
+
+/** parse5's own tree, but with an end: misnested formatting elements can multiply a small page without bound. */
+function countingAdapter(): TreeAdapter<DefaultTreeAdapterMap> {
+  let nodes = 0;
+  const count = () => {
+    nodes += 1;
+    if (nodes > nodesMax) {
+      throw new CarrelError(
+        'extraction_too_complex',
+        `This page has more than ${nodesMax} elements, the most we read.`,
+      );
+    }
+  };
+  return {
+    ...defaultTreeAdapter,
+    createElement(tagName, namespaceURI, attributes) {
+      count();
+      return defaultTreeAdapter.createElement(tagName, namespaceURI, attributes);
+    },
+    createTextNode(value) {
+      count();
+      return defaultTreeAdapter.createTextNode(value);
+    },
+  };
+}
+
+/** Attributes that somebody below reads. */
+const usedAttributes = new Set(
+  'id class role style hidden aria-hidden href src alt lang colspan rowspan start value itemprop data-lang data-language type rel datetime'.split(
+    ' ',
+  ),
+);
+
+function newElement(
+  tag: string,
+  attributes: { name: string; value: string }[],
+  parent: PageElement | null,
+): PageElement {
+  const used = attributes.filter(({ name }) => usedAttributes.has(name));
+  return {
+    tag,
+    attributes: new Map(used.map(({ name, value }) => [name, value])),
+    parent,
+    children: [],
+    position: parent?.children.length ?? 0,
+    dropped: false,
+  };
+}
+
+function attributeOf(node: DefaultTreeAdapterTypes.Element, name: string): string | null {
+  return node.attrs.find((attribute) => attribute.name === name)?.value ?? null;
+}

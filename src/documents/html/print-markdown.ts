@@ -1,0 +1,143 @@
+import { collapseLines } from '../clean-text.ts';
+import type { Block, Cell, Container, Span } from './blocks.ts';
+import { escapeInline, escapeLineStart, fenceFor, inlineCode } from './markdown-escape.ts';
+
+/** GitHub-flavoured Markdown. */
+export function printMarkdown(blocks: Block[]): string {
+  const parts: string[] = [];
+  const started = new Set<Container>();
+  let before: Block | null = null;
+  for (const block of blocks) {
+    const text = textOfBlock(block);
+    if (text === '') continue;
+    const { first, others, fresh } = prefixOf(block.inside, started);
+    const isTight = fresh && before?.inside?.kind === 'item' && block.kind === 'paragraph';
+    const isSameQuote = before !== null && before.inside === block.inside && block.inside !== null;
+    if (before) parts.push(isTight ? '\n' : isSameQuote ? `\n${others.trimEnd()}\n` : '\n\n');
+    parts.push(first + text.replaceAll('\n', `\n${others}`));
+    before = block;
+  }
+  return collapseLines(parts.join(''));
+}
+
+function textOfBlock(block: Block): string {
+  switch (block.kind) {
+    case 'heading': {
+      const text = inlineOf(block.spans, ' ');
+      return text === '' ? '' : `${'#'.repeat(block.level)} ${text}`;
+    }
+    case 'code': {
+      const fence = fenceFor(block.text);
+      return `${fence}${block.language ?? ''}\n${block.text}\n${fence}`;
+    }
+    case 'rule':
+      return '---';
+    case 'table':
+      return tableOf(block.rows, block.headed);
+    case 'term': {
+      const text = inlineOf(
+        block.spans.map((span) => ({ ...span, bold: false })),
+        ' ',
+      );
+      return text === '' ? '' : `**${text}**`;
+    }
+    case 'paragraph':
+      return inlineOf(block.spans, '  \n').split('\n').map(escapeLineStart).join('\n');
+  }
+}
+
+/** What every line of a block begins with: `> ` per quote, the marker or its width in spaces per item. */
+function prefixOf(
+  inside: Container | null,
+  started: Set<Container>,
+): { first: string; others: string; fresh: boolean } {
+  let first = '';
+  let others = '';
+  let fresh = false;
+  for (let at = inside; at; at = at.parent) {
+    const marker = at.kind === 'quote' ? '> ' : at.number === null ? '- ' : `${at.number}. `;
+    const rest = at.kind === 'quote' ? '> ' : ' '.repeat(marker.length);
+    const isNew = at.kind === 'item' && !started.has(at);
+    fresh ||= isNew;
+    first = (isNew || at.kind === 'quote' ? marker : rest) + first;
+    others = rest + others;
+    started.add(at);
+  }
+  return { first, others, fresh };
+}
+
+/** GFM wants a header row: where the page has none, it stays empty, so that no data is called a header. */
+function tableOf(rows: Cell[][], headed: boolean): string {
+  const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  const lines = rows.map((row) => rowOf(row, width));
+  const head = headed ? (lines.shift() ?? '') : `|${'  |'.repeat(width)}`;
+  return [head, `|${' --- |'.repeat(width)}`, ...lines].join('\n');
+}
+
+function rowOf(row: Cell[], width: number): string {
+  const cells = row.map((cell) => inlineOf(cell.spans, ' ').replaceAll('|', '\\|'));
+  while (cells.length < width) cells.push('');
+  return `| ${cells.join(' | ')} |`;
+}
+
+/** Runs of the same look become one, so that `<b>a</b><b>b</b>` is not `**a****b**`. */
+function inlineOf(spans: Span[], lineBreak: string): string {
+  const runs: Span[] = [];
+  for (const span of spans) {
+    const last = runs.at(-1);
+    if (last && !last.image && !span.image && sameLook(last, span)) last.text += span.text;
+    else runs.push({ ...span });
+  }
+  const text = runs.map((run, index) => runOf(run, runs[index - 1], runs[index + 1])).join('');
+  return text
+    .split('\n')
+    .map((line) => line.replace(/[ \u00a0]+/g, ' ').trim())
+    .join('\n')
+    .trim()
+    .replaceAll('\n', lineBreak);
+}
+
+function sameLook(left: Span, right: Span): boolean {
+  return (
+    left.bold === right.bold &&
+    left.italic === right.italic &&
+    left.code === right.code &&
+    left.struck === right.struck &&
+    left.href === right.href
+  );
+}
+
+/** Marks go around the words, never around the spaces at their ends, which would keep them from working. */
+function runOf(run: Span, before: Span | undefined, after: Span | undefined): string {
+  const core = run.text.trim();
+  if (run.image) return `${linkText(`![${escapeInline(core)}](${addressOf(run.image)})`, run, before, after)}`;
+  if (core === '') return run.text.includes('\n') ? '\n' : run.text === '' ? '' : ' ';
+  const lead = /^\s/.test(run.text) ? (run.text.trimStart() === run.text ? '' : leading(run.text)) : '';
+  const tail = trailing(run.text);
+  let text = run.code ? inlineCode(core) : escapeInline(core);
+  if (run.struck) text = `~~${text}~~`;
+  if (run.italic) text = `*${text}*`;
+  if (run.bold) text = `**${text}**`;
+  return lead + linkText(text, run, before, after) + tail;
+}
+
+/** One link around neighbouring runs that lead to the same place. */
+function linkText(text: string, run: Span, before: Span | undefined, after: Span | undefined): string {
+  if (!run.href) return text;
+  const opens = before?.href !== run.href ? '[' : '';
+  const closes = after?.href !== run.href ? `](${addressOf(run.href)})` : '';
+  return opens + text + closes;
+}
+
+function addressOf(address: string): string {
+  return address.replaceAll('(', '%28').replaceAll(')', '%29').replaceAll(' ', '%20').replaceAll('<', '%3C');
+}
+
+function leading(text: string): string {
+  return text.slice(0, text.length - text.trimStart().length).includes('\n') ? '\n' : ' ';
+}
+
+function trailing(text: string): string {
+  const space = text.slice(text.trimEnd().length);
+  return space === '' ? '' : space.includes('\n') ? '\n' : ' ';
+}

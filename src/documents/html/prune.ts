@@ -1,0 +1,116 @@
+import type { MeasureOf } from './measure.ts';
+import type { PageElement } from './page-tree.ts';
+import { textOf } from './text-of.ts';
+
+/** From this share of linked text on, a block is a list of links. */
+const linkedShare = 0.65;
+
+const containerTags = new Set('div section ul ol dl table aside header figure article li span'.split(' '));
+
+/** Drops lists of links, tables of contents and calls to action inside the content. */
+export function pruneLinkLists(elements: PageElement[], root: PageElement, measureOf: MeasureOf): void {
+  const inside = new Set<PageElement>([root]);
+  const alone = new Map<PageElement, boolean>();
+  for (const element of elements) {
+    if (element === root || element.dropped || !element.parent || !inside.has(element.parent)) continue;
+    if (isCallToAction(element, measureOf, alone)) element.dropped = true;
+    else if (/^h[2-6]$/.test(element.tag) && leadsAway(element, measureOf)) dropSection(element, root, measureOf);
+    else if (containerTags.has(element.tag) && isLinkList(element, measureOf)) element.dropped = true;
+    if (!element.dropped) inside.add(element);
+  }
+}
+
+function isLinkList(element: PageElement, measureOf: MeasureOf): boolean {
+  const { text, linked, links, points } = measureOf(element);
+  if (links === 0 || text === 0 || linked < text * linkedShare || points > 60) return false;
+  if (element.tag === 'li' || element.tag === 'span') return false;
+  const anchors = anchorsOf(element);
+  const toSamePage = anchors.filter((anchor) => anchor.attributes.get('href')?.startsWith('#')).length;
+  if (links >= 3 && toSamePage > links * 0.6) return true;
+  // A short list of links after a sentence or a heading is part of what is said: "the options are …".
+  const isList = element.tag === 'ul' || element.tag === 'ol' || element.tag === 'dl' || element.tag === 'table';
+  if (isList) return !(followsProse(element, measureOf) && linked / links < 45);
+  return links >= 2 || linked > text * 0.9;
+}
+
+/** The links below an element, at most a hundred: enough to judge by. */
+function anchorsOf(element: PageElement): PageElement[] {
+  const anchors: PageElement[] = [];
+  const open = [element];
+  for (let next = open.pop(); next && anchors.length < 100; next = open.pop()) {
+    if (next.tag === 'a') anchors.push(next);
+    for (const child of next.children) if (typeof child !== 'string' && !child.dropped) open.push(child);
+  }
+  return anchors;
+}
+
+function followsProse(element: PageElement, measureOf: MeasureOf): boolean {
+  const before = previousOf(element);
+  if (!before) return false;
+  const { text, linked } = measureOf(before);
+  return text > 0 && linked < text * 0.5 && /^(?:p|h[1-6]|ul|ol|dl|table|pre|div)$/.test(before.tag);
+}
+
+/** The element before, past text and what is dropped; not looked for far, so that many siblings stay cheap. */
+function previousOf(element: PageElement): PageElement | null {
+  const siblings = element.parent?.children ?? [];
+  for (let index = element.position - 1; index >= Math.max(0, element.position - 12); index -= 1) {
+    const sibling = siblings[index];
+    if (sibling && typeof sibling !== 'string' && !sibling.dropped) return sibling;
+  }
+  return null;
+}
+
+/** Headings over lists that lead to other pages, in the languages that we meet most. */
+const awayHeading =
+  /^(?:related|recommended|read (?:more|next|also)|more (?:from|on|in|stories|articles|news|like)|you (?:may|might) (?:also )?(?:like|be)|you'll also|see more|popular|most (?:read|popular|viewed)|trending|latest|recent (?:posts|articles|news|comments)|also (?:on|in|read)|up next|keep reading|don.t miss|editor.?s picks|further reading|share (?:this|on)|follow us|about the author|subscribe|newsletter|sign up|get (?:the|our) |stay (?:up|in)|join (?:the|our)|customers (?:also|who)|similar|frequently bought|sponsored|advertisement|partner content|tags|topics|categories|in this (?:article|section|page)|on this page|table of contents|contents|leave a (?:reply|comment)|comments|was this|did you find|mehr (?:zum|aus|von)|das könnte|ähnliche|lesen sie|verwandte|auch interessant|à lire|lire aussi|articles? (?:liés|similaires)|sur le même|artículos? relacionad|te puede|lee también|más (?:noticias|leíd)|leia (?:também|mais)|notícias relacionadas|leggi anche|articoli correlati|potrebbe|читайте также|похожие|по теме|ещё по|популярн|рекоменд|関連|おすすめ|あわせて読|人気|最新|相关|推荐|热门|猜你|延伸|관련|추천|많이 본|인기|مقالات ذات|اقرأ أيضا|ذات صلة|ข่าวที่เกี่ยวข้อง|บทความที่เกี่ยวข้อง)/i;
+
+function leadsAway(heading: PageElement, measureOf: MeasureOf): boolean {
+  const { text } = measureOf(heading);
+  return text > 0 && text < 60 && awayHeading.test(textOf(heading, 100));
+}
+
+/** The heading and what follows it up to the next heading, where that is mostly links, or short. */
+function dropSection(heading: PageElement, root: PageElement, measureOf: MeasureOf): void {
+  const parent = heading.parent;
+  if (!parent) return;
+  const section: PageElement[] = [];
+  let text = 0;
+  let linked = 0;
+  let isLast = true;
+  for (let index = heading.position + 1; index < parent.children.length; index += 1) {
+    const element = parent.children[index];
+    if (element === undefined || typeof element === 'string' || element.dropped) continue;
+    if (/^h[1-6]$/.test(element.tag) && element.tag <= heading.tag) {
+      isLast = false;
+      break;
+    }
+    section.push(element);
+    text += measureOf(element).text;
+    linked += measureOf(element).linked;
+  }
+  if (linked < text * 0.3 && text > 300) return;
+  for (const element of [heading, ...section]) element.dropped = true;
+  if (isLast && parent !== root && previousOf(heading) === null) parent.dropped = true;
+}
+
+const callToAction =
+  /^(?:share(?: this(?: article| story| post| page)?)?|tweet|print(?: this page)?|e-?mail|save|copy link|pin it|advertisement|anzeige|publicité|publicidad|реклама|広告|广告|광고|sponsored|read more|continue reading|learn more|show more|load more(?: comments)?|back to top|top|reply|report|quote|like|edit|edit this page|add to (?:cart|basket|wishlist)|buy now|sign up|log ?in|subscribe(?: now)?|loading\W*|skip to (?:main )?content|view all|see all|(?:\d+ )?comments?|close|menu|search|follow|previous|next|download app)[\s.…:»›→!]*$/i;
+
+function isCallToAction(element: PageElement, measureOf: MeasureOf, alone: Map<PageElement, boolean>): boolean {
+  const { tag, parent } = element;
+  if (!/^(?:p|div|span|a|li|strong|small)$/.test(tag) || !parent) return false;
+  const { text } = measureOf(element);
+  if (text === 0 || text > 30) return false;
+  if (tag !== 'p' && tag !== 'div' && tag !== 'li') {
+    const known = alone.get(parent) ?? hasNoText(parent);
+    alone.set(parent, known);
+    if (!known) return false;
+  }
+  return callToAction.test(textOf(element, 60));
+}
+
+/** Beside text of its own parent, an inline element is part of a sentence, and its words are only words. */
+function hasNoText(parent: PageElement): boolean {
+  return parent.children.every((child) => typeof child !== 'string' || /^[\s|·•/-]*$/.test(child.slice(0, 20)));
+}

@@ -1,0 +1,29 @@
+import type { PageElement } from './page-tree.ts';
+
+const cellsMax = 50;
+
+/** Whether a table holds data. One that lays out a page, or has blocks in its cells, is read cell by cell instead. */
+export function isDataTable(table: PageElement): boolean {
+  const role = table.attributes.get('role');
+  if (role === 'presentation' || role === 'none') return false;
+  let rows = 0;
+  let cells = 0;
+  let blocks = 0;
+  const open: PageElement[] = [table];
+  for (let element = open.pop(); element; element = open.pop()) {
+    for (const child of element.children) {
+      if (typeof child === 'string' || child.dropped) continue;
+      if (child.tag === 'table' || child.tag === 'pre' || /^h[1-6]$/.test(child.tag)) return false;
+      if (child.tag === 'tr') rows += 1;
+      if (child.tag === 'td' || child.tag === 'th') cells += 1;
+      if (child.tag === 'p' || child.tag === 'ul' || child.tag === 'ol' || child.tag === 'blockquote') blocks += 1;
+      open.push(child);
+    }
+  }
+  return rows > 0 && cells > rows && (rows > 1 || blocks === 0) && blocks <= cells;
+}
+
+export function spanOf(cell: PageElement): number {
+  const span = Number.parseInt(cell.attributes.get('colspan') ?? '1', 10);
+  return span >= 1 ? Math.min(span, cellsMax) : 1;
+}

@@ -1,0 +1,20 @@
+import type { PageElement, PageNode } from './page-tree.ts';
+
+/** The start of the text below an element, on one line. */
+export function textOf(element: PageElement, charsMax: number): string {
+  const parts: string[] = [];
+  let length = 0;
+  const open: PageNode[] = [element];
+  for (let node = open.pop(); node !== undefined && length < charsMax; node = open.pop()) {
+    if (typeof node === 'string') {
+      parts.push(node.slice(0, charsMax));
+      length += node.trim().length;
+    } else if (!node.dropped) {
+      for (let index = node.children.length - 1; index >= 0; index -= 1) {
+        const child = node.children[index];
+        if (child !== undefined) open.push(child);
+      }
+    }
+  }
+  return parts.join('').replace(/\s+/g, ' ').trim().slice(0, charsMax);
+}

@@ -1,0 +1,87 @@
+import { getDocumentProxy } from 'unpdf';
+import { CarrelError } from '../base/errors.ts';
+import { collapseLines } from './clean-text.ts';
+import type { ExtractLimits } from './document.ts';
+import type { Reading } from './extract-document.ts';
+
+type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
+type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
+
+/** A gap between baselines above this many line heights starts a paragraph. */
+const paragraphGap = 1.6;
+
+/** The text of a PDF, page after page. Stops between two pages when time or `textCharsMax` runs out. */
+export async function readPdfText(bytes: Uint8Array, limits: ExtractLimits): Promise<Reading> {
+  const stopAt = performance.now() + limits.softTimeoutMs;
+  const pdf = await open(bytes);
+  const pages: string[] = [];
+  let length = 0;
+  let number = 1;
+  for (; number <= pdf.numPages && length <= limits.textCharsMax && performance.now() < stopAt; number += 1) {
+    const page = await pdf.getPage(number);
+    const text = await pageText(page);
+    page.cleanup();
+    if (text !== '') pages.push(text);
+    length += text.length;
+  }
+  return {
+    ...(await describe(pdf)),
+    text: pages.join('\n\n'),
+    pages: pdf.numPages,
+    truncated: number <= pdf.numPages,
+  };
+}
+
+async function open(bytes: Uint8Array): Promise<PdfDocument> {
+  try {
+    // A copy: pdf.js takes the buffer for itself, and refuses a Buffer.
+    return await getDocumentProxy(new Uint8Array(bytes), {
+      disableFontFace: true,
+      useSystemFonts: false,
+      useWorkerFetch: false,
+      enableXfa: false,
+      verbosity: 0,
+    });
+  } catch (error) {
+    if (error instanceof Error && error.name === 'PasswordException') {
+      throw new CarrelError('encrypted_document', 'This PDF needs a password. Look for a version without one.', {
+        cause: error,
+      });
+    }
+    throw new CarrelError('extraction_failed', 'This PDF is damaged: it could not be read.', { cause: error });
+  }
+}
+
+async function pageText(page: PdfPage): Promise<string> {
+  const { items } = await page.getTextContent();
+  const parts: string[] = [];
+  let lastY: number | null = null;
+  let lastHeight = 0;
+  for (const item of items) {
+    if (!('str' in item)) continue;
+    const y = Number(item.transform[5]);
+    const height = item.height || lastHeight;
+    const fell = lastY === null ? 0 : Math.abs(lastY - y);
+    if (parts.length > 0 && fell > Math.max(height, lastHeight) * paragraphGap && fell > 1) parts.push('\n\n');
+    parts.push(item.str);
+    if (item.hasEOL) parts.push('\n');
+    if (item.str.trim() !== '') {
+      lastY = y;
+      lastHeight = height;
+    }
+  }
+  return collapseLines(parts.join(''));
+}
+
+async function describe(pdf: PdfDocument): Promise<Pick<Reading, 'title' | 'byline' | 'published'>> {
+  const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
+  const fields = info as Record<string, unknown>;
+  const field = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
+  return { title: field('Title'), byline: field('Author'), published: pdfDate(field('CreationDate')) };
+}
+
+/** `D:20261115…` (ISO 32000-1, 7.9.4) to `2026-11-15`. */
+function pdfDate(value: string | null): string | null {
+  const [, year, month = '01', day = '01'] = /^D:(\d{4})(\d{2})?(\d{2})?/.exec(value ?? '') ?? [];
+  return year === undefined ? null : `${year}-${month}-${day}`;
+}

@@ -1,0 +1,62 @@
+/** Deeper levels are printed at this depth: a million brackets must not become a million spaces per line. */
+const indentMax = 32;
+
+/**
+ * JSON laid out on lines, token by token: numbers and duplicate keys stay as they were written, depth costs nothing.
+ * Null when the text is not JSON.
+ */
+export function printJson(json: string, charsMax: number): { text: string; truncated: boolean } | null {
+  const open: string[] = [];
+  const parts: string[] = [];
+  let length = 0;
+  let afterOpen = false;
+  let at = skipSpace(json, 0);
+  while (at < json.length) {
+    const end = endOfToken(json, at);
+    if (end === -1) return null;
+    const token = json.slice(at, end);
+    const closes = token === ']' || token === '}';
+    if (closes && open.pop() !== (token === ']' ? '[' : '{')) return null;
+    const breakBefore = closes !== afterOpen ? line(open.length) : '';
+    const part = breakBefore + token + (token === ',' ? line(open.length) : token === ':' ? ' ' : '');
+    afterOpen = token === '[' || token === '{';
+    if (afterOpen) open.push(token);
+    parts.push(part);
+    length += part.length;
+    if (length > charsMax) return { text: parts.join(''), truncated: true };
+    at = skipSpace(json, end);
+  }
+  return open.length > 0 || parts.length === 0 ? null : { text: parts.join(''), truncated: false };
+}
+
+function line(depth: number): string {
+  return `\n${'  '.repeat(Math.min(depth, indentMax))}`;
+}
+
+const space = /[ \t\r\n]*/y;
+const literal = /(?:-?\d[\d.eE+-]{0,400}|true|false|null)(?=[\s,\]}]|$)/y;
+
+function skipSpace(json: string, from: number): number {
+  space.lastIndex = from;
+  space.exec(json);
+  return space.lastIndex;
+}
+
+/** -1 for what cannot be a token of JSON. Strings are searched, not matched: one may be as long as the document. */
+function endOfToken(json: string, from: number): number {
+  const first = json[from] ?? '';
+  if ('[]{},:'.includes(first)) return from + 1;
+  if (first !== '"') {
+    literal.lastIndex = from;
+    return literal.test(json) ? literal.lastIndex : -1;
+  }
+  let quote = json.indexOf('"', from + 1);
+  while (quote !== -1 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1);
+  return quote === -1 ? -1 : quote + 1;
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0;
+  while (json[at - 1 - backslashes] === '\\') backslashes += 1;
+  return backslashes % 2 === 1;
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { boundedText } from './bounded-text.ts';
+import { toJsonSchema } from './json-schema.ts';
+
+test('bounds count characters, not UTF-16 units', () => {
+  const text = boundedText({ max: 3 });
+  assert.equal(text.safeParse('😀😀😀').success, true);
+  assert.equal(text.safeParse('😀😀😀😀').success, false);
+  assert.equal(text.safeParse('abcd').success, false);
+});
+
+test('required text is not blank, and is trimmed if told so', () => {
+  assert.equal(boundedText({ required: true, max: 3 }).safeParse(' \t\n').success, false);
+  assert.equal(boundedText({ required: true, max: 3, trim: true }).parse('  abc  '), 'abc');
+});
+
+test('the schema shows the bounds', () => {
+  assert.deepEqual(toJsonSchema(boundedText({ required: true, max: 200 }), 'input'), {
+    type: 'string',
+    minLength: 1,
+    maxLength: 200,
+  });
+});

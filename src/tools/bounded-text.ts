@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+export interface TextBounds {
+  /** Text without any is refused; white space is none. */
+  required?: boolean;
+  max: number;
+  /** Take white space off both ends. */
+  trim?: boolean;
+}
+
+/**
+ * A string with bounds in characters as people and JSON Schema count them (code points). zod's own `max` counts UTF-16
+ * units, and would refuse a title of 150 emoji that the schema allows.
+ */
+export function boundedText({ required = false, max, trim = false }: TextBounds) {
+  const base = trim ? z.string().trim() : z.string();
+  return base
+    .refine((text) => !required || /\S/.test(text), { error: 'must not be blank' })
+    .refine((text) => text.length <= max || countCharacters(text) <= max, {
+      error: `must have at most ${max} characters`,
+    })
+    .meta({ ...(required ? { minLength: 1 } : {}), maxLength: max });
+}
+
+/** Counted without making an array of them: the text may be as long as a message. */
+function countCharacters(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    const next = text.charCodeAt(index + 1);
+    if (code >= 0xd800 && code <= 0xdbff && next >= 0xdc00 && next <= 0xdfff) index += 1;
+    count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCursorSigner } from './signed-cursor.ts';
+
+test('T113: a cursor is taken back as it was issued, and no change of it is', () => {
+  const signer = createCursorSigner('notes');
+  const cursor = signer.issue(1200);
+  assert.equal(signer.read(cursor), 1200);
+  for (let index = 0; index < cursor.length; index += 1) {
+    for (const other of ['0', 'A', '-', '_', '=', '']) {
+      const changed = cursor.slice(0, index) + other + cursor.slice(index + 1);
+      if (changed !== cursor) assert.throws(() => signer.read(changed), { code: 'invalid_cursor' });
+    }
+  }
+});
+
+test('T113: a cursor of another list or another process is refused', () => {
+  const cursor = createCursorSigner('notes').issue(20);
+  assert.throws(() => createCursorSigner('notes').read(cursor), { code: 'invalid_cursor' });
+  assert.throws(() => createCursorSigner('context').read(cursor), { code: 'invalid_cursor' });
+});

@@ -1,0 +1,74 @@
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import type { Call } from '../../tools/call.ts';
+import type { SearchSource, SourceHit } from '../../tools/search-source.ts';
+
+export interface SourceReport {
+  source: string;
+  /** `skipped`: it was not asked for. */
+  status: 'searched' | 'degraded' | 'failed' | 'skipped';
+  hits: number;
+  /** Why it failed or is worth less, in our words. */
+  message?: string;
+}
+
+export interface Asked {
+  lists: { source: string; hits: SourceHit[] }[];
+  reports: SourceReport[];
+}
+
+export interface Question {
+  query: string;
+  limit: number;
+  /** Names of the sources to ask. */
+  wanted: ReadonlySet<string>;
+  timeoutMs: number;
+}
+
+/** Asks the wanted sources at the same time. A source that fails is reported and takes nothing from the others. */
+export async function askSources(sources: readonly SearchSource[], question: Question, call: Call): Promise<Asked> {
+  const outcomes = await Promise.all(
+    sources.map(async (source) => {
+      if (!question.wanted.has(source.name)) return { report: report(source, 'skipped'), hits: [] };
+      return await askSource(source, question, call);
+    }),
+  );
+  if (call.signal.aborted) throw new CarrelError('cancelled', 'The search was cancelled.');
+  return {
+    lists: outcomes.map(({ report: { source }, hits }) => ({ source, hits })),
+    reports: outcomes.map((outcome) => outcome.report),
+  };
+}
+
+async function askSource(source: SearchSource, { query, limit, timeoutMs }: Question, call: Call) {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([call.signal, timeout]);
+  try {
+    const answer = await orAborted(source.search(query, limit, { ...call, signal }), signal);
+    const hits = answer.hits.slice(0, limit);
+    const status = answer.degraded === undefined ? 'searched' : 'degraded';
+    return { report: report(source, status, hits.length, answer.degraded), hits };
+  } catch (error) {
+    return { report: report(source, 'failed', 0, explain(error, timeout, source, call)), hits: [] };
+  }
+}
+
+function explain(error: unknown, timeout: AbortSignal, source: SearchSource, call: Call): string {
+  if (timeout.aborted) return 'It took too long to answer.';
+  if (isCarrelError(error)) return error.message;
+  const incident = call.log.incident('a search source failed', error, { source: source.name });
+  return `Internal error. The log has the details under incident ${incident}.`;
+}
+
+function report(source: SearchSource, status: SourceReport['status'], hits = 0, message?: string): SourceReport {
+  return { source: source.name, status, hits, ...(message === undefined ? {} : { message }) };
+}
+
+/** A source that does not heed the signal must not hold up the others. */
+function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(signal.reason);
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
+}

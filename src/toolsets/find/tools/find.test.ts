@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CarrelError } from '../../../base/errors.ts';
+import { silentLogger } from '../../../base/log.ts';
+import type { Call } from '../../../tools/call.ts';
+import type { SearchSource, SourceAnswer } from '../../../tools/search-source.ts';
+import { createFindTool } from './find.ts';
+
+const call: Call = {
+  caller: { id: 'a', owner: 'a' },
+  signal: new AbortController().signal,
+  report() {},
+  log: silentLogger,
+};
+
+function source(name: string, search: () => Promise<SourceAnswer>, askedByDefault = true): SearchSource {
+  return { name, description: `The ${name}`, askedByDefault, search };
+}
+
+const hits = (prefix: string, count: number): SourceAnswer => ({
+  hits: Array.from({ length: count }, (_, index) => ({
+    uri: `${prefix}://${index}`,
+    title: `${prefix} ${index}`,
+    snippet: 'some words about it',
+    date: null,
+    score: 1,
+    why: 'it matches',
+  })),
+});
+
+interface Found {
+  hits: { source: string; uri: string; why: string }[];
+  sources: { source: string; status: string; hits: number; message?: string }[];
+  omitted: number;
+}
+
+async function find(sources: SearchSource[], input: Record<string, unknown>): Promise<Found> {
+  const tool = createFindTool(sources);
+  return (await tool.run(tool.input.parse({ query: 'q', ...input }), call)) as Found;
+}
+
+test('contract §8: a broken source is told apart from one that found nothing', async () => {
+  const { hits: found, sources } = await find(
+    [
+      source('notes', async () => hits('notes', 0)),
+      source('kb', async () => ({ ...hits('kb', 1), degraded: 'words only' })),
+      source('context', () => Promise.reject(new CarrelError('unavailable', 'The store is closed.'))),
+      source('fess', () => Promise.reject(new Error('secret detail'))),
+      source('web', async () => hits('web', 1), false),
+    ],
+    {},
+  );
+  assert.deepEqual(
+    found.map(({ uri }) => uri),
+    ['kb://0'],
+  );
+  assert.deepEqual(sources.slice(0, 3), [
+    { source: 'notes', status: 'searched', hits: 0 },
+    { source: 'kb', status: 'degraded', hits: 1, message: 'words only' },
+    { source: 'context', status: 'failed', hits: 0, message: 'The store is closed.' },
+  ]);
+  assert.equal(sources[3]?.status, 'failed');
+  assert.match(sources[3]?.message ?? '', /incident/);
+  assert.doesNotMatch(sources[3]?.message ?? '', /secret/);
+  assert.deepEqual(sources[4], { source: 'web', status: 'skipped', hits: 0 });
+});
+
+test('contract §8: the web is searched on request, and every hit says where it is from and why', async () => {
+  const sources = [source('notes', async () => hits('notes', 2)), source('web', async () => hits('web', 2), false)];
+  const { hits: found, sources: reports } = await find(sources, { sources: ['web'] });
+  assert.deepEqual(
+    found.map(({ source: from, why }) => [from, why]),
+    [
+      ['web', 'it matches'],
+      ['web', 'it matches'],
+    ],
+  );
+  assert.equal(reports[0]?.status, 'skipped');
+});
+
+test('limit and budget_tokens bound the answer, and what is left out is counted', async () => {
+  const sources = [source('notes', async () => hits('notes', 30)), source('kb', async () => hits('kb', 30))];
+  const limited = await find(sources, { limit: 5 });
+  assert.equal(limited.hits.length, 5);
+  assert.equal(limited.omitted, 5);
+  const frugal = await find(sources, { limit: 20, budget_tokens: 200 });
+  assert.ok(frugal.hits.length >= 1 && frugal.hits.length < 10, String(frugal.hits.length));
+  assert.equal(frugal.hits.length + frugal.omitted, 40);
+});
+
+test('a source that is cancelled with the call ends it', async () => {
+  const controller = new AbortController();
+  const tool = createFindTool([source('notes', () => new Promise(() => {}))]);
+  const running = tool.run(tool.input.parse({ query: 'q' }), { ...call, signal: controller.signal });
+  controller.abort();
+  await assert.rejects(running, { code: 'cancelled' });
+});

@@ -1,0 +1,56 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { NoteStore } from '../../storage/notes.ts';
+import type { ResourceProvider, ResourceSummary } from '../../tools/resource.ts';
+import { createCursorSigner } from '../../tools/signed-cursor.ts';
+import { findNote, showListedNote, showNote } from './notes.ts';
+
+export const noteUriPrefix = 'carrel://notes/';
+
+const pageSize = 50;
+const mimeType = 'text/markdown';
+
+/** Notes as `carrel://notes/<id>`, newest first. */
+export function createNoteResources(notes: NoteStore): ResourceProvider {
+  const cursors = createCursorSigner(noteUriPrefix);
+  return {
+    uriPrefix: noteUriPrefix,
+    templates: [
+      {
+        uriTemplate: `${noteUriPrefix}{id}`,
+        name: 'note',
+        title: 'Research note',
+        description: 'A saved note.',
+        mimeType,
+      },
+    ],
+    async list(cursor, call) {
+      const offset = cursor === undefined ? 0 : cursors.read(cursor);
+      const page = await notes.list({ limit: pageSize, offset }, { signal: call.signal });
+      const next = offset + page.notes.length;
+      const resources = page.notes.map(showListedNote).map(
+        ({ id, title, tags, created_at: created }): ResourceSummary => ({
+          uri: noteUriPrefix + id,
+          name: id,
+          title,
+          description: `Note of ${created.slice(0, 10)}${tags.length > 0 ? `, tagged ${tags.join(', ')}` : ''}`,
+          mimeType,
+        }),
+      );
+      return next < page.total && page.notes.length > 0
+        ? { resources, nextCursor: cursors.issue(next) }
+        : { resources };
+    },
+    async read({ uri }, call) {
+      const note = await findNote(notes, uri.slice(noteUriPrefix.length), call.signal);
+      if (note === undefined) throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
+      const { title, content, tags, source_urls: sources, created_at: created } = showNote(note);
+      const facts = [
+        `Created: ${created}`,
+        ...(tags.length > 0 ? [`Tags: ${tags.join(', ')}`] : []),
+        ...sources.map((source) => `Source: <${source}>`),
+      ];
+      const text = `# ${title.replace(/\s+/g, ' ')}\n\n${content}\n\n---\n\n${facts.join('  \n')}\n`;
+      return { contents: [{ uri: noteUriPrefix + note.id, mimeType, text }] };
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { cleanText } from '../../documents/clean-text.ts';
+import type { ListedNote, NewNote, Note, NoteStore } from '../../storage/notes.ts';
+import { boundedText } from '../../tools/bounded-text.ts';
+
+export const tagsMax = 10;
+export const sourceUrlsMax = 20;
+const tagCharsMax = 100;
+const urlCharsMax = 2048;
+
+/** As 004 shows a note. */
+export const noteShape = z.object({
+  id: z.string().describe('UUID of the note.'),
+  title: z.string(),
+  content: z.string(),
+  tags: z.array(z.string()),
+  source_urls: z.array(z.string()),
+  created_at: z.string().describe('ISO 8601, UTC.'),
+  updated_at: z.string().describe('ISO 8601, UTC.'),
+});
+
+/**
+ * Stored text is kept as it came; what a model reads is without invisible characters, which could carry words that no
+ * person sees.
+ */
+export function showNote(note: Note): z.input<typeof noteShape> {
+  return {
+    id: note.id,
+    title: cleanText(note.title),
+    content: cleanText(note.content),
+    tags: note.tags.map(cleanText),
+    source_urls: [...note.sourceUrls],
+    created_at: note.createdAt,
+    updated_at: note.updatedAt,
+  };
+}
+
+export const listedNoteShape = z.object({
+  id: z.string(),
+  title: z.string(),
+  tags: z.array(z.string()),
+  created_at: z.string(),
+  snippet: z.string().describe('The passage that matches the query, or the beginning.'),
+});
+
+export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape> {
+  return {
+    id: note.id,
+    title: cleanText(note.title),
+    tags: note.tags.map(cleanText),
+    created_at: note.createdAt,
+    snippet: cleanText(note.snippet.text),
+  };
+}
+
+/** Tags as they are kept and asked for: without white space around, in lower case, each once, blank ones left out. */
+export function tagList(max: number) {
+  return z
+    .array(boundedText({ max: tagCharsMax, trim: true }))
+    .transform((tags) => [...new Set(tags.map((tag) => tag.toLowerCase()).filter((tag) => tag !== ''))])
+    .refine((tags) => tags.length <= max, { error: `must have at most ${max} different tags` })
+    .meta({ maxItems: max });
+}
+
+/** Where a note was taken from. The addresses are kept as data and never fetched. */
+export function sourceUrlList() {
+  return z
+    .array(boundedText({ max: urlCharsMax, trim: true }).refine(isWebUrl, { error: 'must be an http or https URL' }))
+    .transform((urls) => [...new Set(urls)])
+    .refine((urls) => urls.length <= sourceUrlsMax, { error: `must have at most ${sourceUrlsMax} different URLs` })
+    .meta({ maxItems: sourceUrlsMax });
+}
+
+export async function saveNote(notes: NoteStore, note: NewNote): Promise<Note> {
+  try {
+    return await notes.save(note);
+  } catch (error) {
+    if (!isCarrelError(error) || error.code === 'cancelled') throw error;
+    throw new CarrelError('note_save_failed', `The note was not saved: ${error.message}`, {
+      cause: error,
+      data: { details: { reason: error.code } },
+    });
+  }
+}
+
+/** Version 4 in any case of letters; whatever else it is, no note has it. */
+export async function findNote(notes: NoteStore, id: string, signal: AbortSignal): Promise<Note | undefined> {
+  const canonical = id.trim().toLowerCase();
+  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(canonical)) return undefined;
+  return await notes.get(canonical, { signal });
+}
+
+function isWebUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && /^[^\s\p{Cc}]+$/u.test(text);
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import { startPageSite } from '../../../test/fakes/page-site.ts';
+import { CarrelError } from '../../base/errors.ts';
+import { createExtractor } from '../../documents/extractor.ts';
+import { createSafeFetch } from '../../web/safe-fetch.ts';
+import { parseTargetList } from '../../web/target-list.ts';
+import { createPageReader, type Page } from './page-reader.ts';
+
+const extractor = createExtractor({ timeoutMs: 5_000, memoryMb: 256, workersMax: 1 });
+after(() => extractor.close());
+
+async function start(t: TestContext, timeoutMs = 5_000) {
+  const site = await startPageSite(t);
+  const allowPrivate = parseTargetList([`127.0.0.1:${site.port}`]);
+  let now = 0;
+  const reader = createPageReader({
+    fetch: createSafeFetch({ allowPrivate, timeoutMs }),
+    extractor,
+    clock: () => now,
+  });
+  const read = (path: string, goesOn = false, mode: 'text' | 'markdown' = 'text'): Promise<Page> =>
+    reader.read({ url: `${site.origin}${path}`, mode, goesOn, signal: new AbortController().signal });
+  const pass = (ms: number): void => {
+    now += ms;
+  };
+  return { site, read, pass };
+}
+
+test('a page is read as text with its title, where it was found', async (t) => {
+  const { site, read } = await start(t);
+  const page = await read('/moved');
+  assert.equal(page.url, `${site.origin}/article`);
+  assert.equal(page.title, 'How a crane works');
+  assert.match(page.text, /Twelve people turn the wheel/);
+  assert.doesNotMatch(page.text, /script text|color: red/);
+  assert.equal(page.isCut, false);
+});
+
+const failures: [path: string, code: string, details: object][] = [
+  ['/missing', 'fetch_failed', { status: 404 }],
+  ['/forbidden', 'fetch_failed', { status: 403 }],
+  ['/broken', 'fetch_failed', { status: 500 }],
+  ['/image', 'fetch_failed', { reason: 'unsupported_content_type' }],
+  ['/loop', 'fetch_failed', { reason: 'too_many_redirects' }],
+  ['/to-metadata', 'fetch_invalid_url', { reason: 'private_network_blocked' }],
+  ['/to-loopback', 'fetch_invalid_url', { reason: 'port_not_allowed' }],
+];
+for (const [path, code, details] of failures) {
+  test(`004 error codes: ${path} is ${code}`, async (t) => {
+    const { read } = await start(t);
+    await assert.rejects(read(path), (error: unknown) => {
+      assert.ok(error instanceof CarrelError);
+      assert.equal(error.code, code);
+      assert.partialDeepStrictEqual(error.data['details'], details);
+      assert.doesNotMatch(error.message, /srv/);
+      return true;
+    });
+  });
+}
+
+test('004 error codes: a site that does not answer is fetch_timeout', async (t) => {
+  const { read } = await start(t, 200);
+  await assert.rejects(read('/silent'), { code: 'fetch_timeout' });
+});
+
+test('going on reads the text that was read before, for a while', async (t) => {
+  const { site, read, pass } = await start(t);
+  assert.match((await read('/changing')).text, /first version/);
+  site.change('second version');
+  assert.match((await read('/changing', true)).text, /first version/);
+  assert.match((await read('/changing')).text, /second version/);
+  site.change('third version');
+  pass(5 * 60_000);
+  assert.match((await read('/changing', true)).text, /third version/);
+});

@@ -1,0 +1,139 @@
+import { CarrelError, type ErrorCode, isCarrelError } from '../../base/errors.ts';
+import type { ExtractedDocument, ExtractMode } from '../../documents/document.ts';
+import type { Extractor } from '../../documents/extractor.ts';
+import type { FetchHead, SafeFetch } from '../../web/safe-fetch.ts';
+
+export interface Page {
+  /** Where the page was found in the end. */
+  url: string;
+  title: string;
+  text: string;
+  /** The page is longer than `text`, which stops where reading had to stop. */
+  isCut: boolean;
+  language: string | null;
+  published: string | null;
+}
+
+export interface PageRequest {
+  url: string;
+  mode: ExtractMode;
+  /** Read on in a page that was read lately: the same text again, even if the site has changed it since. */
+  goesOn: boolean;
+  signal: AbortSignal;
+}
+
+export interface PageReader {
+  read(request: PageRequest): Promise<Page>;
+}
+
+export interface PageReaderDeps {
+  fetch: SafeFetch;
+  extractor: Extractor;
+  /** Milliseconds that only grow. */
+  clock?: () => number;
+}
+
+const pageTypes = 'text/html,application/xhtml+xml,text/markdown,text/plain,application/pdf;q=0.9,*/*;q=0.5';
+
+/** Fetches a page by the rules and turns it into text. Every failure is one of the codes of 004. */
+export function createPageReader({ fetch, extractor, clock = () => performance.now() }: PageReaderDeps): PageReader {
+  const recent = createRecentPages(clock);
+  return {
+    async read({ url, mode, goesOn, signal }) {
+      const key = `${mode} ${url}`;
+      const known = goesOn ? recent.find(key) : undefined;
+      if (known) return known;
+      try {
+        const response = await fetch(url, { signal, accept: pageTypes, inspectHead: checkHead });
+        const { body: bytes, contentType } = response;
+        const source = { bytes, url: response.url, mode, ...(contentType === undefined ? {} : { contentType }) };
+        const page = pageOf(await extractor.extract(source, { signal }), response.url);
+        recent.keep(key, page);
+        return page;
+      } catch (error) {
+        throw isCarrelError(error) ? asFetchError(error) : error;
+      }
+    },
+  };
+}
+
+function pageOf(document: ExtractedDocument, url: string): Page {
+  const { title, text, truncated, language, published } = document;
+  return { url, title: title ?? new URL(url).hostname, text, isCut: truncated, language, published };
+}
+
+/** Refuses what would be downloaded in vain. What passes is judged again by its bytes. */
+function checkHead({ status, url, contentType = '' }: FetchHead): void {
+  const host = new URL(url).hostname;
+  if (status < 200 || status > 299) {
+    const says =
+      statusWords[status] ?? (status >= 500 ? 'the site has a problem; try again later' : 'it has no page for us');
+    throw new CarrelError('fetch_failed', `${host} answered with status ${status}: ${says}.`, {
+      data: { host, status },
+    });
+  }
+  if (/^\s*(audio|font|image|video)\//i.test(contentType)) {
+    throw new CarrelError('unsupported_content_type', `${host} answered with media, not with a page that has text.`);
+  }
+}
+
+const statusWords: Record<number, string> = {
+  401: 'the page needs a login',
+  403: 'the site refuses to show the page to us',
+  404: 'there is no such page',
+  410: 'the page is gone',
+  429: 'the site says that we ask too often; try again later',
+};
+
+const refusals: readonly ErrorCode[] = [
+  'invalid_url',
+  'credentials_in_url',
+  'scheme_not_allowed',
+  'host_not_allowed',
+  'port_not_allowed',
+  'private_network_blocked',
+];
+/** Not about the page: their own names stay, and so does what they say about trying again. */
+const passedOn: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
+
+/** 004 has three codes for a page that can't be had; which of our own it was stands in `details.reason`. */
+function asFetchError(error: CarrelError): CarrelError {
+  if (passedOn.includes(error.code)) return error;
+  const code = fetchCode(error.code);
+  const reason = error.code === code ? {} : { reason: error.code };
+  return new CarrelError(code, error.message, { cause: error, data: { details: { ...reason, ...error.data } } });
+}
+
+function fetchCode(code: ErrorCode): ErrorCode {
+  if (code === 'fetch_timeout') return code;
+  return refusals.includes(code) ? 'fetch_invalid_url' : 'fetch_failed';
+}
+
+const recentMs = 5 * 60_000;
+const recentPagesMax = 32;
+const recentCharsMax = 8_000_000;
+
+/** Texts of pages that were read lately, so that paging through one neither fetches it again nor shifts under it. */
+function createRecentPages(clock: () => number) {
+  const pages = new Map<string, { page: Page; until: number }>();
+  let chars = 0;
+  const remove = (key: string): void => {
+    chars -= pages.get(key)?.page.text.length ?? 0;
+    pages.delete(key);
+  };
+  return {
+    find(key: string): Page | undefined {
+      const entry = pages.get(key);
+      return entry !== undefined && clock() < entry.until ? entry.page : undefined;
+    },
+    keep(key: string, page: Page): void {
+      remove(key);
+      pages.set(key, { page, until: clock() + recentMs });
+      chars += page.text.length;
+      for (const oldest of pages.keys()) {
+        if (pages.size <= recentPagesMax && chars <= recentCharsMax) break;
+        remove(oldest);
+      }
+    },
+  };
+}

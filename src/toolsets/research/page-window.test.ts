@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { cutWindow } from './page-window.ts';
+
+test('a short text comes whole', () => {
+  assert.deepEqual(cutWindow('short', 0, 100), { content: 'short', end: 5 });
+  assert.deepEqual(cutWindow('short', 2, 3), { content: 'ort', end: 5 });
+});
+
+test('the end is behind a paragraph, else a sentence, a line, a word', () => {
+  assert.equal(cutWindow('One two. Three.\n\nFour five six seven', 0, 25).content, 'One two. Three.\n\n');
+  assert.equal(cutWindow('One two three. Four five six seven', 0, 20).content, 'One two three. ');
+  assert.equal(cutWindow('東京は日本の首都です。大阪は西にあります。', 0, 15).content, '東京は日本の首都です。');
+  assert.equal(cutWindow('one two three\nfour five six seven', 0, 20).content, 'one two three\n');
+  assert.equal(cutWindow('one two three four five six seven', 0, 20).content, 'one two three four ');
+  assert.equal(cutWindow('a'.repeat(50), 0, 20).content, 'a'.repeat(20));
+});
+
+test('a boundary far before the end is not worth giving up so much', () => {
+  assert.equal(cutWindow(`One.\n\n${'a'.repeat(100)}`, 0, 50).content.length, 50);
+});
+
+test('the windows of any text together are the text, none is too long, and no character is split', () => {
+  const unit = fc.constantFrom('a', 'word ', '. ', '\n\n', '\n', '😀', '👩‍👩‍👧', 'é', '。', ' ', '"', ')');
+  const text = fc.array(unit, { maxLength: 200 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 60 }), (whole, charsMax) => {
+      let joined = '';
+      let start = 0;
+      while (start < whole.length) {
+        const { content, end } = cutWindow(whole, start, charsMax);
+        assert.ok(end > start);
+        assert.ok(content.length <= Math.max(charsMax, 2));
+        assert.ok(content.isWellFormed());
+        joined += content;
+        start = end;
+      }
+      assert.equal(joined, whole);
+    }),
+  );
+});
+
+test('a start inside a character begins with that character', () => {
+  assert.equal(cutWindow('😀😀', 1, 10).content, '😀😀');
+});

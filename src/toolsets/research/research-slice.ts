@@ -1,0 +1,140 @@
+import { isCarrelError } from '../../base/errors.ts';
+import {
+  ConfigFault,
+  choice,
+  defineSlice,
+  type Field,
+  headerText,
+  httpUrl,
+  integer,
+  list,
+  type SliceValues,
+  secret,
+  toggle,
+} from '../../config/field.ts';
+import { parseTargetList } from '../../web/target-list.ts';
+import { providerNames } from './web-search/search-provider.ts';
+
+/** The variables and defaults of 004, and what contract §7 adds to them. */
+export const researchSlice = defineSlice('research', 'Web research and notes', {
+  searchProvider: choice(providerNames, {
+    default: 'duckduckgo',
+    env: ['SEARCH_PROVIDER'],
+    description: 'The web search that is asked first. All but duckduckgo need a key or an address.',
+  }),
+  searchFallback: toggle({
+    default: true,
+    env: ['SEARCH_FALLBACK'],
+    description: 'Ask the other searches that are configured when the first one is blocked or broken.',
+  }),
+  serperApiKey: secret({ env: ['SERPER_API_KEY'], description: 'The key for serper.dev.' }),
+  braveApiKey: secret({ env: ['BRAVE_API_KEY'], description: 'The key for the Brave Search API.' }),
+  searxngUrl: httpUrl<string | undefined>({
+    default: undefined,
+    env: ['SEARXNG_URL'],
+    description: 'The address of a SearXNG instance whose settings allow the JSON format.',
+  }),
+  duckduckgoUrl: httpUrl({
+    default: 'https://html.duckduckgo.com/html/',
+    env: ['DUCKDUCKGO_URL'],
+    description:
+      'Where DuckDuckGo is asked: an address that answers with its HTML results page, or with JSON like its Instant Answer API.',
+  }),
+  serperUrl: httpUrl({
+    default: 'https://google.serper.dev/search',
+    env: ['SERPER_URL'],
+    description: 'Where Serper is asked.',
+  }),
+  braveUrl: httpUrl({
+    default: 'https://api.search.brave.com/res/v1/web/search',
+    env: ['BRAVE_URL'],
+    description: 'Where Brave Search is asked.',
+  }),
+  maxSearchResults: integer({
+    default: 5,
+    min: 1,
+    max: 20,
+    env: ['MAX_SEARCH_RESULTS'],
+    description: 'The most results of one web search, whatever limit a call asks for.',
+  }),
+  searchTimeoutMs: integer({
+    default: 10_000,
+    min: 100,
+    max: 120_000,
+    env: ['SEARCH_TIMEOUT_MS'],
+    description: 'How long one search provider may take, in milliseconds.',
+  }),
+  maxPageSize: integer({
+    default: 50_000,
+    min: 100,
+    max: 1_000_000,
+    env: ['MAX_PAGE_SIZE'],
+    description: 'The most characters of a page in one answer; the rest is fetched with `start`.',
+  }),
+  fetchTimeoutMs: integer({
+    default: 15_000,
+    min: 100,
+    max: 120_000,
+    env: ['FETCH_TIMEOUT_MS'],
+    description: 'How long fetching a page may take with all redirects, in milliseconds.',
+  }),
+  fetchBytesMax: integer({
+    default: 5 * 1024 * 1024,
+    min: 1024,
+    max: 16 * 1024 * 1024,
+    env: ['FETCH_BYTES_MAX'],
+    description: 'The largest page that is downloaded, in bytes, counted after decompression too.',
+  }),
+  userAgent: headerText({
+    default: 'ResearchCopilot/1.0',
+    env: ['USER_AGENT'],
+    description: 'How the server introduces itself to sites and search providers.',
+  }),
+  fetchAllowPrivate: targets(
+    list({
+      default: [],
+      env: ['FETCH_ALLOW_PRIVATE'],
+      description:
+        'Private targets that pages may be fetched from: host, host:port or a range, separated by commas. Metadata addresses stay blocked.',
+    }),
+  ),
+  rateLimitSearch: integer({
+    default: 10,
+    min: 1,
+    max: 100_000,
+    env: ['RATE_LIMIT_SEARCH'],
+    description: 'Web searches a minute for each client.',
+  }),
+  rateLimitFetch: integer({
+    default: 30,
+    min: 1,
+    max: 100_000,
+    env: ['RATE_LIMIT_FETCH'],
+    description: 'Fetched pages a minute for each client.',
+  }),
+  rateLimitNotes: integer({
+    default: 50,
+    min: 1,
+    max: 100_000,
+    env: ['RATE_LIMIT_NOTES'],
+    description: 'Calls of note tools a minute for each client.',
+  }),
+});
+
+export type ResearchConfig = SliceValues<typeof researchSlice>;
+
+/** Read twice, here and by the fetcher, so that a mistake is reported with the name of the variable. */
+function targets(field: Field<readonly string[]>): Field<readonly string[]> {
+  return {
+    ...field,
+    read(raw) {
+      const entries = field.read(raw);
+      try {
+        parseTargetList(entries);
+      } catch (error) {
+        throw isCarrelError(error) ? new ConfigFault(`holds a target that can't be read: ${error.message}`) : error;
+      }
+      return entries;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { createSlidingWindow } from '../../base/sliding-window.ts';
+import type { Extractor } from '../../documents/extractor.ts';
+import type { NoteStore } from '../../storage/notes.ts';
+import type { Toolset } from '../../tools/toolset.ts';
+import { createPageCache } from '../../web/page-cache.ts';
+import { createSafeFetch, type SafeFetch } from '../../web/safe-fetch.ts';
+import { parseTargetList } from '../../web/target-list.ts';
+import { createNoteResources } from './note-resources.ts';
+import { createPageReader } from './page-reader.ts';
+import type { ResearchConfig } from './research-slice.ts';
+import { createNotesSource, createWebSource } from './sources.ts';
+import { createFetchPageTool } from './tools/fetch-page.ts';
+import { createGetNoteTool } from './tools/get-note.ts';
+import { createListNotesTool } from './tools/list-notes.ts';
+import { createSaveNoteTool } from './tools/save-note.ts';
+import { createWebSearchTool } from './tools/web-search.ts';
+import { createProviders } from './web-search/create-providers.ts';
+import { createProviderChain } from './web-search/provider-chain.ts';
+
+export interface ResearchDeps {
+  notes: NoteStore;
+  extractor: Extractor;
+  log: Logger;
+  /** Where this program itself listens (`host:port`): never fetched, whatever is allowed. */
+  ownTargets?: readonly string[];
+  /** Gives back what was lent. */
+  close?: () => Promise<void>;
+}
+
+const minuteMs = 60_000;
+const pageCache = { bytesMax: 32 * 1024 * 1024, entriesMax: 256 };
+
+/** Web search, pages and notes: seed 004. */
+export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps): Toolset {
+  const { notes, extractor, log } = deps;
+  const chain = createProviderChain(
+    { chosen: config.searchProvider, fallback: config.searchFallback },
+    { providers: createProviders(config), log },
+  );
+  const pages = createPageReader({ fetch: createFetch(config, deps.ownTargets ?? []), extractor });
+  const resultsMax = config.maxSearchResults;
+  const quotas = {
+    search: createQuota(config.rateLimitSearch),
+    fetch: createQuota(config.rateLimitFetch),
+    notes: createQuota(config.rateLimitNotes),
+  };
+  return {
+    name: 'research',
+    tools: [
+      createWebSearchTool({ resultsMax }, chain),
+      createFetchPageTool({ pageCharsMax: config.maxPageSize }, pages),
+      createSaveNoteTool(notes),
+      createListNotesTool(notes),
+      createGetNoteTool(notes),
+    ],
+    // 004: every failure of a tool is -32000 with the code in data.
+    failures: { as: 'jsonrpc', codes: { input: -32_000, limit: -32_000, not_found: -32_000 } },
+    quotas,
+    resources: [createNoteResources(notes)],
+    sources: [createNotesSource(notes), createWebSource({ resultsMax, quota: quotas.search }, chain)],
+    health: () => ({ search_provider: chain.chosen }),
+    translate: asSpecified,
+    ...(deps.close ? { close: deps.close } : {}),
+  };
+}
+
+function createQuota(limit: number) {
+  return { limit, windowMs: minuteMs, window: createSlidingWindow({ limit, windowMs: minuteMs }) };
+}
+
+function createFetch(config: ResearchConfig, ownTargets: readonly string[]): SafeFetch {
+  const safeFetch = createSafeFetch({
+    userAgent: config.userAgent,
+    timeoutMs: config.fetchTimeoutMs,
+    bytesMax: config.fetchBytesMax,
+    allowPrivate: parseTargetList(config.fetchAllowPrivate),
+    refused: parseTargetList(ownTargets),
+  });
+  return createPageCache(pageCache, { safeFetch });
+}
+
+/** 004 shows every error as `data: {code, details}`, and the refusal of a rate limit word by word. */
+function asSpecified(error: CarrelError): CarrelError {
+  const { code, message, data, cause, retryAfterSeconds } = error;
+  const retry = retryAfterSeconds === undefined ? {} : { retryAfter: retryAfterSeconds };
+  return new CarrelError(code, code === 'rate_limit_exceeded' ? 'Rate limit exceeded' : message, {
+    cause,
+    data: 'details' in data ? data : { details: { ...data, ...retry } },
+  });
+}

@@ -1,0 +1,109 @@
+import { ProviderFailure } from './search-provider.ts';
+
+export interface ProviderRequest {
+  url: URL;
+  method?: 'GET' | 'POST';
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  timeoutMs: number;
+  bytesMax: number;
+  signal: AbortSignal;
+}
+
+export interface ProviderAnswer {
+  /** In lower case, without parameters. */
+  contentType: string;
+  text: string;
+}
+
+/**
+ * Asks a search engine whose address the operator chose, so it may be private, and no redirect is followed: a key must
+ * not travel to where somebody else points. Whatever is not a success with a bounded body in time is a failure.
+ */
+export async function askProvider(request: ProviderRequest): Promise<ProviderAnswer> {
+  const { url, method = 'GET', headers, body, timeoutMs, signal } = request;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, timeout]),
+      ...(body === undefined ? {} : { body }),
+    });
+    try {
+      checkStatus(response);
+      return { contentType: mediaType(response), text: await readText(response, request.bytesMax) };
+    } finally {
+      // An unread body would hold its connection open.
+      await response.body?.cancel().catch(() => {});
+    }
+  } catch (error) {
+    if (error instanceof ProviderFailure || signal.aborted) throw error;
+    if (timeout.aborted) throw new ProviderFailure('timeout', `no answer in ${timeoutMs} ms`, { cause: error });
+    throw new ProviderFailure('failed', 'no connection, or the answer broke off', { cause: error });
+  }
+}
+
+/** Parses an answer that promises JSON. A page in its place is what gateways and challenges send. */
+export function parseJsonAnswer({ text }: ProviderAnswer): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isObject(parsed)) return parsed;
+  } catch (error) {
+    throw new ProviderFailure('failed', 'the answer is not JSON', { cause: error });
+  }
+  throw new ProviderFailure('failed', 'the answer is no JSON object');
+}
+
+/** The items of a list inside an answer; what is no object is left out. */
+export function objectsIn(list: unknown): Record<string, unknown>[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The operator's address of a provider; one without a path gets the path that the provider usually has. */
+export function providerUrl(address: string, usualPath: string): URL {
+  const url = new URL(address);
+  if (url.pathname === '/') url.pathname = usualPath;
+  return url;
+}
+
+/** 202 is how DuckDuckGo answers robots; 403 and 429 are what the others use. */
+const blockedStatuses = [202, 403, 429];
+
+function checkStatus(response: Response): void {
+  const { status } = response;
+  if (blockedStatuses.includes(status)) {
+    const retryAfterSeconds = retryAfter(response);
+    throw new ProviderFailure('blocked', `status ${status}`, {
+      status,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    });
+  }
+  if (!response.ok) throw new ProviderFailure('failed', `status ${status}`, { status });
+}
+
+function retryAfter(response: Response): number | undefined {
+  const value = response.headers.get('retry-after') ?? '';
+  return /^\d{1,6}$/.test(value) ? Number(value) : undefined;
+}
+
+function mediaType(response: Response): string {
+  return (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+async function readText(response: Response, bytesMax: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  // Counted after decompression, which fetch does: what unpacks without end is cut off here too.
+  for await (const part of response.body ?? []) {
+    size += part.byteLength;
+    if (size > bytesMax) throw new ProviderFailure('failed', `the answer has more than ${bytesMax} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

@@ -1,0 +1,56 @@
+import { askProvider, isObject, objectsIn, type ProviderAnswer, parseJsonAnswer, providerUrl } from './ask-provider.ts';
+import { readResultsPage } from './duckduckgo-page.ts';
+import { cleanResults, type RawResult } from './result-text.ts';
+import { ProviderFailure, type SearchProvider, type SearchResult } from './search-provider.ts';
+
+export interface DuckDuckGoConfig {
+  /** The address of the results page for clients without scripts, or of something that answers like it. */
+  address: string;
+  userAgent: string;
+  timeoutMs: number;
+}
+
+/** Result pages have some 40 KB; parsing more would hold up other calls. */
+const bytesMax = 512 * 1024;
+
+/**
+ * DuckDuckGo without a key, by its HTML results page. An address that answers with JSON is read as the Instant Answer
+ * API (a summary and related topics), which knows far fewer pages.
+ */
+export function createDuckDuckGo({ address, userAgent, timeoutMs }: DuckDuckGoConfig): SearchProvider {
+  return {
+    name: 'duckduckgo',
+    async search({ query, limit, signal }) {
+      const url = providerUrl(address, '/html/');
+      url.searchParams.set('q', query);
+      const headers = { 'user-agent': userAgent, accept: 'text/html', 'accept-language': 'en, *;q=0.5' };
+      const answer = await askProvider({ url, headers, timeoutMs, bytesMax, signal });
+      return /json|javascript/.test(answer.contentType)
+        ? readInstantAnswer(answer, limit)
+        : readPage(answer, url, limit);
+    },
+  };
+}
+
+function readPage(answer: ProviderAnswer, url: URL, limit: number): SearchResult[] {
+  const page = readResultsPage(answer.text, url);
+  if (page.results.length > 0) return cleanResults(page.results, 'plain', limit);
+  if (page.isChallenge) throw new ProviderFailure('blocked', 'a challenge page');
+  // A page that is neither results nor a challenge must not pass for "nothing found".
+  if (!page.saysNothingFound) throw new ProviderFailure('failed', 'a page that is no results page');
+  return [];
+}
+
+function readInstantAnswer(answer: ProviderAnswer, limit: number): SearchResult[] {
+  const { Heading, AbstractText, AbstractURL, Results, RelatedTopics } = parseJsonAnswer(answer);
+  const topics = objectsIn(RelatedTopics).flatMap((topic) => [topic, ...objectsIn(topic['Topics'])]);
+  const raw: RawResult[] = [
+    { title: Heading, url: AbstractURL, snippet: AbstractText },
+    ...[...objectsIn(Results), ...topics].filter(isObject).map(({ Text, FirstURL }) => ({
+      title: typeof Text === 'string' ? Text.split(' - ', 1)[0] : undefined,
+      url: FirstURL,
+      snippet: Text,
+    })),
+  ];
+  return cleanResults(raw, 'html', limit);
+}

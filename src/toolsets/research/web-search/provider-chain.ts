@@ -1,0 +1,148 @@
+import { CarrelError } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { MonotonicClock } from '../../../base/sliding-window.ts';
+import { type BackOff, createBackOff } from './back-off.ts';
+import {
+  type FailureReason,
+  ProviderFailure,
+  type ProviderName,
+  type SearchProvider,
+  type SearchResult,
+} from './search-provider.ts';
+
+export interface ProviderChainConfig {
+  /** The one that is asked first when a call names none. */
+  chosen: ProviderName;
+  /** Whether others are asked when it fails. */
+  fallback: boolean;
+}
+
+export interface ProviderChainDeps {
+  /** Those that are configured, in the order in which they stand in for one another. */
+  providers: readonly SearchProvider[];
+  log: Logger;
+  clock?: MonotonicClock;
+}
+
+export interface WebSearch {
+  query: string;
+  limit: number;
+  provider?: ProviderName | undefined;
+  signal: AbortSignal;
+}
+
+/** `skipped`: it had asked to be left alone for longer than has passed. */
+export type AttemptOutcome = 'answered' | FailureReason | 'skipped';
+
+export interface Attempt {
+  provider: ProviderName;
+  outcome: AttemptOutcome;
+  /** Of its HTTP answer, where that was the trouble. */
+  status?: number;
+}
+
+export interface WebSearchAnswer {
+  results: SearchResult[];
+  provider: ProviderName;
+  /** Everybody who was asked, in order; the last one answered. */
+  attempts: Attempt[];
+}
+
+export interface ProviderChain {
+  readonly chosen: ProviderName;
+  readonly names: readonly ProviderName[];
+  search(search: WebSearch): Promise<WebSearchAnswer>;
+}
+
+/**
+ * Asks the chosen provider and, when it is blocked or broken, the next one. Providers that failed lately go to the end
+ * of the line; with nobody else to ask they are still asked, because the caller's quota already keeps the rate low.
+ */
+export function createProviderChain(config: ProviderChainConfig, deps: ProviderChainDeps): ProviderChain {
+  const { chosen, fallback } = config;
+  const clock = deps.clock ?? (() => performance.now());
+  const links = deps.providers.map((provider) => ({ provider, backOff: createBackOff(clock) }));
+
+  return {
+    chosen,
+    names: links.map(({ provider }) => provider.name),
+    async search({ query, limit, provider: named, signal }) {
+      const first = named ?? chosen;
+      const attempts: Attempt[] = [];
+      for (const link of inOrder(links, first, fallback)) {
+        const { name } = link.provider;
+        if (link.backOff.readiness() === 'closed') {
+          attempts.push({ provider: name, outcome: 'skipped' });
+          continue;
+        }
+        const outcome = await ask(link, { query, limit, signal });
+        if (Array.isArray(outcome)) {
+          attempts.push({ provider: name, outcome: 'answered' });
+          return { results: outcome, provider: name, attempts };
+        }
+        const { reason, status, message, cause } = outcome;
+        attempts.push({ provider: name, outcome: reason, ...(status === undefined ? {} : { status }) });
+        deps.log.info('search provider failed', { provider: name, reason, status, problem: message, error: cause });
+      }
+      throw nobodyAnswered(first, attempts, links);
+    },
+  };
+}
+
+interface Link {
+  provider: SearchProvider;
+  backOff: BackOff;
+}
+
+const places = { ready: 0, resting: 1, closed: 2 };
+
+/** The first, then the others; whoever is resting behind all who are ready. */
+function inOrder(links: readonly Link[], first: ProviderName, fallback: boolean): Link[] {
+  const isFirst = ({ provider }: Link): boolean => provider.name === first;
+  const line = [...links.filter(isFirst), ...(fallback ? links.filter((link) => !isFirst(link)) : [])];
+  return line.toSorted((a, b) => places[a.backOff.readiness()] - places[b.backOff.readiness()]);
+}
+
+async function ask(
+  { provider, backOff }: Link,
+  request: Parameters<SearchProvider['search']>[0],
+): Promise<SearchResult[] | ProviderFailure> {
+  try {
+    const results = await provider.search(request);
+    backOff.succeeded();
+    return results;
+  } catch (error) {
+    if (request.signal.aborted) throw new CarrelError('cancelled', 'The search was cancelled.', { cause: error });
+    if (!(error instanceof ProviderFailure)) throw error;
+    backOff.failed(error);
+    return error;
+  }
+}
+
+const says: Record<Exclude<AttemptOutcome, 'answered'>, string> = {
+  blocked: 'takes us for a robot or for too busy and blocks the search',
+  timeout: 'did not answer in time',
+  failed: 'gave no usable answer',
+  skipped: 'had asked to be left alone for a while',
+};
+
+function nobodyAnswered(first: ProviderName, attempts: readonly Attempt[], links: readonly Link[]): CarrelError {
+  const problems = attempts.map(
+    ({ provider, outcome }) => `${provider} ${outcome === 'answered' ? '' : says[outcome]}`,
+  );
+  const asked = new Set(attempts.map(({ provider }) => provider));
+  const waiting = links.filter(({ provider }) => asked.has(provider.name));
+  const waitMs = Math.min(...waiting.map(({ backOff }) => backOff.waitMs()));
+  const retryAfter = Math.max(1, Math.ceil(waitMs / 1000));
+  return new CarrelError(
+    'search_failed',
+    `The web search failed: ${problems.join('; ')}. Try again in ${retryAfter} s; this does not mean that there are no results.`,
+    { data: { details: { provider: first, reason: reasonOf(attempts), attempts, retryAfter } } },
+  );
+}
+
+/** One word for the whole: a block is named first, since waiting helps there and not elsewhere. */
+function reasonOf(attempts: readonly Attempt[]): AttemptOutcome {
+  const outcomes = attempts.map(({ outcome }) => outcome);
+  return outcomes.find((outcome) => outcome === 'blocked') ?? outcomes[0] ?? 'failed';
+}

@@ -1,0 +1,41 @@
+import type { Secret } from '../../../base/secret.ts';
+import { askProvider, objectsIn, parseJsonAnswer, providerUrl } from './ask-provider.ts';
+import { cleanResults } from './result-text.ts';
+import { ProviderFailure, type SearchProvider } from './search-provider.ts';
+
+export interface SerperConfig {
+  address: string;
+  apiKey: Secret;
+  userAgent: string;
+  timeoutMs: number;
+}
+
+const bytesMax = 2 * 1024 * 1024;
+
+/** Google's results by way of serper.dev. */
+export function createSerper({ address, apiKey, userAgent, timeoutMs }: SerperConfig): SearchProvider {
+  return {
+    name: 'serper',
+    async search({ query, limit, signal }) {
+      const answer = parseJsonAnswer(
+        await askProvider({
+          url: providerUrl(address, '/search'),
+          method: 'POST',
+          headers: {
+            'user-agent': userAgent,
+            'content-type': 'application/json',
+            accept: 'application/json',
+            'x-api-key': apiKey.reveal(),
+          },
+          body: JSON.stringify({ q: query, num: limit }),
+          timeoutMs,
+          bytesMax,
+          signal,
+        }),
+      );
+      if (!Array.isArray(answer['organic'])) throw new ProviderFailure('failed', 'an answer without organic results');
+      const raw = objectsIn(answer['organic']).map(({ title, link, snippet }) => ({ title, url: link, snippet }));
+      return cleanResults(raw, 'plain', limit);
+    },
+  };
+}
