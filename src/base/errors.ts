@@ -108,6 +108,10 @@ const kinds = {
   storage_newer: 'config',
   // A query of ours took longer than its bound and was stopped. Not for an upstream that does not answer.
   query_timeout: 'timeout',
+  // No context entry has the id, or it was removed.
+  entry_not_found: 'not_found',
+  // An idempotency_key that an earlier write with other arguments has used.
+  idempotency_conflict: 'input',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;

@@ -1,3 +1,4 @@
+import type { EntryStore } from './entries.ts';
 import type { NoteStore } from './notes.ts';
 
 /**
@@ -7,6 +8,7 @@ import type { NoteStore } from './notes.ts';
  */
 export interface Storage {
   readonly notes: NoteStore;
+  readonly entries: EntryStore;
   describe(): Promise<StorageDescription>;
   /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */
   check(): Promise<string[]>;

@@ -62,7 +62,8 @@ test('a toolset whose calls may become jobs says so in every output schema, and 
     output.anyOf.map(({ properties }) => Object.keys(properties)),
     [['ok'], ['jobId', 'state', 'message']],
   );
-  assert.ok('wait' in (listing?.inputSchema as { properties: object }).properties);
+  assert.ok(listing);
+  assert.ok('wait' in (listing.inputSchema as { properties: object }).properties);
 });
 
 test('two tools of the same name, or a name that clients refuse, are a mistake of ours', () => {

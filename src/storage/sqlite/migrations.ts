@@ -1,3 +1,4 @@
+import { entrySchema } from './entry-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
 
 /**
@@ -28,4 +29,5 @@ export const migrations: readonly string[] = [
 
   ${wordIndexSchema('note', 'notes')}
   `,
+  entrySchema(),
 ];

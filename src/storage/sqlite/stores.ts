@@ -1,11 +1,13 @@
 import type { StorageDescription } from '../storage.ts';
 import { type Database, numberOf, textOf } from './database.ts';
+import { createEntryTable, type EntryTable } from './entries.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
 
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
 export interface SqliteStores {
   readonly notes: NoteTable;
+  readonly entries: EntryTable;
   readonly upkeep: Upkeep;
 }
 
@@ -15,11 +17,11 @@ export interface Upkeep {
 }
 
 export function createStores(database: Database): SqliteStores {
-  return { notes: createNoteTable(database), upkeep: createUpkeep(database) };
+  return { notes: createNoteTable(database), entries: createEntryTable(database), upkeep: createUpkeep(database) };
 }
 
 /** The word indexes, by the prefix of their tables. */
-const indexes = ['note'];
+const indexes = ['note', 'context_entry'];
 
 function createUpkeep(database: Database): Upkeep {
   return {

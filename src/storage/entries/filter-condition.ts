@@ -1,0 +1,145 @@
+import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
+import { comparable, foldCase, type MetadataField, pathText } from './metadata-fields.ts';
+import type { Condition, Dialect, ListValue, SqlValue } from './work.ts';
+
+/** The filter as a condition on the entries `o`. Every value is bound, keys of metadata among them. */
+export function filterCondition(filter: EntryFilter, dialect: Dialect): Condition {
+  const parts = ['o.deleted_at IS NULL'];
+  const values: (SqlValue | ListValue)[] = [];
+  const add = (sql: string, ...bound: (SqlValue | ListValue)[]): void => {
+    parts.push(sql);
+    values.push(...bound);
+  };
+  if (filter.threadId !== undefined) add('o.thread_id = ?', filter.threadId);
+  if (filter.source !== undefined) add('o.source = ?', filter.source);
+  if (filter.contentType !== undefined) add('o.content_type = ?', filter.contentType);
+  if (filter.createdFrom !== undefined) add('o.created_at >= ?', filter.createdFrom);
+  if (filter.createdTo !== undefined) add('o.created_at <= ?', filter.createdTo);
+  if (filter.tags !== undefined) {
+    const tagged = `SELECT t.entry FROM ${dialect.schema}context_tags t WHERE t.tag IN (${dialect.texts})`;
+    add(`o.key IN (${tagged})`, { list: filter.tags });
+  }
+  for (const condition of filter.metadata ?? []) {
+    const { sql, values: bound } = fieldCondition(condition, dialect);
+    add(sql, ...bound);
+  }
+  return { sql: parts.join(' AND '), values };
+}
+
+/** Whether the filter lets everything through that is not removed. */
+export function isOpen(filter: EntryFilter): boolean {
+  return Object.values(filter).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
+}
+
+function fieldCondition(condition: MetadataCondition, dialect: Dialect): Condition {
+  const fields = `${dialect.schema}context_fields f WHERE`;
+  const path = pathText(condition.path);
+  if (condition.operator === 'not_exists') {
+    return {
+      sql: `NOT EXISTS (SELECT 1 FROM ${fields} f.entry = o.key AND f.path = ? AND f.member = 0 AND f.kind <> 'null')`,
+      values: [path],
+    };
+  }
+  const member = condition.operator === 'array_contains' ? 'f.member > 0' : 'f.member = 0';
+  const test = valueTest(condition, dialect);
+  return {
+    sql: `o.key IN (SELECT f.entry FROM ${fields} f.path = ? AND ${member} AND ${test.sql})`,
+    values: [path, ...test.values],
+  };
+}
+
+const exactText = 'coalesce(f.exact, f.folded)';
+
+function valueTest(condition: MetadataCondition, dialect: Dialect): Condition {
+  switch (condition.operator) {
+    case 'eq':
+    case 'array_contains':
+      return equals(condition.value, condition.caseSensitive);
+    case 'ne':
+      return unlike(equals(condition.value, condition.caseSensitive));
+    case 'in':
+      return amongst(condition.value, condition.caseSensitive, dialect);
+    case 'not_in':
+      return unlike(amongst(condition.value, condition.caseSensitive, dialect));
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return compared(comparisons[condition.operator], condition.value, condition.caseSensitive);
+    case 'contains':
+    case 'starts_with':
+    case 'ends_with':
+      return partOf(condition.operator, condition.value, condition.caseSensitive, dialect);
+    case 'is_null':
+      return { sql: "f.kind = 'null'", values: [] };
+    default:
+      return { sql: "f.kind <> 'null'", values: [] };
+  }
+}
+
+const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+function equals(value: Scalar, caseSensitive: boolean): Condition {
+  const { kind, head, folded, exact, number } = comparable(value);
+  if (kind !== 'string') return { sql: 'f.kind = ? AND f.number = ?', values: [kind, number] };
+  const sql = "f.kind = 'string' AND f.head = ? AND f.folded = ?";
+  if (!caseSensitive) return { sql, values: [head, folded] };
+  return { sql: `${sql} AND ${exactText} = ?`, values: [head, folded, exact] };
+}
+
+/** Present, not null, and something else: of another type, too. */
+function unlike({ sql, values }: Condition): Condition {
+  return { sql: `f.kind <> 'null' AND NOT (${sql})`, values };
+}
+
+function amongst(values: readonly Scalar[], caseSensitive: boolean, dialect: Dialect): Condition {
+  const tests: string[] = [];
+  const bound: (SqlValue | ListValue)[] = [];
+  const wanted = values.map(comparable);
+  const texts = wanted.filter(({ kind }) => kind === 'string');
+  if (texts.length > 0) {
+    tests.push(
+      `(f.kind = 'string' AND f.head IN (${dialect.texts}) AND ${textColumn(caseSensitive)} IN (${dialect.texts}))`,
+    );
+    bound.push(listOf(texts, 'head'), listOf(texts, caseSensitive ? 'exact' : 'folded'));
+  }
+  for (const kind of ['number', 'boolean'] as const) {
+    const numbers = wanted.flatMap((each) => (each.kind === kind && each.number !== null ? [each.number] : []));
+    if (numbers.length === 0) continue;
+    tests.push(`(f.kind = '${kind}' AND f.number IN (${dialect.numbers}))`);
+    bound.push({ list: numbers });
+  }
+  return { sql: `(${tests.join(' OR ')})`, values: bound };
+}
+
+function listOf(fields: readonly Pick<MetadataField, 'head' | 'folded' | 'exact'>[], key: 'head' | 'folded' | 'exact') {
+  return { list: [...new Set(fields.map((field) => field[key]))] };
+}
+
+function compared(sign: string, value: string | number, caseSensitive: boolean): Condition {
+  if (typeof value === 'number') return { sql: `f.kind = 'number' AND f.number ${sign} ?`, values: [value] };
+  const { exact, folded } = comparable(value);
+  const sql = `f.kind = 'string' AND ${textColumn(caseSensitive)} ${sign} ?`;
+  return { sql, values: [caseSensitive ? exact : folded] };
+}
+
+function partOf(
+  operator: 'contains' | 'starts_with' | 'ends_with',
+  value: string,
+  caseSensitive: boolean,
+  dialect: Dialect,
+): Condition {
+  const kind = "f.kind = 'string'";
+  // Every text has the empty one in it, which the functions of the databases do not agree on.
+  if (value === '') return { sql: kind, values: [] };
+  const { exact } = comparable(value);
+  const part = caseSensitive ? exact : foldCase(exact);
+  const column = textColumn(caseSensitive);
+  if (operator === 'contains') return { sql: `${kind} AND ${dialect.position(column, '?')} > 0`, values: [part] };
+  if (operator === 'starts_with') return { sql: `${kind} AND ${dialect.position(column, '?')} = 1`, values: [part] };
+  return { sql: `${kind} AND ${dialect.ending(column, '?')} = ?`, values: [part, part] };
+}
+
+function textColumn(caseSensitive: boolean): string {
+  return caseSensitive ? exactText : 'f.folded';
+}
