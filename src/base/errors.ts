@@ -39,6 +39,20 @@ const kinds = {
   invalid_config: 'config',
   // Something that the program needs is not there now. A supervisor may retry (exit 69).
   unavailable: 'upstream',
+  // The disk, or the quota on it, has no room for a write. Reads go on.
+  storage_full: 'upstream',
+  // The database may be read but not written (file mode, mount, a PostgreSQL standby).
+  storage_read_only: 'upstream',
+  // Another process held the database longer than we wait. The same call may succeed at once.
+  storage_busy: 'limit',
+  // The file is damaged or no database. Not for a database of another program: that is storage_foreign.
+  storage_corrupt: 'config',
+  // A healthy database that another program made.
+  storage_foreign: 'config',
+  // Written by a later version of this program, whose schema we do not know.
+  storage_newer: 'config',
+  // A query of ours took longer than its bound and was stopped. Not for an upstream that does not answer.
+  query_timeout: 'timeout',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;

@@ -1,0 +1,127 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { loadSqlite } from './load-sqlite.ts';
+import { isBusy } from './sqlite-errors.ts';
+
+export interface DatabaseConfig {
+  readonly path: string;
+  readonly role: 'writer' | 'reader';
+  /** How long SQLite waits for another connection's lock. */
+  readonly busyTimeoutMs: number;
+}
+
+export type Row = Record<string, SQLOutputValue>;
+
+/** One connection of one thread. */
+export interface Database {
+  all(sql: string, ...values: SQLInputValue[]): Row[];
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined;
+  /** The rowid of the last row that was inserted. */
+  run(sql: string, ...values: SQLInputValue[]): number;
+  /** Several statements, none with parameters: schemas and pragmas. */
+  exec(sql: string): void;
+  /** All of it or nothing. Takes the write lock at the start, so that it cannot fail half-way for the lock's sake. */
+  transaction<T>(work: () => T): T;
+  close(): void;
+}
+
+/** Attempts to get the write lock, each of which waits `busyTimeoutMs`. */
+const lockAttemptsMax = 3;
+
+export function openDatabase(config: DatabaseConfig): Database {
+  if (config.role === 'writer') prepareFile(config.path);
+  const connection = new (loadSqlite().DatabaseSync)(config.path, { readOnly: config.role === 'reader' });
+  try {
+    configure(connection, config);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = connection.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  return {
+    all: (sql, ...values) => prepared(sql).all(...values),
+    get: (sql, ...values) => prepared(sql).get(...values),
+    run: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
+    exec: (sql) => connection.exec(sql),
+    transaction: (work) => transaction(connection, work),
+    close: () => connection.close(),
+  };
+}
+
+/** A column that the schema declares as TEXT. */
+export function textOf(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`);
+  return value;
+}
+
+/** A column that the schema declares as INTEGER or REAL. */
+export function numberOf(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== 'number') throw new TypeError(`column ${column} is no number`);
+  return value;
+}
+
+/** Notes and memories are nobody else's to read. SQLite gives its log the mode of the database file. */
+function prepareFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  try {
+    chmodSync(path, 0o600);
+  } catch {
+    // Another user's file, or a read-only disk: opening it will tell.
+  }
+}
+
+function configure(connection: DatabaseSync, config: DatabaseConfig): void {
+  // Before anything else, because switching to the log needs a lock too.
+  connection.exec(`PRAGMA busy_timeout = ${config.busyTimeoutMs}`);
+  // A file that was made by somebody else must not run code of theirs through its schema.
+  connection.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON');
+  connection.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY');
+  // Node 22 has no way to say this; there, trusted_schema is what protects.
+  if (typeof connection.enableDefensive === 'function') connection.enableDefensive(true);
+  if (config.role === 'reader') return;
+  connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  connection.exec('PRAGMA journal_size_limit = 67108864');
+}
+
+function transaction<T>(connection: DatabaseSync, work: () => T): T {
+  begin(connection);
+  try {
+    const result = work();
+    connection.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // SQLite has rolled back by itself after some errors (a full disk), and then there is nothing left to roll back.
+    if (connection.isTransaction !== false) rollback(connection);
+    throw error;
+  }
+}
+
+function begin(connection: DatabaseSync): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      connection.exec('BEGIN IMMEDIATE');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || attempt >= lockAttemptsMax) throw error;
+    }
+  }
+}
+
+function rollback(connection: DatabaseSync): void {
+  try {
+    connection.exec('ROLLBACK');
+  } catch {
+    // `isTransaction` is missing in Node before 22.16, so this is also how we learn that none is open.
+  }
+}

@@ -1,0 +1,59 @@
+import { CarrelError } from '../../base/errors.ts';
+
+/** Names what SQLite reports (https://sqlite.org/rescode.html) in words that say what to do; its own text stays inside. */
+export function storageError(error: unknown): unknown {
+  const result = resultCode(error);
+  if (result === undefined) return error;
+  const translate = translations.get(result) ?? translations.get(result & 0xff);
+  return translate?.(error) ?? error;
+}
+
+/** The lock of another connection, whichever kind. */
+export function isBusy(error: unknown): boolean {
+  const result = resultCode(error);
+  return result !== undefined && ((result & 0xff) === 5 || (result & 0xff) === 6);
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+type Translation = (cause: unknown) => CarrelError;
+
+const full: Translation = (cause) =>
+  new CarrelError('storage_full', 'The disk is full; nothing was saved. Free some space and try again.', { cause });
+
+const readOnly: Translation = (cause) =>
+  new CarrelError('storage_read_only', 'The database cannot be written to. Check the mode of its file and folder.', {
+    cause,
+  });
+
+const corrupt: Translation = (cause) =>
+  new CarrelError('storage_corrupt', 'The database file is damaged or is no database. Restore a backup of it.', {
+    cause,
+  });
+
+const busy: Translation = (cause) =>
+  new CarrelError('storage_busy', 'Another process is writing to the database. Try again.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+
+const unavailable: Translation = (cause) =>
+  new CarrelError('unavailable', 'The database file cannot be reached. Check its path, folder and disk.', { cause });
+
+const translations = new Map<number, Translation>([
+  [3, readOnly],
+  [5, busy],
+  [6, busy],
+  [8, readOnly],
+  [10, unavailable],
+  [11, corrupt],
+  [13, full],
+  // SQLITE_IOERR_SHMSIZE: the shared index beside the log could not grow, which is how a full disk shows there.
+  [4874, full],
+  [14, unavailable],
+  [23, readOnly],
+  [26, corrupt],
+]);

@@ -1,0 +1,59 @@
+import { CarrelError } from '../../base/errors.ts';
+import { newNote } from '../notes.ts';
+import type { Storage } from '../storage.ts';
+import type { DatabaseConfig } from './database.ts';
+import { createReaderPool } from './reader-pool.ts';
+import { createSqliteThread } from './sqlite-thread.ts';
+
+export interface SqliteStorageConfig {
+  /** Of the database file. It and its folder are made when they are missing. */
+  readonly path: string;
+  readonly busyTimeoutMs?: number;
+  readonly queryTimeoutMs?: number;
+  readonly readersMax?: number;
+}
+
+export interface StorageDeps {
+  readonly now?: () => Date;
+}
+
+/**
+ * Opens the database in a file, or makes it. One thread writes, others read; several processes may do so with the same
+ * file at the same time.
+ */
+export async function createSqliteStorage(config: SqliteStorageConfig, deps: StorageDeps = {}): Promise<Storage> {
+  const now = deps.now ?? (() => new Date());
+  const connection = (role: DatabaseConfig['role']): DatabaseConfig => ({
+    path: config.path,
+    role,
+    busyTimeoutMs: config.busyTimeoutMs ?? 5000,
+  });
+  let writer = createSqliteThread(connection('writer'));
+  await writer.ready;
+  const readers = createReaderPool(
+    { threadsMax: config.readersMax ?? 2, timeoutMs: config.queryTimeoutMs ?? 5000 },
+    () => createSqliteThread(connection('reader')),
+  );
+  let closed = false;
+
+  const write: typeof writer.call = async (store, method, args) => {
+    if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
+    if (!writer.alive) writer = createSqliteThread(connection('writer'));
+    return writer.call(store, method, args);
+  };
+
+  return {
+    notes: {
+      save: (note) => write('notes', 'insert', [newNote(note, now())]),
+      get: (id, options) => readers.call('notes', 'get', [id], options),
+      list: (request, options) => readers.call('notes', 'list', [request], options),
+    },
+    describe: () => readers.call('upkeep', 'describe', []),
+    check: () => write('upkeep', 'check', []),
+    async close() {
+      closed = true;
+      await readers.close();
+      await writer.close();
+    },
+  };
+}

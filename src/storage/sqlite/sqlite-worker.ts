@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { parentPort, workerData } from 'node:worker_threads';
+import { type Database, type DatabaseConfig, openDatabase } from './database.ts';
+import { migrate } from './migrate.ts';
+import type { StoreCall, ThreadMessage } from './sqlite-thread.ts';
+import { createStores, type SqliteStores } from './stores.ts';
+import { toWire } from './wire-error.ts';
+
+/**
+ * The thread of one connection. SQLite works on the thread that asks it, and a search may take as long as its bound
+ * allows; here it holds up nobody who is answering calls.
+ */
+assert(parentPort !== null, 'runs as a worker only');
+const port = parentPort;
+const config: DatabaseConfig = workerData;
+
+start();
+
+function start(): void {
+  let database: Database;
+  try {
+    database = openDatabase(config);
+  } catch (error) {
+    send({ kind: 'failed', error: toWire(error) });
+    return;
+  }
+  try {
+    if (config.role === 'writer') migrate(database);
+    serve(database, createStores(database));
+    send({ kind: 'ready' });
+  } catch (error) {
+    database.close();
+    send({ kind: 'failed', error: toWire(error) });
+  }
+}
+
+function serve(database: Database, stores: SqliteStores): void {
+  port.on('message', (message: StoreCall | 'close') => {
+    if (message === 'close') {
+      database.close();
+      port.close();
+      return;
+    }
+    try {
+      send({ kind: 'result', id: message.id, value: perform(database, stores, message) });
+    } catch (error) {
+      send({ kind: 'error', id: message.id, error: toWire(error) });
+    }
+  });
+}
+
+function perform(database: Database, stores: SqliteStores, { store, method, args }: StoreCall): unknown {
+  const table = stores[store];
+  const run: unknown = Reflect.get(table, method);
+  assert(typeof run === 'function');
+  if (config.role === 'writer') return Reflect.apply(run, table, args);
+  // All statements of one read see the same state.
+  database.exec('BEGIN');
+  try {
+    return Reflect.apply(run, table, args);
+  } finally {
+    database.exec('COMMIT');
+  }
+}
+
+function send(message: ThreadMessage): void {
+  port.postMessage(message);
+}

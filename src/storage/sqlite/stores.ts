@@ -1,0 +1,53 @@
+import type { StorageDescription } from '../storage.ts';
+import { type Database, numberOf, textOf } from './database.ts';
+import { schemaVersion } from './migrate.ts';
+import { createNoteTable, type NoteTable } from './notes.ts';
+
+/** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
+export interface SqliteStores {
+  readonly notes: NoteTable;
+  readonly upkeep: Upkeep;
+}
+
+export interface Upkeep {
+  describe(): StorageDescription;
+  check(): string[];
+}
+
+export function createStores(database: Database): SqliteStores {
+  return { notes: createNoteTable(database), upkeep: createUpkeep(database) };
+}
+
+/** The word indexes, by the prefix of their tables. */
+const indexes = ['note'];
+
+function createUpkeep(database: Database): Upkeep {
+  return {
+    describe() {
+      const pages = numberOf(database.get('PRAGMA page_count') ?? {}, 'page_count');
+      const pageBytes = numberOf(database.get('PRAGMA page_size') ?? {}, 'page_size');
+      return {
+        backend: 'sqlite',
+        version: textOf(database.get('SELECT sqlite_version() AS version') ?? {}, 'version'),
+        schema: schemaVersion(database),
+        bytes: pages * pageBytes,
+      };
+    },
+    check() {
+      const problems = database
+        .all('PRAGMA quick_check(10)')
+        .map((row) => textOf(row, 'quick_check'))
+        .filter((result) => result !== 'ok')
+        .map((result) => `The file is damaged: ${result}`);
+      for (const name of indexes) {
+        try {
+          // Rank 1 has FTS5 compare the index with the terms that it was made from, too.
+          database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);
+        } catch {
+          problems.push(`The full-text index of ${name}s does not agree with what is stored.`);
+        }
+      }
+      return problems;
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { NoteStore } from './notes.ts';
+
+/**
+ * Where everything that Carrel keeps is kept. One contract per concern, an implementation for each database; whatever
+ * differs between them is hidden here. A write is on disk when its promise resolves, and every read that starts
+ * afterwards, from any process, sees it.
+ */
+export interface Storage {
+  readonly notes: NoteStore;
+  describe(): Promise<StorageDescription>;
+  /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */
+  check(): Promise<string[]>;
+  /** Finishes writes that have begun, refuses new calls. */
+  close(): Promise<void>;
+}
+
+export interface StorageDescription {
+  readonly backend: 'sqlite' | 'postgres';
+  /** Of the database engine. */
+  readonly version: string;
+  readonly schema: number;
+  readonly bytes: number;
+}
+
+/** For calls that read. */
+export interface ReadOptions {
+  /** Gives the call up, and with it the thread or connection that performs it. */
+  readonly signal?: AbortSignal | undefined;
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { analyse } from './analyse.ts';
+
+function terms(text: string): { main: string[]; extra: string[] } {
+  const main: string[] = [];
+  const extra: string[] = [];
+  analyse(text, (term, _start, _end, isExtra) => (isExtra ? extra : main).push(term));
+  return { main, extra };
+}
+
+test('a word is indexed as written and by its stem', () => {
+  assert.deepEqual(terms('Running dogs'), { main: ['running', 'dogs'], extra: ['run', 'dog'] });
+});
+
+test('accents, case, width and ligatures fold', () => {
+  assert.deepEqual(terms('Café CAFE ｃａｆｅ́ Straße ﬁn ΟΔΟΣ').main, ['cafe', 'cafe', 'cafe', 'strasse', 'fin', 'οδοσ']);
+});
+
+test('marks that make another word stay: Devanagari vowels, kana voicing, Thai tones', () => {
+  assert.deepEqual(terms('हिन्दी').main, ['हिन्दी']);
+  assert.deepEqual(terms('が').main, ['が']);
+  assert.deepEqual(terms('ข้าว').main, ['ข้าว']);
+});
+
+test('identifiers are indexed whole and in parts', () => {
+  assert.deepEqual(terms('fooBar'), { main: ['foobar'], extra: ['foo', 'bar'] });
+  assert.deepEqual(terms('HTTPServer'), { main: ['httpserver'], extra: ['http', 'server'] });
+  assert.deepEqual(terms('foo_bar'), { main: ['foo', 'bar'], extra: ['foobar'] });
+  assert.deepEqual(terms('multi-agent'), { main: ['multi', 'agent'], extra: ['multiagent'] });
+  assert.deepEqual(terms('a.b.c'), { main: ['a', 'b', 'c'], extra: ['a.b.c'] });
+  assert.deepEqual(terms('20.04'), { main: ['20', '04'], extra: ['20.04'] });
+  assert.deepEqual(terms('C++ and C#.'), { main: ['c', 'and', 'c'], extra: ['c++', 'c#'] });
+});
+
+test('a possessive s is no word', () => {
+  assert.deepEqual(terms("Alice's").main, ['alice']);
+});
+
+test('Chinese and Japanese are indexed by overlapping pairs, with the last character alone', () => {
+  assert.deepEqual(terms('東京都').main, ['東京', '京都', '都']);
+  assert.deepEqual(terms('ｶﾞｷﾞ').main, ['ガギ', 'ギ']);
+});
+
+test('Korean words are found without their particles', () => {
+  assert.ok(terms('한국어를').main.includes('한국'));
+});
+
+test('Thai is indexed by its words', () => {
+  assert.deepEqual(terms('ภาษาไทย').main, ['ภาษา', 'ไทย']);
+});
+
+test('an emoji is a term', () => {
+  assert.deepEqual(terms('ok 👍🏽!').main, ['ok', '👍']);
+});
+
+test('offsets point into the original text', () => {
+  const text = 'Die Straße, fooBar und 東京都.';
+  analyse(text, (term, start, end) => {
+    if (term === 'strasse') assert.equal(text.slice(start, end), 'Straße');
+    if (term === 'foo') assert.equal(text.slice(start, end), 'fooBar');
+    if (term === '京都') assert.equal(text.slice(start, end), '京都');
+  });
+});
+
+test('no text makes a term that a database would part again, or that is too long for its keys', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+      analyse(text, (term, start, end) => {
+        assert.ok(term.length > 0 && term.length <= 130, term);
+        assert.doesNotMatch(term, /[\s"*^():]/);
+        assert.ok(start >= 0 && start < end && end <= text.length);
+      });
+    }),
+  );
+});

@@ -1,0 +1,172 @@
+import { fold } from './fold.ts';
+import { stemEnglish } from './stem-english.ts';
+
+/**
+ * Cuts text into the terms that are indexed and asked for. Documents and queries go through the same cut, and both
+ * databases store its result, so that all of them agree. A change here needs a migration that cuts everything again.
+ *
+ * Two streams come out. The `main` stream is the text in order, one term after the other, and is what phrases are matched
+ * against. The `extra` stream holds further names for what was just seen, so that a word finds it too:
+ *
+ *     text            main            extra
+ *     running         running         run                (stem, when it differs)
+ *     fooBar          foobar          foo bar            (parts of a camel-case name)
+ *     multi-agent     multi agent     multiagent         (the whole; foo_bar and o'brien alike)
+ *     20.04, a.b.c    20 04, a b c    20.04, a.b.c       (the whole, dots kept)
+ *     C++, C#         c               c++, c#
+ *     東京都庁         東京 京都 都庁 庁  東京都              (overlapping pairs; longer dictionary words)
+ *     ภาษาไทย         ภาษา ไทย                           (dictionary words)
+ *
+ * Offsets are those of the original text, in UTF-16 units.
+ */
+export function analyse(text: string, emit: Emit): void {
+  for (const match of text.matchAll(chunk)) {
+    const word = match[0];
+    if (plainAscii.test(word)) plainWord(word, match.index, emit);
+    else if (unspaced.test(word)) mixedChunk(word, match.index, emit);
+    else joinedWord(word, match.index, emit);
+  }
+}
+
+export type Emit = (term: string, start: number, end: number, extra: boolean) => void;
+
+/** A character of a script that is written without spaces and is indexed by overlapping pairs. */
+export function isPairedCharacter(character: string): boolean {
+  return paired.test(character);
+}
+
+/** Longer terms (encoded data, mostly) are cut: what lies beyond tells nothing, and databases bound the length of a key. */
+const termUnitsMax = 64;
+
+const wordCharacter = '\\p{L}\\p{N}\\p{M}';
+const chunk = new RegExp(
+  `[${wordCharacter}]+(?:[._'’\\-][${wordCharacter}]+)*(?:\\+\\+|#(?![${wordCharacter}]))?|\\p{Extended_Pictographic}`,
+  'gu',
+);
+const plainAscii = /^[a-zA-Z0-9]+$/;
+const pairedScripts = '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Hangul}';
+const dictionaryScripts = '\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
+const paired = new RegExp(`^[${pairedScripts}]$`, 'u');
+const unspaced = new RegExp(`[${pairedScripts}${dictionaryScripts}]`, 'u');
+const scriptRuns = new RegExp(
+  `([${pairedScripts}]+)|([${dictionaryScripts}]+)|((?:(?![${pairedScripts}${dictionaryScripts}])[^])+)`,
+  'gu',
+);
+const joiner = /[._'’-]/;
+const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+const stemmable = /^[a-z]{3,}$/;
+const hangul = /^[\p{sc=Hangul}]+$/u;
+
+const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
+
+function plainWord(word: string, start: number, emit: Emit): void {
+  const end = start + word.length;
+  const term = clip(word.toLowerCase());
+  emit(term, start, end, false);
+  emitForms(word, term, start, end, emit);
+}
+
+/** Letters and digits of a spaced script, perhaps joined by dots, dashes, underscores or apostrophes. */
+function joinedWord(word: string, start: number, emit: Emit): void {
+  const end = start + word.length;
+  const suffix = word.endsWith('++') ? '++' : word.endsWith('#') ? '#' : '';
+  const body = suffix === '' ? word : word.slice(0, -suffix.length);
+  const parts = body.split(joiner);
+  let offset = start;
+  let last = '';
+  parts.forEach((part, index) => {
+    const possessive = index > 0 && /^s$/i.test(part) && /['’]/.test(word[offset - start - 1] ?? '');
+    if (!possessive) {
+      for (const term of foldedTerms(part)) {
+        emit(term, offset, offset + part.length, false);
+        emitForms(part, term, offset, offset + part.length, emit);
+        last = term;
+      }
+    }
+    offset += part.length + 1;
+  });
+  if (suffix !== '') emit(clip(last + suffix), start, end, true);
+  if (parts.length > 1 && body.length <= termUnitsMax) {
+    const whole = fold(body.replace(/['’]s$/i, '').replace(/[_'’-]/g, ''));
+    if (whole !== last && /^[\p{L}\p{N}\p{M}.]+$/u.test(whole)) emit(clip(whole), start, end, true);
+  }
+}
+
+function mixedChunk(word: string, start: number, emit: Emit): void {
+  for (const match of word.matchAll(scriptRuns)) {
+    const at = start + match.index;
+    if (match[1] !== undefined) pairs(match[1], at, emit);
+    else if (match[2] !== undefined) dictionaryWords(match[2], at, emit);
+    else {
+      for (const rest of match[0].matchAll(chunk)) joinedWord(rest[0], at + rest.index, emit);
+    }
+  }
+}
+
+/** The last character stands alone as well, so that a phrase can go on behind it and a single one is found by prefix. */
+function pairs(run: string, start: number, emit: Emit): void {
+  const end = start + run.length;
+  const folded = fold(run);
+  // Half-width kana join with their voicing marks; the whole run then stands for each of its pairs.
+  const exact = folded.length === run.length;
+  let offset = 0;
+  const characters = Array.from(folded);
+  characters.forEach((character, index) => {
+    const next = characters[index + 1] ?? '';
+    const from = exact ? start + offset : start;
+    const to = exact ? from + character.length + next.length : end;
+    emit(character + next, from, to, false);
+    offset += character.length;
+  });
+  if (characters.length < 3) return;
+  if (hangul.test(run)) {
+    emit(clip(folded), start, end, true);
+    return;
+  }
+  for (const { segment, index } of segmenter.segment(run)) {
+    if (segment.length > 2) emit(clip(fold(segment)), start + index, start + index + segment.length, true);
+  }
+}
+
+function dictionaryWords(run: string, start: number, emit: Emit): void {
+  for (const { segment, index, isWordLike } of segmenter.segment(run)) {
+    if (isWordLike) emit(clip(fold(segment)), start + index, start + index + segment.length, false);
+  }
+}
+
+function emitForms(word: string, term: string, start: number, end: number, emit: Emit): void {
+  const stem = stemOf(term);
+  if (stem !== term) emit(stem, start, end, true);
+  // Most words are written small; asking for a boundary in them would take a third of the time.
+  if (word === term || !camelBoundary.test(word)) return;
+  for (const part of word.split(camelBoundary)) {
+    const folded = fold(part);
+    if (folded.length < 2) continue;
+    const partStem = stemOf(folded);
+    emit(clip(folded), start, end, true);
+    if (partStem !== folded) emit(clip(partStem), start, end, true);
+  }
+}
+
+/** Compatibility folding can bring characters into a word that do not belong to one (½, ㏂). */
+function foldedTerms(part: string): string[] {
+  const folded = fold(part);
+  return (folded.match(/[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]+/gu) ?? []).map(clip);
+}
+
+const stems = new Map<string, string>();
+const stemsMax = 50_000;
+
+export function stemOf(term: string): string {
+  if (!stemmable.test(term)) return term;
+  const known = stems.get(term);
+  if (known !== undefined) return known;
+  const stem = stemEnglish(term);
+  if (stems.size >= stemsMax) stems.clear();
+  stems.set(term, stem);
+  return stem;
+}
+
+function clip(term: string): string {
+  return term.length <= termUnitsMax ? term : term.slice(0, termUnitsMax).toWellFormed().replaceAll('\ufffd', '');
+}

@@ -1,0 +1,98 @@
+import type { TermText } from './term-text.ts';
+import { leafKey, type WordLeaf } from './word-query.ts';
+
+/** What an index knows about its documents as a whole. */
+export interface IndexStatistics {
+  readonly documents: number;
+  /** Mean number of terms per document, by field. */
+  readonly averageLengths: FieldValues;
+}
+
+export interface FieldValues {
+  readonly title: number;
+  readonly heading: number;
+  readonly body: number;
+}
+
+export type DocumentTerms = { readonly [Field in keyof FieldValues]: TermText };
+
+/**
+ * BM25 over fields (Robertson, Zaragoza: "The probabilistic relevance framework", 2009, §3.6): occurrences are weighed and
+ * divided by the relative length of their field before they saturate, so that a word in both title and body is not
+ * counted as two.
+ */
+export function createScorer(
+  leaves: readonly WordLeaf[],
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): (document: DocumentTerms) => number {
+  const weighed = leaves.map((leaf) => ({ leaf, weight: leafWeight(leaf, documentsWith, statistics.documents) }));
+  return (document) => {
+    let score = 0;
+    for (const { leaf, weight } of weighed) {
+      let frequency = 0;
+      for (const field of fields) {
+        const occurrences = countLeaf(leaf, document[field]);
+        if (occurrences === 0) continue;
+        const { boost, lengthShare } = fieldSettings[field];
+        const relative = document[field].length / Math.max(1, statistics.averageLengths[field]);
+        frequency += (boost * occurrences) / (1 - lengthShare + lengthShare * relative);
+      }
+      if (frequency > 0) score += (weight * frequency) / (saturation + frequency);
+    }
+    return score;
+  };
+}
+
+/** The terms whose number of documents a scorer needs. */
+export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
+  const counted = new Map<string, WordLeaf>();
+  for (const leaf of leaves) {
+    for (const part of membersOf(leaf)) counted.set(leafKey(part), part);
+  }
+  return [...counted.values()];
+}
+
+const fields = ['title', 'heading', 'body'] as const;
+
+const saturation = 0.9;
+const fieldSettings = {
+  title: { boost: 2, lengthShare: 0.3 },
+  heading: { boost: 1.5, lengthShare: 0.3 },
+  body: { boost: 1, lengthShare: 0.4 },
+} as const satisfies Record<keyof FieldValues, { boost: number; lengthShare: number }>;
+
+/** A phrase is as rare as its words are together. Always above zero, so that a match never lowers a score. */
+function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
+  let weight = 0;
+  for (const member of membersOf(leaf)) {
+    const found = Math.min(documents, documentsWith.get(leafKey(member)) ?? 0);
+    weight += Math.log(1 + (documents - found + 0.5) / (found + 0.5));
+  }
+  return weight;
+}
+
+function membersOf(leaf: WordLeaf): WordLeaf[] {
+  if (leaf.kind !== 'phrase') return [leaf];
+  return leaf.terms.map((term, index) =>
+    leaf.open && index === leaf.terms.length - 1 ? { kind: 'prefix', prefix: term } : { kind: 'term', term },
+  );
+}
+
+function countLeaf(leaf: WordLeaf, text: TermText): number {
+  switch (leaf.kind) {
+    case 'term':
+      return countIn(text.main, ` ${leaf.term} `) + countIn(text.extra, ` ${leaf.term} `);
+    case 'prefix':
+      return countIn(text.main, ` ${leaf.prefix}`) + countIn(text.extra, ` ${leaf.prefix}`);
+    case 'phrase':
+      return countIn(text.main, ` ${leaf.terms.join(' ')}${leaf.open ? '' : ' '}`);
+  }
+}
+
+/** Occurrences may share the space between them. */
+function countIn(text: string, wanted: string): number {
+  let count = 0;
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length - 1)) count += 1;
+  return count;
+}

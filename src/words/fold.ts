@@ -1,0 +1,44 @@
+/**
+ * Brings the spellings of one word together: width, ligatures, case and accents. `Ｃａｆé`, `CAFE` and `café` are one.
+ *
+ * Only marks that a reader may leave out are dropped (Latin, Greek, Cyrillic accents, Arabic and Hebrew points). The
+ * vowel signs of Indic scripts, Thai tone marks and the voicing of kana make other words and stay.
+ */
+export function fold(word: string): string {
+  if (ascii.test(word)) return word.toLowerCase();
+  return word
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(droppedMarks, '')
+    .normalize('NFKC')
+    .replace(letterPairs, (letter) => pairs.get(letter) ?? letter);
+}
+
+const ascii = /^[\x00-\x7f]*$/;
+
+const droppedMarks = new RegExp(
+  `[${[
+    '\\u0300-\\u036f', // combining diacritics
+    '\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7', // Hebrew points
+    '\\u0610-\\u061a\\u064b-\\u065f\\u0670', // Arabic points
+    '\\u0640', // tatweel, which only stretches a word
+    '\\ufe00-\\ufe0f', // variation selectors
+  ].join('')}]`,
+  'g',
+);
+
+/** Letters that no decomposition takes apart. */
+const pairs = new Map([
+  ['ß', 'ss'],
+  ['æ', 'ae'],
+  ['œ', 'oe'],
+  ['ø', 'o'],
+  ['đ', 'd'],
+  ['ð', 'd'],
+  ['þ', 'th'],
+  ['ł', 'l'],
+  ['ħ', 'h'],
+  ['ı', 'i'],
+  ['ς', 'σ'],
+]);
+const letterPairs = new RegExp(`[${[...pairs.keys()].join('')}]`, 'g');

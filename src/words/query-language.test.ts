@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { isCarrelError } from '../base/errors.ts';
+import { parseQuery } from './query-language.ts';
+import { leafKey, phraseQuery, plainQuery, prefixQuery, type WordQuery } from './word-query.ts';
+
+function show(query: WordQuery): string {
+  if (query.kind === 'nothing') return 'nothing';
+  if (query.kind === 'except') return `(${show(query.keep)} - ${show(query.drop)})`;
+  if ('parts' in query) return `(${query.parts.map(show).join(query.kind === 'and' ? ' & ' : ' | ')})`;
+  return leafKey(query);
+}
+
+const parsed: Record<string, string> = {
+  'What is running?': 'run',
+  'who is it': '(who | is | it)',
+  'cats dogs': '(cat | dog)',
+  'multi-agent': '(multi | agent | multiagent)',
+  'ubuntu 20.04': '(ubuntu | 20 | 04 | 20.04)',
+  東京都: '(東京 | 京都)',
+  猫: '猫*',
+  '"machine learning" the model': '("machine learning" | model)',
+  'comput*': 'comput*',
+  '"rolling upd"*': '"rolling upd"*',
+  'a1 AND b2': '(a1 & b2)',
+  'a1 b2 OR c3': '((a1 & b2) | c3)',
+  'a1 AND (b2 OR c3) NOT d4*': '((a1 & (b2 | c3)) - d4*)',
+  'foo_bar AND x1': '(("foo bar" | foobar) & x1)',
+  'C++ AND x1': '(c++ & x1)',
+  'NOT x1': 'nothing',
+  'x1 OR NOT y2': 'x1',
+  'NOT NOT x1': 'x1',
+  'NOT (NOT x1)': 'x1',
+  'a1 AND AND b2)': '(a1 & b2)',
+  '(((a1 OR b2': '(a1 | b2)',
+  '%%% AND b2': 'b2',
+  AND: 'and',
+  '"': 'nothing',
+  '*': 'nothing',
+  '': 'nothing',
+  'NEAR(x1 y2, 5)': '(near | x1 | y2 | 5)',
+  'title : x1': '(titl | x1)',
+};
+
+for (const [text, query] of Object.entries(parsed)) {
+  test(`${JSON.stringify(text)} asks for ${query}`, () => assert.equal(show(parseQuery(text)), query));
+}
+
+test('phrases and beginnings take any text literally', () => {
+  assert.equal(show(phraseQuery('to be OR "not"')), '"to be or not"');
+  assert.equal(show(prefixQuery('mach lear*')), '(mach* & lear*)');
+  assert.equal(show(phraseQuery('東京 tower 京')), '"東京 京 tower 京"*');
+});
+
+test('T102: more terms or text than allowed are refused', () => {
+  for (const text of ['alpha OR '.repeat(100), `(${'x1 AND '.repeat(70)}x2)`, 'a'.repeat(1001)]) {
+    assert.throws(
+      () => parseQuery(text),
+      (error) => isCarrelError(error) && error.code === 'invalid_arguments',
+    );
+  }
+});
+
+test('a long sentence keeps its first 64 words', () => {
+  const query = plainQuery(Array.from({ length: 5000 }, (_, index) => `word${index}`).join(' '));
+  assert.ok('parts' in query);
+  assert.equal(query.parts.length, 64);
+});
+
+test('any text parses, and deep nesting is bounded', () => {
+  const piece = fc.oneof(fc.constantFrom('(', ')', '"', '*', 'AND', 'OR', 'NOT', 'x'), fc.string({ maxLength: 8 }));
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      try {
+        assert.ok(depth(parseQuery(pieces.join(' '))) <= 64);
+      } catch (error) {
+        assert.ok(isCarrelError(error) && error.code === 'invalid_arguments', String(error));
+      }
+    }),
+  );
+  assert.ok(depth(parseQuery(`${'('.repeat(450)}a1 OR b2${')'.repeat(450)}`)) <= 64);
+});
+
+function depth(query: WordQuery): number {
+  if (query.kind === 'except') return 1 + Math.max(depth(query.keep), depth(query.drop));
+  return 'parts' in query ? 1 + Math.max(...query.parts.map(depth)) : 1;
+}

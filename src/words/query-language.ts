@@ -1,0 +1,176 @@
+import { CarrelError } from '../base/errors.ts';
+import {
+  allOf,
+  anyOf,
+  exactWord,
+  nothing,
+  phraseQuery,
+  plainQuery,
+  prefixWord,
+  queryLeavesMax,
+  type WordQuery,
+} from './word-query.ts';
+
+/**
+ * The query language: words, "phrases", beginnings*, AND, OR, NOT (in capitals) and parentheses.
+ *
+ * Any text parses. Without an operator the parts are OR-ed and ranked, as a sentence wants it; with one, parts that stand
+ * side by side must all be there, which binds tighter than AND, which binds tighter than OR. NOT takes away from what
+ * stands beside it; where nothing does, it finds nothing. Operators without operands and parentheses without partners
+ * are left out; text that holds nothing else is searched for as plain words.
+ */
+export function parseQuery(text: string): WordQuery {
+  if (text.length > languageUnitsMax) {
+    throw new CarrelError(
+      'invalid_arguments',
+      `A query may have ${languageUnitsMax} characters. Search for less text.`,
+    );
+  }
+  const tokens = lex(text);
+  const query = tokens.some((token) => token.kind === 'operator') ? parseOperators(tokens, text) : ranked(tokens, text);
+  if (countTerms(query) > queryLeavesMax) {
+    throw new CarrelError('invalid_arguments', `A query may have ${queryLeavesMax} words. Leave some out.`);
+  }
+  return query;
+}
+
+const languageUnitsMax = 1000;
+
+/** Deeper parentheses are read as if they were not there. */
+const depthMax = 20;
+
+type Token = Words | { kind: 'operator'; text: 'AND' | 'OR' | 'NOT' } | { kind: 'bracket'; text: '(' | ')' };
+
+interface Words {
+  kind: 'words';
+  text: string;
+  quoted: boolean;
+  /** Ends in a star: the last word is a beginning only. */
+  open: boolean;
+}
+
+function ranked(tokens: readonly Token[], text: string): WordQuery {
+  const words = tokens.filter((token) => token.kind === 'words');
+  const special = words.filter((token) => token.quoted || token.open);
+  if (special.length === 0) return plainQuery(text);
+  const plain = words.filter((token) => !token.quoted && !token.open);
+  const phrases = anyOf(special.map(wordsQuery));
+  const sentence = plain.map((token) => token.text).join(' ');
+  return anyOf([phrases, plainQuery(sentence, { alone: phrases.kind === 'nothing' })]);
+}
+
+function parseOperators(tokens: readonly Token[], text: string): WordQuery {
+  const parsed = parseAny({ tokens, at: 0, depth: 0 });
+  return parsed.keep ?? (parsed.drop === undefined ? plainQuery(text) : nothing);
+}
+
+function lex(text: string): Token[] {
+  const tokens: Token[] = [];
+  for (const [whole, phrase, star, bracket, word] of text.matchAll(/"([^"]*)(?:"(\*)?|$)|([()])|([^\s"()]+)/g)) {
+    if (phrase !== undefined) tokens.push({ kind: 'words', text: phrase, quoted: true, open: star !== undefined });
+    else if (bracket === '(' || bracket === ')') tokens.push({ kind: 'bracket', text: bracket });
+    else if (whole === 'AND' || whole === 'OR' || whole === 'NOT') tokens.push({ kind: 'operator', text: whole });
+    else if (word !== undefined) {
+      tokens.push({ kind: 'words', text: word, quoted: false, open: /[^*]\*+$/.test(word) });
+    }
+  }
+  return tokens;
+}
+
+interface Cursor {
+  readonly tokens: readonly Token[];
+  at: number;
+  depth: number;
+}
+
+/** What a part of the query asks for, and what it takes away from its surroundings. */
+interface Parsed {
+  keep: WordQuery | undefined;
+  drop: WordQuery | undefined;
+}
+
+function parseAny(cursor: Cursor): Parsed {
+  const keeps: WordQuery[] = [];
+  const drops: WordQuery[] = [];
+  do {
+    const { keep, drop } = parseAll(cursor);
+    if (keep !== undefined) keeps.push(keep);
+    // A negation among alternatives has nothing to take away from.
+    else if (drop !== undefined) drops.push(drop);
+  } while (takeOperator(cursor, 'OR'));
+  if (keeps.length === 0) return { keep: undefined, drop: drops.length > 0 ? anyOf(drops) : undefined };
+  return { keep: anyOf(keeps), drop: undefined };
+}
+
+function parseAll(cursor: Cursor): Parsed {
+  const keeps: WordQuery[] = [];
+  const drops: WordQuery[] = [];
+  let negated = false;
+  for (let token = peek(cursor); token !== undefined; token = peek(cursor)) {
+    if (token.kind === 'operator' && token.text === 'OR') break;
+    if (token.kind === 'bracket' && token.text === ')' && cursor.depth > 0) break;
+    cursor.at += 1;
+    if (token.kind === 'operator') {
+      if (token.text === 'NOT') negated = !negated;
+      continue;
+    }
+    const part = parsePart(cursor, token);
+    const positive = negated ? part.drop : part.keep;
+    const negative = negated ? part.keep : part.drop;
+    if (positive !== undefined) keeps.push(positive);
+    if (negative !== undefined) drops.push(negative);
+    negated = false;
+  }
+  const drop = drops.length > 0 ? anyOf(drops) : undefined;
+  if (keeps.length === 0) return { keep: undefined, drop };
+  const keep = allOf(keeps);
+  if (drop === undefined || drop.kind === 'nothing' || keep.kind === 'nothing') return { keep, drop: undefined };
+  return { keep: { kind: 'except', keep, drop }, drop: undefined };
+}
+
+function parsePart(cursor: Cursor, token: Exclude<Token, { kind: 'operator' }>): Parsed {
+  if (token.kind === 'words') {
+    const query = wordsQuery(token);
+    // Punctuation alone asks for nothing and must not make its neighbours find nothing.
+    return { keep: query.kind === 'nothing' ? undefined : query, drop: undefined };
+  }
+  if (token.text === ')' || cursor.depth >= depthMax) return { keep: undefined, drop: undefined };
+  cursor.depth += 1;
+  const inner = parseAny(cursor);
+  cursor.depth -= 1;
+  const next = peek(cursor);
+  if (next?.kind === 'bracket' && next.text === ')') cursor.at += 1;
+  return inner;
+}
+
+function wordsQuery(token: Words): WordQuery {
+  if (token.open) return prefixWord(token.text);
+  return token.quoted ? phraseQuery(token.text) : exactWord(token.text);
+}
+
+function takeOperator(cursor: Cursor, operator: 'OR'): boolean {
+  const token = peek(cursor);
+  if (token?.kind !== 'operator' || token.text !== operator) return false;
+  cursor.at += 1;
+  return true;
+}
+
+function peek(cursor: Cursor): Token | undefined {
+  return cursor.tokens[cursor.at];
+}
+
+function countTerms(query: WordQuery): number {
+  switch (query.kind) {
+    case 'nothing':
+      return 0;
+    case 'term':
+    case 'prefix':
+      return 1;
+    case 'phrase':
+      return query.terms.length;
+    case 'except':
+      return countTerms(query.keep) + countTerms(query.drop);
+    default:
+      return query.parts.reduce((sum, part) => sum + countTerms(part), 0);
+  }
+}

@@ -1,0 +1,132 @@
+import { analyse } from './analyse.ts';
+import { leavesOf, type WordQuery } from './word-query.ts';
+
+/** A stretch of a text around what was found, on one line, with the places of the matches in it. */
+export interface Snippet {
+  readonly text: string;
+  /** Start and end of each match, in UTF-16 units of `text`, in order and apart from one another. */
+  readonly marks: readonly (readonly [start: number, end: number])[];
+}
+
+/** The stretch with the most different words of the query; the beginning where there is none. */
+export function makeSnippet(text: string, query: WordQuery, unitsMax = 200): Snippet {
+  const matches = findMatches(text, query);
+  const window = bestWindow(text, matches, unitsMax);
+  return flatten(text, window, matches);
+}
+
+/** The snippet with a mark before and behind each match. */
+export function markedText(snippet: Snippet, open: string, close: string): string {
+  let result = '';
+  let at = 0;
+  for (const [start, end] of snippet.marks) {
+    result += snippet.text.slice(at, start) + open + snippet.text.slice(start, end) + close;
+    at = end;
+  }
+  return result + snippet.text.slice(at);
+}
+
+interface Match {
+  start: number;
+  end: number;
+  /** Which word of the query it is. */
+  leaf: number;
+}
+
+interface Window {
+  start: number;
+  end: number;
+}
+
+/** Enough to choose from; a long text full of one word is not read to its end. */
+const matchesMax = 1000;
+
+function findMatches(text: string, query: WordQuery): Match[] {
+  const terms = new Map<string, number>();
+  const beginnings: [prefix: string, leaf: number][] = [];
+  leavesOf(query).forEach((leaf, index) => {
+    if (leaf.kind === 'term') terms.set(leaf.term, index);
+    else if (leaf.kind === 'prefix') beginnings.push([leaf.prefix, index]);
+    else {
+      for (const term of leaf.terms) terms.set(term, index);
+      const last = leaf.terms.at(-1);
+      if (leaf.open && last !== undefined) beginnings.push([last, index]);
+    }
+  });
+  const matches: Match[] = [];
+  if (terms.size + beginnings.length === 0) return matches;
+  analyse(text, (term, start, end) => {
+    if (matches.length >= matchesMax) return;
+    const leaf = terms.get(term) ?? beginnings.find(([prefix]) => term.startsWith(prefix))?.[1];
+    if (leaf !== undefined) matches.push({ start, end, leaf });
+  });
+  return matches.sort((a, b) => a.start - b.start || a.end - b.end);
+}
+
+function bestWindow(text: string, matches: readonly Match[], unitsMax: number): Window {
+  let best: { first: number; last: number; leaves: number } | undefined;
+  let first = 0;
+  const inside = new Map<number, number>();
+  matches.forEach((match, last) => {
+    inside.set(match.leaf, (inside.get(match.leaf) ?? 0) + 1);
+    for (let left = matches[first]; left && first < last && match.end - left.start > unitsMax; left = matches[first]) {
+      const count = (inside.get(left.leaf) ?? 1) - 1;
+      if (count === 0) inside.delete(left.leaf);
+      else inside.set(left.leaf, count);
+      first += 1;
+    }
+    if (best === undefined || inside.size > best.leaves) best = { first, last, leaves: inside.size };
+  });
+  if (best === undefined) return { start: 0, end: wordEnd(text, 0, unitsMax) };
+  const from = matches[best.first]?.start ?? 0;
+  const to = matches[best.last]?.end ?? from;
+  // A third of the room goes before the first match; what follows explains more than what went before.
+  const spare = Math.max(0, unitsMax - (to - from));
+  const start = text.length <= unitsMax ? 0 : wordStart(text, Math.max(0, from - Math.floor(spare / 3)), from);
+  return { start, end: wordEnd(text, start, unitsMax, Math.min(to, start + unitsMax)) };
+}
+
+/** The first beginning of a word at or behind `at`, but not beyond `limit`. */
+function wordStart(text: string, at: number, limit: number): number {
+  if (at === 0) return 0;
+  const space = /\s\S/.exec(text.slice(at - 1, limit + 1));
+  return space === null ? wholeCharacter(text, at) : Math.min(limit, at + space.index);
+}
+
+/** The last end of a word within the room, but not before `least`. */
+function wordEnd(text: string, start: number, unitsMax: number, least = start): number {
+  const end = start + unitsMax;
+  if (end >= text.length) return text.length;
+  const space = text.slice(least, end + 1).search(/\s\S*$/);
+  return wholeCharacter(text, space === -1 ? end : least + space);
+}
+
+function wholeCharacter(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}
+
+/** Cuts the window out, folds white space to single spaces and moves the marks along. */
+function flatten(text: string, window: Window, matches: readonly Match[]): Snippet {
+  let result = window.start > 0 ? '…' : '';
+  const places = new Map<number, number>();
+  const edges = new Set(matches.flatMap(({ start, end }) => [start, end]));
+  for (let at = window.start; at <= window.end; at += 1) {
+    if (edges.has(at)) places.set(at, result.length);
+    if (at === window.end) break;
+    const character = text[at] ?? '';
+    if (!/\s/.test(character)) result += character;
+    else if (result !== '' && !result.endsWith(' ')) result += ' ';
+  }
+  const body = result.trimEnd();
+  const marks: [number, number][] = [];
+  for (const match of matches) {
+    const start = places.get(match.start);
+    const end = places.get(match.end);
+    if (start === undefined || end === undefined || end > body.length || end <= start) continue;
+    const last = marks.at(-1);
+    if (last !== undefined && start < last[1]) last[1] = Math.max(last[1], end);
+    else marks.push([start, end]);
+  }
+  return { text: window.end < text.length ? `${body}…` : body, marks };
+}

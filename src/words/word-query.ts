@@ -1,0 +1,158 @@
+import { analyse, isPairedCharacter, stemOf } from './analyse.ts';
+import { questionWords } from './question-words.ts';
+
+/**
+ * What may be asked of a word index, in analysed terms. The databases render it into their own language; text that a
+ * caller wrote never gets there unanalysed, so it can be no syntax error and no program.
+ */
+export type WordQuery =
+  | WordLeaf
+  | { readonly kind: 'and' | 'or'; readonly parts: readonly WordQuery[] }
+  /** Everything that `keep` finds and `drop` does not. There is no negation without something to take away from. */
+  | { readonly kind: 'except'; readonly keep: WordQuery; readonly drop: WordQuery }
+  /** Finds nothing: the text held no word. */
+  | { readonly kind: 'nothing' };
+
+export type WordLeaf =
+  | { readonly kind: 'term'; readonly term: string }
+  | { readonly kind: 'prefix'; readonly prefix: string }
+  /** Terms of the main stream, one directly after the other; with `open`, the last one is a beginning only. */
+  | { readonly kind: 'phrase'; readonly terms: readonly string[]; readonly open: boolean };
+
+/** More leaves cost a database seconds (500 OR-ed words: 1.7 s on 20,000 rows) and add nothing to a ranking. */
+export const queryLeavesMax = 64;
+
+/** Text beyond this is not looked at. Far above what 64 terms need. */
+export const queryUnitsMax = 10_000;
+
+/**
+ * Any of the words, ranked: how a sentence or a question is asked. Words beyond the bound are left out, and so are
+ * question words, unless `alone` and there are no others.
+ */
+export function plainQuery(text: string, { alone = true } = {}): WordQuery {
+  const leaves = new Map<string, WordLeaf>();
+  const idle = new Map<string, WordLeaf>();
+  const words = analysed(text);
+  words.main.forEach((word, index) => {
+    if (isTail(words.main, index)) return;
+    const leaf = wordLeaf(word.term);
+    (questionWords.has(word.term) ? idle : leaves).set(leafKey(leaf), leaf);
+  });
+  for (const term of words.extra) {
+    if (!questionWords.has(term) && !words.stems.has(term)) leaves.set(term, { kind: 'term', term });
+  }
+  const chosen = leaves.size > 0 || !alone ? leaves : idle;
+  return anyOf([...chosen.values()].slice(0, queryLeavesMax));
+}
+
+/** The words in this order, directly one after the other. */
+export function phraseQuery(text: string): WordQuery {
+  return phraseOf(analysed(text).main, false);
+}
+
+/** All of the words, each one as the beginning of a longer one. */
+export function prefixQuery(text: string): WordQuery {
+  const parts = text.slice(0, queryUnitsMax).split(/\s+/).map(prefixWord);
+  return allOf(parts.filter((part) => part.kind !== 'nothing').slice(0, queryLeavesMax));
+}
+
+/** One word of the query language: found whole, or as its parts side by side. */
+export function exactWord(text: string): WordQuery {
+  const { main, extra } = analysed(text);
+  const [only] = main;
+  if (only === undefined) return nothing;
+  if (main.length === 1) {
+    const signed = extra.find((term) => /[+#]$/.test(term));
+    return signed === undefined ? wordLeaf(only.term) : { kind: 'term', term: signed };
+  }
+  const whole = extra.find((term) => term.replaceAll('.', '') === main.map((word) => word.term).join(''));
+  const phrase = phraseOf(main, false);
+  return whole === undefined ? phrase : anyOf([phrase, { kind: 'term', term: whole }]);
+}
+
+/** One word of which only the beginning is given. */
+export function prefixWord(text: string): WordQuery {
+  const { main } = analysed(text);
+  const [only] = main;
+  if (only === undefined) return nothing;
+  return main.length === 1 ? { kind: 'prefix', prefix: only.term } : phraseOf(main, true);
+}
+
+export const nothing: WordQuery = { kind: 'nothing' };
+
+export function anyOf(parts: readonly WordQuery[]): WordQuery {
+  return combine('or', parts);
+}
+
+export function allOf(parts: readonly WordQuery[]): WordQuery {
+  return combine('and', parts);
+}
+
+/** The leaves that speak for a document, each once; those that are to be absent are not among them. */
+export function leavesOf(query: WordQuery): WordLeaf[] {
+  const leaves = new Map<string, WordLeaf>();
+  const visit = (part: WordQuery): void => {
+    if ('parts' in part) part.parts.forEach(visit);
+    else if (part.kind === 'except') visit(part.keep);
+    else if (part.kind !== 'nothing') leaves.set(leafKey(part), part);
+  };
+  visit(query);
+  return [...leaves.values()];
+}
+
+export function leafKey(leaf: WordLeaf): string {
+  if (leaf.kind === 'term') return leaf.term;
+  return leaf.kind === 'prefix' ? `${leaf.prefix}*` : `"${leaf.terms.join(' ')}"${leaf.open ? '*' : ''}`;
+}
+
+interface MainWord {
+  term: string;
+  start: number;
+  end: number;
+}
+
+function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set<string> } {
+  const main: MainWord[] = [];
+  const extra: string[] = [];
+  const stems = new Set<string>();
+  analyse(text.slice(0, queryUnitsMax), (term, start, end, isExtra) => {
+    if (isExtra) extra.push(term);
+    else {
+      main.push({ term, start, end });
+      stems.add(stemOf(term));
+    }
+  });
+  return { main, extra, stems };
+}
+
+/** A single character of a paired script is indexed only as the first half of a pair or at the end of its run. */
+function wordLeaf(term: string): WordLeaf {
+  return isPairedCharacter(term) ? { kind: 'prefix', prefix: term } : { kind: 'term', term: stemOf(term) };
+}
+
+/** The lone last character of a run, which the pair before it covers already. */
+function isTail(words: readonly MainWord[], index: number): boolean {
+  const word = words[index];
+  const before = words[index - 1];
+  return word !== undefined && before !== undefined && isPairedCharacter(word.term) && before.end >= word.end;
+}
+
+function phraseOf(words: readonly MainWord[], open: boolean): WordQuery {
+  const kept = isTail(words, words.length - 1) ? words.slice(0, -1) : words;
+  const terms = kept.slice(0, queryLeavesMax).map((word) => word.term);
+  const [only] = terms;
+  const last = terms.at(-1);
+  if (only === undefined || last === undefined) return nothing;
+  const openEnd = open || isPairedCharacter(last);
+  if (terms.length > 1) return { kind: 'phrase', terms, open: openEnd };
+  return openEnd ? { kind: 'prefix', prefix: only } : { kind: 'phrase', terms, open: false };
+}
+
+function combine(kind: 'and' | 'or', parts: readonly WordQuery[]): WordQuery {
+  const flat = parts.flatMap((part) => (part.kind === kind ? part.parts : [part]));
+  if (kind === 'and' && flat.some((part) => part.kind === 'nothing')) return nothing;
+  const kept = flat.filter((part) => part.kind !== 'nothing');
+  const [first] = kept;
+  if (first === undefined) return nothing;
+  return kept.length === 1 ? first : { kind, parts: kept };
+}

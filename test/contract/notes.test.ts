@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { NewNote, NoteListRequest, NoteStore } from '../../src/storage/notes.ts';
+import { markedText } from '../../src/words/snippet.ts';
+import { onEachBackend } from '../support/backends.ts';
+
+onEachBackend('notes', (backend) => {
+  let notes: NoteStore;
+  let time = Date.parse('2026-01-01T00:00:00.000Z');
+  const now = () => {
+    time += 1000;
+    return new Date(time);
+  };
+  const note = (title: string, content: string, tags: string[] = []): NewNote => ({
+    title,
+    content,
+    tags,
+    sourceUrls: [],
+  });
+  const titles = async (request: Partial<NoteListRequest>): Promise<string[]> =>
+    (await notes.list({ limit: 100, offset: 0, ...request })).notes.map(({ title }) => title);
+
+  before(async () => {
+    const storage = await backend.open({ now });
+    notes = storage.notes;
+    for (const entry of corpus) await notes.save(note(...entry));
+  });
+
+  test('004 save_note, get_note: a note comes back as it was saved', async () => {
+    const saved = await notes.save({
+      title: 'Ünïcode 大阪 😀',
+      content: 'Line one\n\n  line two\ttab; \'quotes\' "double" \\ % _',
+      tags: ["it's", 'a,b', '"q"'],
+      sourceUrls: ['https://example.org/?a=b&c=%20'],
+    });
+    assert.match(saved.id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert.match(saved.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.equal(saved.updatedAt, saved.createdAt);
+    assert.deepEqual(await notes.get(saved.id), saved);
+    assert.deepEqual(await titles({ tags: ["it's", 'a,b', '"q"'] }), ['Ünïcode 大阪 😀']);
+  });
+
+  test('a note of the greatest size is saved and found by its last word', async () => {
+    const content = `${'word '.repeat(9998)}zyzzyva`.padStart(50_000, '.');
+    const saved = await notes.save(note('t'.repeat(200), content));
+    assert.equal((await notes.get(saved.id))?.content, content);
+    const page = await notes.list({ query: 'zyzzyva', limit: 10, offset: 0 });
+    assert.deepEqual(
+      page.notes.map(({ id }) => id),
+      [saved.id],
+    );
+    assert.match(markedText(page.notes[0]?.snippet ?? { text: '', marks: [] }, '[', ']'), /\[zyzzyva\]$/);
+  });
+
+  test('what no database can keep is replaced, not refused', async () => {
+    const saved = await notes.save(note('nul\0 and half \ud800', 'x'));
+    assert.equal(saved.title, 'nul\ufffd and half \ufffd');
+    assert.deepEqual(await notes.get(saved.id), saved);
+  });
+
+  test('004 get_note: an id that names nothing gives nothing', async () => {
+    for (const id of ['550e8400-e29b-41d4-a716-446655440000', '', "' OR 1=1 --", '\0']) {
+      assert.equal(await notes.get(id), undefined);
+    }
+  });
+
+  test('004 list_notes: without a query the newest come first', async () => {
+    const listed = await titles({ tags: ['order'] });
+    assert.deepEqual(listed, ['order three', 'order two', 'order one']);
+  });
+
+  test('contract §7: with a query the most relevant come first, and tags narrow it', async () => {
+    assert.equal((await titles({ query: 'python' }))[0], 'Python overview');
+    assert.deepEqual(await titles({ query: 'python', tags: ['snakes'] }), ['Reptiles']);
+    assert.deepEqual(await titles({ query: 'python', tags: ['snakes', 'absent'] }), []);
+  });
+
+  test('004 list_notes: every given tag must be there', async () => {
+    assert.deepEqual(await titles({ tags: ['language', 'scripting'] }), ['Python overview']);
+    assert.deepEqual((await titles({ tags: ['language'] })).sort(), ['Python overview', 'Rust overview']);
+    assert.deepEqual(await titles({ tags: ['lang'] }), []);
+    assert.deepEqual(await titles({ tags: ['%'] }), []);
+    assert.deepEqual(await titles({ tags: ['language', 'language', 'scripting'] }), ['Python overview']);
+  });
+
+  test('a question finds its answer by any of its words', async () => {
+    assert.equal((await titles({ query: 'What is the borrow checker good for?' }))[0], 'Rust overview');
+  });
+
+  test('words are found in other forms, and in titles and tags', async () => {
+    assert.deepEqual(await titles({ query: 'migrates' }), ['Birds']);
+    assert.deepEqual(await titles({ query: 'bird' }), ['Birds']);
+    assert.deepEqual(await titles({ query: 'scripting' }), ['Python overview']);
+  });
+
+  const languages: [query: string, title: string][] = [
+    ['東京', 'Japanese'],
+    ['京都', 'Japanese'],
+    ['猫', 'Japanese'],
+    ['ﾃｽﾄ', 'Japanese'],
+    ['机器', 'Chinese'],
+    ['学习', 'Chinese'],
+    ['한국', 'Korean'],
+    ['ไทย', 'Thai'],
+    ['cafe', 'Accents'],
+    ['NAÏVE', 'Accents'],
+    ['ｆｕｌｌ', 'Accents'],
+  ];
+  for (const [query, title] of languages) {
+    test(`issue 5, words: ${query} finds the ${title} note`, async () => {
+      assert.deepEqual(await titles({ query }), [title]);
+    });
+  }
+
+  const identifiers = ['fooBar', 'foobar', 'foo', 'foo_bar', 'a.b.c', 'multi-agent', 'agent', '20.04', 'C++'];
+  for (const query of identifiers) {
+    test(`issue 5, words: ${query} finds the code note`, async () => {
+      assert.ok((await titles({ query })).includes('Code'));
+    });
+  }
+
+  test('the snippet shows the match', async () => {
+    const page = await notes.list({ query: 'borrow', limit: 1, offset: 0 });
+    const [first] = page.notes;
+    assert.ok(first);
+    assert.match(markedText(first.snippet, '<', '>'), /^….*its <borrow> checker/);
+    assert.ok(first.snippet.text.length <= 202);
+  });
+
+  test('without a query the snippet is the beginning', async () => {
+    const page = await notes.list({ tags: ['scripting'], limit: 1, offset: 0 });
+    assert.deepEqual(page.notes[0]?.snippet.marks, []);
+    assert.match(page.notes[0]?.snippet.text ?? '', /^Python is a versatile/);
+  });
+
+  for (const query of [undefined, 'filler', 'filler common']) {
+    test(`pages of ${query ?? 'everything'} are disjoint, complete and stable`, async () => {
+      const all = await notes.list({ query, tags: ['page'], limit: 1000, offset: 0 });
+      assert.equal(all.total, 450);
+      const paged: string[] = [];
+      for (let offset = 0; offset < 460; offset += 23) {
+        const page = await notes.list({ query, tags: ['page'], limit: 23, offset });
+        assert.equal(page.total, 450);
+        paged.push(...page.notes.map(({ id }) => id));
+      }
+      assert.equal(new Set(paged).size, 450);
+      assert.deepEqual(
+        paged,
+        all.notes.map(({ id }) => id),
+      );
+    });
+  }
+
+  test('equals come in the order of their ids', async () => {
+    const { notes: page } = await notes.list({ query: 'twin', limit: 10, offset: 0 });
+    const ids = page.map(({ id }) => id);
+    assert.equal(ids.length, 4);
+    assert.deepEqual(ids, [...ids].sort());
+  });
+
+  const literals = [
+    ...['"', '*', '(', ')', 'AND', 'OR', 'NOT', 'NOT x', 'a,b', "a'b", 'title : x', '-title:x', '{title content}: x'],
+    ...['NEAR(a b, 5)', '^a', 'a + b', '', ' ', '😀', '\0', "'; DROP TABLE notes; --", '%', '_', '\\', '[', 'a & | b'],
+    ...["':*'", '!!', '<->', "'", '"unclosed', '\ud800', 'rank:1', 'notes_fts', '$1', '?', ':name', '{}', '""""'],
+    ...['('.repeat(500), '"'.repeat(501), 'alpha OR '.repeat(5000), '"a"* '.repeat(500), 'x'.repeat(1_000_000)],
+  ];
+  test('T100, T102, T103: every query is literal text and no error', async () => {
+    for (const query of literals) {
+      const page = await notes.list({ query, limit: 5, offset: 0 });
+      assert.ok(page.total >= page.notes.length);
+    }
+    assert.deepEqual(await titles({ query: '"borrow" AND (checker' }), ['Rust overview']);
+    assert.deepEqual(await titles({ query: 'title:zebra NOT rust' }).then((found) => found[0]), 'Rust overview');
+    assert.deepEqual(await titles({ query: '' }), []);
+  });
+
+  test('bounds that the tools state hold in the database too', async () => {
+    const tooMuch: NewNote[] = [
+      note('', 'x'),
+      note('t'.repeat(201), 'x'),
+      note('t', 'x'.repeat(50_001)),
+      note(
+        't',
+        'x',
+        Array.from({ length: 11 }, (_, index) => `tag${index}`),
+      ),
+      { ...note('t', 'x'), sourceUrls: Array.from({ length: 21 }, (_, index) => `https://example.org/${index}`) },
+    ];
+    const before = (await notes.list({ limit: 1, offset: 0 })).total;
+    for (const refused of tooMuch) await assert.rejects(notes.save(refused));
+    assert.equal((await notes.list({ limit: 1, offset: 0 })).total, before);
+  });
+
+  test('writes at the same time are all kept', async () => {
+    const saved = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => notes.save(note(`parallel ${index}`, 'concurrently', ['parallel']))),
+    );
+    assert.equal(new Set(saved.map(({ id }) => id)).size, 50);
+    assert.equal((await notes.list({ query: 'concurrently', limit: 1, offset: 0 })).total, 50);
+  });
+});
+
+const filler = 'Many words that say little about anything in particular are put here to fill the page. '.repeat(4);
+
+const corpus: [title: string, content: string, tags?: string[]][] = [
+  ['order one', 'first', ['order']],
+  ['order two', 'second', ['order']],
+  ['order three', 'third', ['order']],
+  ['Python overview', 'Python is a versatile language. Python runs everywhere.', ['language', 'scripting']],
+  ['Rust overview', `${filler}Rust is known for its borrow checker. Unlike python, it compiles.`, ['language']],
+  ['Reptiles', `${filler}Among the reptiles, the python is a large snake.`, ['snakes']],
+  ['Birds', 'The arctic tern is migrating from pole to pole.'],
+  ['Japanese', '私は東京都庁と京都に行きました。猫が好きです。テスト'],
+  ['Chinese', '机器学习是人工智能的一个分支'],
+  ['Korean', '한국어를 배우고 있습니다'],
+  ['Thai', 'ฉันพูดภาษาไทยได้'],
+  ['Accents', 'Un café naïf: naïve, ｆｕｌｌ width'],
+  ['Code', 'call fooBar() or foo_bar, then a.b.c in a multi-agent C++ program on Ubuntu 20.04'],
+  ...Array.from({ length: 4 }, (): [string, string] => ['twin', 'the same text']),
+  ...Array.from({ length: 450 }, (_, index): [string, string, string[]] => [
+    `page ${index}`,
+    `filler ${'common '.repeat(index % 7)}${'lengthening '.repeat(index % 11)}`,
+    ['page'],
+  ]),
+];

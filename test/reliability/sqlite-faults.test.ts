@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, test } from 'node:test';
+import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
+import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { temporaryFolder } from '../support/backends.ts';
+
+describe('a SQLite file that misbehaves', () => {
+  const folder = temporaryFolder();
+
+  test('files and folders are for their owner alone', async () => {
+    const path = join(folder, 'new', 'deep', 'notes.db');
+    const storage = await createSqliteStorage({ path });
+    await save(storage);
+    assert.equal(statSync(join(folder, 'new')).mode & 0o777, 0o700);
+    assert.equal(statSync(join(folder, 'new', 'deep')).mode & 0o777, 0o700);
+    for (const suffix of ['', '-wal', '-shm']) assert.equal(statSync(path + suffix).mode & 0o777, 0o600);
+    await storage.close();
+    assert.equal(existsSync(`${path}-wal`), false);
+  });
+
+  test('T140, T141: the file is in WAL mode, ours by its header, and at the newest schema', async () => {
+    const path = join(folder, 'header.db');
+    const storage = await createSqliteStorage({ path });
+    assert.equal((await storage.describe()).schema, 1);
+    assert.deepEqual(await storage.check(), []);
+    await storage.close();
+    const bytes = readFileSync(path);
+    assert.deepEqual([bytes[18], bytes[19]], [2, 2], 'read and write version 2 is the write-ahead log');
+    assert.equal(bytes.toString('latin1', 68, 72), 'Carr');
+  });
+
+  test('a newer schema is refused, and left as it is', async () => {
+    const path = join(folder, 'newer.db');
+    await (await createSqliteStorage({ path })).close();
+    edit(path, 'PRAGMA user_version = 99');
+    const before = readFileSync(path);
+    const error = await fails(createSqliteStorage({ path }), 'storage_newer');
+    assert.match(error.message, /schema 99.*Upgrade Carrel/);
+    assert.deepEqual(readFileSync(path), before);
+  });
+
+  test('T150: the database of another program is refused, and left as it is', async () => {
+    const path = join(folder, 'foreign.db');
+    edit(path, 'CREATE TABLE notes (id TEXT); CREATE VIEW v AS SELECT 1');
+    await fails(createSqliteStorage({ path }), 'storage_foreign');
+    const marked = join(folder, 'foreign-marked.db');
+    edit(marked, 'PRAGMA application_id = 7; CREATE TABLE t (x)');
+    await fails(createSqliteStorage({ path: marked }), 'storage_foreign');
+  });
+
+  test('a file that is no database is refused', async () => {
+    const path = join(folder, 'garbage.db');
+    writeFileSync(path, 'This is not a database at all. '.repeat(200));
+    const error = await fails(createSqliteStorage({ path }), 'storage_corrupt');
+    assert.equal(error.message.includes('not a database at all'), false);
+  });
+
+  test('damage inside a file is an error of the call that meets it, and the check finds it', async () => {
+    const path = join(folder, 'damaged.db');
+    const storage = await createSqliteStorage({ path });
+    for (let index = 0; index < 200; index += 1) await save(storage, 'words '.repeat(200));
+    await storage.close();
+    const bytes = readFileSync(path);
+    // The schema lies at the front and stays readable.
+    bytes.fill(0xa5, Math.floor(bytes.length / 2));
+    writeFileSync(path, bytes);
+    const damaged = await createSqliteStorage({ path });
+    await fails(damaged.notes.list({ query: 'words', limit: 100, offset: 0 }), 'storage_corrupt');
+    const outcome = await damaged.check().then(
+      (problems) => problems.length > 0,
+      (error) => isCarrelError(error) && error.code === 'storage_corrupt',
+    );
+    assert.equal(outcome, true);
+    await damaged.close();
+  });
+
+  test('a folder in the place of the file is a clean error', async () => {
+    await fails(createSqliteStorage({ path: folder }), 'unavailable');
+  });
+
+  test('a step of a migration that fails leaves the step before it', async () => {
+    const path = join(folder, 'steps.db');
+    const { openDatabase } = await import('../../src/storage/sqlite/database.ts');
+    const { migrate, schemaVersion } = await import('../../src/storage/sqlite/migrate.ts');
+    const database = openDatabase({ path, role: 'writer', busyTimeoutMs: 1000 });
+    const first = 'CREATE TABLE one (x)';
+    assert.throws(() => migrate(database, [first, 'CREATE TABLE two (x); CREATE TABLE two (x)']));
+    assert.equal(schemaVersion(database), 1);
+    assert.equal(database.get("SELECT 1 FROM sqlite_schema WHERE name = 'two'"), undefined);
+    migrate(database, [first, 'CREATE TABLE two (x)']);
+    assert.equal(schemaVersion(database), 2);
+    database.close();
+  });
+
+  test('T152: eight connections that open a new file at once all write to it', async () => {
+    const path = join(folder, 'together.db');
+    const storages = await Promise.all(Array.from({ length: 8 }, () => createSqliteStorage({ path })));
+    await Promise.all(storages.flatMap((storage) => Array.from({ length: 10 }, () => save(storage))));
+    assert.equal((await storages[0]?.notes.list({ limit: 1, offset: 0 }))?.total, 80);
+    for (const storage of storages) await storage.close();
+  });
+
+  test('a lock that another process keeps is storage_busy after the bound, and goes away with it', async () => {
+    const path = join(folder, 'locked.db');
+    const storage = await createSqliteStorage({ path, busyTimeoutMs: 20 });
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    await fails(save(storage), 'storage_busy');
+    assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 0);
+    other.exec('ROLLBACK');
+    other.close();
+    await save(storage);
+    await storage.close();
+  });
+
+  test('a search beyond its time is stopped alone, and the next one is answered', async () => {
+    const path = join(folder, 'slow.db');
+    const filled = await createSqliteStorage({ path });
+    for (let index = 0; index < 60; index += 1) await save(filled, 'slow words '.repeat(4500));
+    await filled.close();
+    const storage = await createSqliteStorage({ path, queryTimeoutMs: 1, readersMax: 1 });
+    await fails(storage.notes.list({ query: 'slow', limit: 60, offset: 0 }), 'query_timeout');
+    await save(storage, 'still writing');
+    await storage.close();
+    const patient = await createSqliteStorage({ path, readersMax: 1 });
+    const controller = new AbortController();
+    const given = patient.notes.list({ query: 'slow', limit: 60, offset: 0 }, { signal: controller.signal });
+    const behind = patient.notes.list({ query: 'still', limit: 1, offset: 0 });
+    controller.abort(new Error('given up'));
+    await assert.rejects(given, /given up/);
+    assert.equal((await behind).total, 1);
+    await patient.close();
+  });
+
+  test('a closed storage says so', async () => {
+    const storage = await createSqliteStorage({ path: join(folder, 'closed.db') });
+    await storage.close();
+    await fails(save(storage), 'unavailable');
+    await fails(storage.notes.list({ limit: 1, offset: 0 }), 'unavailable');
+  });
+
+  test('an open storage with nothing to do does not keep its process alive', async () => {
+    const script = `
+      const { createSqliteStorage } = await import(${JSON.stringify(new URL('../../src/storage/sqlite/sqlite-storage.ts', import.meta.url))});
+      const storage = await createSqliteStorage({ path: ${JSON.stringify(join(folder, 'idle.db'))} });
+      await storage.notes.list({ limit: 1, offset: 0 });`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (data) => {
+        output += data;
+      });
+    }
+    const [code] = await once(child, 'close');
+    assert.deepEqual([code, output], [0, '']);
+  });
+});
+
+describe('a disk that misbehaves', { skip: cannotMount() }, () => {
+  const folder = temporaryFolder();
+
+  test('T145: a full disk refuses writes, goes on reading, and recovers without a restart', async () => {
+    const disk = mountDisk(join(folder, 'full'), '2m');
+    const storage = await createSqliteStorage({ path: join(disk, 'notes.db') });
+    await save(storage, 'findable');
+    const ballast = join(disk, 'ballast');
+    let acknowledged = 1;
+    let refused: unknown;
+    for (let count = 0; refused === undefined && count < 500; count += 1) {
+      await save(storage, `filling ${'x'.repeat(20_000)}`).then(
+        () => {
+          acknowledged += 1;
+        },
+        (error) => {
+          refused = error;
+        },
+      );
+      if (count === 3) writeFileSync(ballast, Buffer.alloc(300_000));
+    }
+    assert.ok(isCarrelError(refused) && refused.code === 'storage_full', String(refused));
+    assert.equal((await storage.notes.list({ query: 'findable', limit: 1, offset: 0 })).total, 1);
+    rmSync(ballast);
+    await save(storage, 'after');
+    assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, acknowledged + 1);
+    assert.deepEqual(await storage.check(), []);
+    await storage.close();
+  });
+
+  test('a disk that became read-only refuses writes and goes on reading', async () => {
+    const disk = mountDisk(join(folder, 'read-only'), '8m');
+    const path = join(disk, 'notes.db');
+    await (await createSqliteStorage({ path })).close();
+    execFileSync('mount', ['-o', 'remount,ro', disk]);
+    const error = await createSqliteStorage({ path }).then(
+      async (storage) => {
+        const outcome = await save(storage).then(
+          () => undefined,
+          (thrown) => thrown,
+        );
+        await storage.close();
+        return outcome;
+      },
+      (thrown) => thrown,
+    );
+    assert.ok(isCarrelError(error) && ['storage_read_only', 'unavailable'].includes(error.code), String(error));
+    execFileSync('mount', ['-o', 'remount,rw', disk]);
+    const storage = await createSqliteStorage({ path });
+    await save(storage);
+    await storage.close();
+  });
+});
+
+test('a file without write permission is a clean error', {
+  skip: process.getuid?.() === 0 && 'root may write anything',
+}, async () => {
+  const path = join(temporaryFolder(), 'mode', 'notes.db');
+  await (await createSqliteStorage({ path })).close();
+  chmodSync(join(path, '..'), 0o500);
+  const storage = await createSqliteStorage({ path }).catch((error) => error);
+  assert.ok(isCarrelError(storage));
+  chmodSync(join(path, '..'), 0o700);
+});
+
+async function save(storage: Storage, content = 'some words'): Promise<unknown> {
+  return storage.notes.save({ title: 'title', content: content.slice(0, 50_000), tags: [], sourceUrls: [] });
+}
+
+async function fails(promise: Promise<unknown>, code: ErrorCode): Promise<Error> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  assert.ok(isCarrelError(error), `expected ${code}, got ${error}`);
+  assert.equal(error.code, code);
+  return error;
+}
+
+function edit(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+}
+
+function cannotMount(): string | false {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root can mount a small disk';
+  const folder = '/tmp/carrel-mount-probe';
+  try {
+    mkdirSync(folder, { recursive: true });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync('umount', [folder]);
+    return false;
+  } catch {
+    return 'this machine does not allow mounting';
+  }
+}
+
+function mountDisk(folder: string, size: string): string {
+  mkdirSync(folder);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
+  after(() => execFileSync('umount', ['-l', folder]));
+  return folder;
+}
