@@ -27,3 +27,7 @@ export interface ReadOptions {
   /** Gives the call up, and with it the thread or connection that performs it. */
   readonly signal?: AbortSignal | undefined;
 }
+
+export interface StorageDeps {
+  readonly now?: () => Date;
+}

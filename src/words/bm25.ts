@@ -63,7 +63,7 @@ const fieldSettings = {
 } as const satisfies Record<keyof FieldValues, { boost: number; lengthShare: number }>;
 
 /** A phrase is as rare as its words are together. Always above zero, so that a match never lowers a score. */
-function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
+export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
   let weight = 0;
   for (const member of membersOf(leaf)) {
     const found = Math.min(documents, documentsWith.get(leafKey(member)) ?? 0);

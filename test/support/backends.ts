@@ -1,9 +1,12 @@
+import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
+import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgres } from './postgres.ts';
 
 export interface Backend {
   readonly name: 'sqlite' | 'postgres';
@@ -14,6 +17,10 @@ export interface Backend {
 /** Runs the suite once on each backend. */
 export function onEachBackend(name: string, suite: (backend: Backend) => void): void {
   describe(`${name} on SQLite`, () => suite(sqliteBackend()));
+  const obstacle = postgresObstacle();
+  describe(`${name} on PostgreSQL`, { skip: obstacle ?? false }, () => {
+    if (obstacle === undefined) suite(postgresBackend());
+  });
 }
 
 /** A folder that is removed when the suite has ended. */
@@ -34,6 +41,32 @@ function sqliteBackend(): Backend {
     async open(options = {}) {
       const storage = await createSqliteStorage({ path: join(folder, `${opened.length}.db`) }, options);
       opened.push(storage);
+      return storage;
+    },
+  };
+}
+
+function postgresBackend(): Backend {
+  let server: PostgresServer | undefined;
+  const closings: (() => Promise<void>)[] = [];
+  after(async () => {
+    for (const close of closings.reverse()) await close();
+    await server?.stop();
+  });
+  return {
+    name: 'postgres',
+    async open(options = {}) {
+      if (server === undefined) {
+        const started = await startPostgres();
+        assert.ok(typeof started !== 'string', String(started));
+        server = started;
+      }
+      const database = await createTestDatabase(server);
+      const storage = await createPostgresStorage({ url: database.url }, options);
+      closings.push(async () => {
+        await storage.close();
+        await database.drop();
+      });
       return storage;
     },
   };

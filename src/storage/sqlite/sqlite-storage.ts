@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import { newNote } from '../notes.ts';
-import type { Storage } from '../storage.ts';
+import type { Storage, StorageDeps } from '../storage.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createReaderPool } from './reader-pool.ts';
 import { createSqliteThread } from './sqlite-thread.ts';
@@ -11,10 +11,6 @@ export interface SqliteStorageConfig {
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   readonly readersMax?: number;
-}
-
-export interface StorageDeps {
-  readonly now?: () => Date;
 }
 
 /**

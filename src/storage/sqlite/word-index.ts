@@ -1,32 +1,22 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { countedLeaves, createScorer, type DocumentTerms, type IndexStatistics } from '../../words/bm25.ts';
 import { termText } from '../../words/term-text.ts';
-import { leafKey, leavesOf, type WordQuery } from '../../words/word-query.ts';
+import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
+import { type Candidate, rankPool } from '../rank-pool.ts';
+import type { FoundPage, IndexedTexts, Page } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { renderMatch } from './render-match.ts';
 
 /** Full text of one kind of document. FTS5 finds candidates; our own BM25 puts them in order. */
 export interface WordIndex {
   write(key: number, texts: IndexedTexts): void;
-  find(query: WordQuery, filter: KeyFilter, page: { limit: number; offset: number }): FoundPage;
-}
-
-export interface IndexedTexts {
-  readonly title: string;
-  readonly heading: string;
-  readonly body: string;
+  find(query: WordQuery, filter: KeyFilter, page: Page): FoundPage;
 }
 
 /** A subselect of the keys that may be found; without `sql`, all of them. */
 export interface KeyFilter {
   readonly sql: string | undefined;
   readonly values: readonly SQLInputValue[];
-}
-
-export interface FoundPage {
-  /** In order. */
-  readonly found: readonly { readonly key: number; readonly score: number }[];
-  readonly total: number;
 }
 
 export interface WordIndexConfig {
@@ -64,8 +54,9 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
         pool.length < poolMax
           ? pool.length
           : numberOf(database.get(sql.count(inFilter), match, ...filter.values) ?? {}, 'total');
-      const ranked = rank(pool.slice(0, poolMax));
-      const found = ranked.slice(page.offset, page.offset + page.limit);
+      const leaves = leavesOf(query);
+      const score = createScorer(leaves, documentsWith(leaves), statistics());
+      const found = rankPool(candidates(pool), score).slice(page.offset, page.offset + page.limit);
       const missing = Math.min(page.limit, total - page.offset) - found.length;
       if (missing > 0) {
         for (const row of select(missing, Math.max(poolMax, page.offset))) {
@@ -73,25 +64,21 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
         }
       }
       return { found, total };
-
-      function rank(rows: readonly Row[]): { key: number; score: number }[] {
-        const ids = new Map(rows.map((row) => [numberOf(row, 'key'), textOf(row, 'id')]));
-        const score = createScorer(leavesOf(query), documentsWith(query), statistics());
-        return database
-          .all(sql.terms, JSON.stringify([...ids.keys()]))
-          .map((row) => ({ key: numberOf(row, 'key'), score: score(documentTerms(row)) }))
-          .sort((a, b) => b.score - a.score || compare(ids.get(a.key), ids.get(b.key)));
-      }
     },
   };
 
-  function documentsWith(query: WordQuery): Map<string, number> {
+  function candidates(rows: readonly Row[]): Candidate[] {
+    const ids = new Map(rows.map((row) => [numberOf(row, 'key'), textOf(row, 'id')]));
+    return database.all(sql.terms, JSON.stringify([...ids.keys()])).map((row) => {
+      const key = numberOf(row, 'key');
+      return { key, id: ids.get(key) ?? '', terms: documentTerms(row) };
+    });
+  }
+
+  function documentsWith(leaves: readonly WordLeaf[]): Map<string, number> {
     const counts = new Map<string, number>();
-    for (const leaf of countedLeaves(leavesOf(query))) {
-      const row = database.get(
-        `SELECT count(*) AS total FROM ${name}_words WHERE ${name}_words MATCH ?`,
-        renderMatch(leaf) ?? '',
-      );
+    for (const leaf of countedLeaves(leaves)) {
+      const row = database.get(sql.count(''), renderMatch(leaf) ?? '');
       counts.set(leafKey(leaf), row === undefined ? 0 : numberOf(row, 'total'));
     }
     return counts;
@@ -128,9 +115,4 @@ function documentTerms(row: Row): DocumentTerms {
     length: numberOf(row, `${name}_length`),
   });
   return { title: field('title'), heading: field('heading'), body: field('body') };
-}
-
-/** By code unit, as the databases compare bytes of ASCII; the order of a language would differ between machines. */
-function compare(a = '', b = ''): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool, type PoolClient } from 'pg';
+import { CarrelError } from '../../base/errors.ts';
+import type { ReadOptions } from '../storage.ts';
+import { isRetryable, storageError } from './postgres-errors.ts';
+
+export interface PostgresConfig {
+  /** postgres://user:password@host:port/database */
+  readonly url: string;
+  readonly connectionsMax?: number;
+  readonly connectTimeoutMs?: number;
+  /** The server stops a statement that takes longer. */
+  readonly queryTimeoutMs?: number;
+}
+
+export type Row = Record<string, unknown>;
+
+/** Statements of one transaction. Texts are constant and values are bound: none is ever put into the text. */
+export interface Statements {
+  query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface Connections {
+  /** All statements see the same state. */
+  read<T>(work: (statements: Statements) => Promise<T>, options?: ReadOptions): Promise<T>;
+  /** All of it or nothing. Done again when another transaction was in the way, so it must do nothing besides. */
+  write<T>(work: (statements: Statements) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+const attemptsMax = 6;
+
+export function createConnections(config: PostgresConfig): Connections {
+  const pool = new Pool({
+    connectionString: config.url,
+    max: config.connectionsMax ?? 10,
+    connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
+    statement_timeout: config.queryTimeoutMs ?? 5000,
+    idle_in_transaction_session_timeout: 60_000,
+    application_name: 'carrel',
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks is replaced when the next call needs one; that call tells if it cannot be.
+  pool.on('error', () => {});
+  let closed = false;
+
+  return {
+    read: (work, options) => perform('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options?.signal),
+    write: (work) => perform('BEGIN', work, undefined),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await pool.end();
+    },
+  };
+
+  async function perform<T>(
+    begin: string,
+    work: (statements: Statements) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
+      try {
+        return await once(begin, work, signal);
+      } catch (error) {
+        if (!isRetryable(error) || attempt >= attemptsMax) throw storageError(error);
+        // Apart by chance, so that the same two do not meet again.
+        await delay(Math.random() * 10 * 2 ** attempt);
+      }
+    }
+  }
+
+  async function once<T>(
+    begin: string,
+    work: (statements: Statements) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    const lose = (error: Error) => {
+      broken ??= error;
+    };
+    client.on('error', lose);
+    try {
+      return await abortable(transaction(client, begin, work, lose), signal);
+    } catch (error) {
+      if (signal?.aborted) lose(new Error('given up'));
+      throw error;
+    } finally {
+      client.off('error', lose);
+      // A connection in an unknown state is not used again.
+      client.release(broken);
+    }
+  }
+}
+
+async function transaction<T>(
+  client: PoolClient,
+  begin: string,
+  work: (statements: Statements) => Promise<T>,
+  lose: (error: Error) => void,
+): Promise<T> {
+  await client.query(begin);
+  try {
+    const result = await work({
+      query: async (text, values = []) => (await client.query<Row>({ text, values: [...values] })).rows,
+    });
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(lose);
+    throw error;
+  }
+}
+
+async function abortable<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return result;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([result, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    result.catch(() => {});
+    promise.catch(() => {});
+  }
+}
+
+export function textOf(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`);
+  return value;
+}
+
+export function textsOf(row: Row, column: string): string[] {
+  const value = row[column];
+  if (!Array.isArray(value)) throw new TypeError(`column ${column} is no list`);
+  return value.map(String);
+}
+
+/** Keys and counts are 64 bits wide, which `pg` gives as text. */
+export function numberOf(row: Row, column: string): number {
+  const number = Number(row[column]);
+  if (!Number.isFinite(number)) throw new TypeError(`column ${column} is no number`);
+  return number;
+}

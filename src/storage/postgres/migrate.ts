@@ -1,0 +1,40 @@
+import { checkSchema } from '../schema-version.ts';
+import { type Connections, numberOf, type Statements } from './connections.ts';
+import { migrations } from './migrations.ts';
+
+/** Everything of ours is in a schema of this name, so that it cannot meet the tables of others. */
+const prepare = `
+  CREATE SCHEMA IF NOT EXISTS carrel;
+  CREATE TABLE IF NOT EXISTS carrel.schema_version (version integer NOT NULL)`;
+
+/**
+ * Brings the database to the newest schema, one transaction per step. Servers that start at the same time wait for the
+ * one that holds the lock, and then find the step done; the lock goes with its transaction, even when its holder dies.
+ */
+export async function migrate(connections: Connections, steps: readonly string[] = migrations): Promise<void> {
+  while ((await connections.write((statements) => migrateOnce(statements, steps))) < steps.length);
+}
+
+export async function schemaVersion(statements: Statements): Promise<number> {
+  const [row] = await statements.query('SELECT version FROM carrel.schema_version');
+  return row === undefined ? 0 : numberOf(row, 'version');
+}
+
+/** "Carr", as in the header of our SQLite files. */
+const lockKey = 0x43617272;
+
+async function migrateOnce(statements: Statements, steps: readonly string[]): Promise<number> {
+  await statements.query('SET LOCAL statement_timeout = 0');
+  await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
+  const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
+  if (known?.['known'] !== true) for (const sql of prepare.split(';')) await statements.query(sql);
+  const version = checkSchema(await schemaVersion(statements), steps.length);
+  const step = steps[version];
+  if (step === undefined) return version;
+  for (const sql of step.split(';')) if (sql.trim() !== '') await statements.query(sql);
+  await statements.query(
+    version === 0 ? 'INSERT INTO carrel.schema_version VALUES ($1)' : 'UPDATE carrel.schema_version SET version = $1',
+    [version + 1],
+  );
+  return version + 1;
+}

@@ -1,0 +1,94 @@
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+
+/** Names what PostgreSQL or the connection to it reports, in words that say what to do; its own text stays inside. */
+export function storageError(error: unknown): unknown {
+  if (isCarrelError(error) || !(error instanceof Error)) return error;
+  const code = errorCode(error);
+  if (code === undefined) return isConnectionLoss(error) ? unavailable(error) : error;
+  return (translations.get(code) ?? translations.get(code.slice(0, 2)))?.(error) ?? error;
+}
+
+/** The transaction lost against another one and will succeed when it is done again. */
+export function isRetryable(error: unknown): boolean {
+  const code = error instanceof Error ? errorCode(error) : undefined;
+  return code === '40001' || code === '40P01';
+}
+
+type Translation = (cause: Error) => CarrelError;
+
+const unavailable: Translation = (cause) =>
+  new CarrelError('unavailable', 'The database does not answer. Check that PostgreSQL runs and can be reached.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+
+const readOnly: Translation = (cause) =>
+  new CarrelError('storage_read_only', 'The database takes no writes. Connect to the primary server.', { cause });
+
+const credentials: Translation = (cause) =>
+  new CarrelError('invalid_config', 'PostgreSQL refuses the user, password or database that is configured.', { cause });
+
+const rights: Translation = (cause) =>
+  new CarrelError(
+    'invalid_config',
+    'The configured PostgreSQL user may not do this. Grant it rights on the database.',
+    {
+      cause,
+    },
+  );
+
+const full: Translation = (cause) =>
+  new CarrelError(
+    'storage_full',
+    'The disk of the database is full; nothing was saved. Free some space and try again.',
+    {
+      cause,
+    },
+  );
+
+const busy: Translation = (cause) =>
+  new CarrelError('storage_busy', 'Others are changing the same data. Try again.', { cause, retryAfterSeconds: 1 });
+
+const corrupt: Translation = (cause) =>
+  new CarrelError('storage_corrupt', 'PostgreSQL reports damaged data. Restore a backup.', { cause });
+
+const timeout: Translation = (cause) =>
+  new CarrelError('query_timeout', 'The search took too long and was stopped. Ask for fewer or rarer words.', {
+    cause,
+  });
+
+/** By SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by the code of the socket. */
+const translations = new Map<string, Translation>([
+  ['08', unavailable],
+  ['25006', readOnly],
+  ['28', credentials],
+  ['3D', credentials],
+  ['40', busy],
+  ['42501', rights],
+  ['53', unavailable],
+  ['53100', full],
+  ['55P03', busy],
+  ['57014', timeout],
+  ['57', unavailable],
+  ['58', unavailable],
+  ['XX001', corrupt],
+  ['XX002', corrupt],
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].map(
+    (code): [string, Translation] => [code, unavailable],
+  ),
+]);
+
+function errorCode(error: Error): string | undefined {
+  if (error instanceof AggregateError) {
+    const [first] = error.errors;
+    return first instanceof Error ? errorCode(first) : undefined;
+  }
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** What `pg` itself throws has no code. */
+function isConnectionLoss(error: Error): boolean {
+  return /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|not queryable/i.test(
+    error.message,
+  );
+}

@@ -1,0 +1,39 @@
+import type { Storage, StorageDeps } from '../storage.ts';
+import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
+import { migrate, schemaVersion } from './migrate.ts';
+import { createNoteStore } from './notes.ts';
+
+/** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
+export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
+  const connections = createConnections(config);
+  try {
+    await migrate(connections);
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+  return {
+    notes: createNoteStore(connections, deps.now ?? (() => new Date())),
+    describe: () =>
+      connections.read(async (statements) => {
+        const [row = {}] = await statements.query(
+          `SELECT current_setting('server_version') AS version,
+             (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
+              WHERE c.relnamespace = 'carrel'::regnamespace AND c.relkind = 'r') AS bytes`,
+        );
+        const schema = await schemaVersion(statements);
+        return { backend: 'postgres', version: textOf(row, 'version'), schema, bytes: numberOf(row, 'bytes') };
+      }),
+    check: () =>
+      connections.read(async (statements) => {
+        const [row = {}] = await statements.query(
+          `SELECT count(*) FILTER (WHERE t.key IS NULL) AS missing FROM carrel.notes n
+           LEFT JOIN carrel.note_terms t ON t.key = n.key`,
+        );
+        return numberOf(row, 'missing') === 0
+          ? []
+          : ['The full-text index of notes does not agree with what is stored.'];
+      }),
+    close: () => connections.close(),
+  };
+}
