@@ -169,14 +169,18 @@ export interface EntryPage {
   readonly plan: string | undefined;
 }
 
-export interface WordSearchRequest extends ListRequest {
+export interface WordSearchRequest {
   readonly query: WordQuery;
+  readonly filter: EntryFilter;
+  readonly limit: number;
+  readonly offset: number;
+  /** Add how the database carries the filter out. */
+  readonly explain: boolean;
 }
 
 export interface ScoredPage {
-  readonly entries: readonly Entry[];
-  /** Of each entry, in the same order. */
-  readonly scores: readonly number[];
+  readonly hits: readonly { readonly id: number; readonly score: number }[];
+  /** Of all entries that fit, on this page or not. */
   readonly total: number;
   readonly plan: string | undefined;
 }

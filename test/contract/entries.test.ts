@@ -30,10 +30,8 @@ onEachBackend('context entries', (backend) => {
     (await entries.list({ filter: {}, limit: 1000, offset: 0, images: false, explain: false, ...request })).entries;
   const found = async (text: string, threadId?: string) =>
     (
-      await entries.searchWords({
-        ...{ query: parseQuery(text), filter: { threadId }, limit: 100, offset: 0, images: false, explain: false },
-      })
-    ).entries.map(({ id }) => id);
+      await entries.searchWords({ query: parseQuery(text), filter: { threadId }, limit: 100, offset: 0, explain: false })
+    ).hits.map(({ id }) => id);
   const image = { data: new Uint8Array([0x89, 0x50, 0, 255]), mimeType: 'image/png', metadata: { alt: 'x' } };
 
   test('002 store_context: an entry comes back as it was stored', async () => {
@@ -229,7 +227,7 @@ onEachBackend('context entries', (backend) => {
       explain: false,
     };
     for (let offset = 0; offset < 240; offset += 17) {
-      searched.push(...(await entries.searchWords({ ...request, limit: 17, offset })).entries.map(({ id }) => id));
+      searched.push(...(await entries.searchWords({ ...request, limit: 17, offset })).hits.map(({ id }) => id));
     }
     assert.equal(new Set(searched).size, 230);
     assert.equal(searched.length, 230);

@@ -59,11 +59,13 @@ export function createEntryVectors(dialect: Dialect): EntryVectors {
         `SELECT count(*) AS total, coalesce(max(key), 0) AS last_key FROM ${vectors} WHERE model = ?`,
         model,
       );
-      const [waiting = {}] = yield* query(`SELECT count(*) AS total FROM ${pending}`, model);
+      // What is removed loses its vectors at once, so the difference is what still waits.
+      const [live = {}] = yield* query(`SELECT count(*) AS total FROM ${entries} WHERE deleted_at IS NULL`);
+      const [done = {}] = yield* query(`SELECT count(*) AS total FROM ${embeddings} WHERE model = ?`, model);
       return {
         count: numberOf(state, 'total'),
         lastKey: numberOf(state, 'last_key'),
-        pending: numberOf(waiting, 'total'),
+        pending: numberOf(live, 'total') - numberOf(done, 'total'),
       };
     },
     *vectorsAfter({ model, after, limit }) {

@@ -32,25 +32,14 @@ export function createEntryReads(dialect: Dialect): EntryReads {
       const plan = explain ? yield* planOf(select, [...values, limit, offset]) : undefined;
       return { entries: yield* entriesOf(rows, images, dialect), plan };
     },
-    *searchWords({ query: words, filter, limit, offset, images, explain }) {
+    *searchWords({ query: words, filter, limit, offset, explain }) {
       const condition = filterCondition(filter, dialect);
       // The index holds only what is not removed.
       const needed = isOpen(filter) ? undefined : condition;
       const { found, total } = yield* ask((engine) => engine.findWords(words, needed, { limit, offset }));
-      const byId = new Map(
-        (yield* read(
-          found.map(({ key }) => key),
-          images,
-        )).map((entry) => [entry.id, entry]),
-      );
-      const hits = found.flatMap(({ key, score }) => {
-        const entry = byId.get(key);
-        return entry === undefined ? [] : [{ entry, score }];
-      });
       const select = `SELECT o.key FROM ${entries} o WHERE ${condition.sql}`;
       return {
-        entries: hits.map(({ entry }) => entry),
-        scores: hits.map(({ score }) => score),
+        hits: found.map(({ key, score }) => ({ id: key, score })),
         total,
         plan: explain ? yield* planOf(select, condition.values) : undefined,
       };
