@@ -30,7 +30,13 @@ onEachBackend('context entries', (backend) => {
     (await entries.list({ filter: {}, limit: 1000, offset: 0, images: false, explain: false, ...request })).entries;
   const found = async (text: string, threadId?: string) =>
     (
-      await entries.searchWords({ query: parseQuery(text), filter: { threadId }, limit: 100, offset: 0, explain: false })
+      await entries.searchWords({
+        query: parseQuery(text),
+        filter: { threadId },
+        limit: 100,
+        offset: 0,
+        explain: false,
+      })
     ).hits.map(({ id }) => id);
   const image = { data: new Uint8Array([0x89, 0x50, 0, 255]), mimeType: 'image/png', metadata: { alt: 'x' } };
 

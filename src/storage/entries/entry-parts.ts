@@ -40,16 +40,20 @@ export function createEntryParts(dialect: Dialect): EntryParts {
       }
     },
     *writeWords(entry, text) {
-      yield* query(`DELETE FROM ${table('entry_terms')} WHERE key = ?`, entry);
+      yield* removeWords([entry]);
       yield* ask((engine) => engine.writeWords(entry, { title: '', heading: '', body: text }));
     },
-    *removeWords(entries) {
-      yield* query(`DELETE FROM ${table('entry_terms')} WHERE key IN (${dialect.integers})`, { list: entries });
-    },
+    removeWords,
     *removeVectors(entries) {
       const list = { list: entries };
       yield* query(`DELETE FROM ${table('vectors')} WHERE entry IN (${dialect.integers})`, list);
       yield* query(`DELETE FROM ${table('embeddings')} WHERE entry IN (${dialect.integers})`, list);
     },
   };
+
+  function* removeWords(entries: readonly number[]): Work<void> {
+    for (const name of dialect.wordTables) {
+      yield* query(`DELETE FROM ${table(name)} WHERE key IN (${dialect.integers})`, { list: entries });
+    }
+  }
 }

@@ -49,6 +49,8 @@ export interface Dialect {
   readonly forUpdate: string;
   /** Lets one transaction at a time pass for each value. Undefined where there is only one writer. */
   readonly lock: string | undefined;
+  /** The tables of the word index from which an entry has to be taken. Triggers keep the others in step. */
+  readonly wordTables: readonly string[];
   /** Rows in which the plan of a statement comes. */
   explain(sql: string): string;
   planLine(row: Row): string;

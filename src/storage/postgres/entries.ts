@@ -14,9 +14,11 @@ import { createWordIndex, type WordIndex } from './word-index.ts';
 /** An entry may be long, and each of the pool is read. */
 const poolMax = 200;
 
+const totalMax = 1_000_000;
+
 export function createEntryStore(connections: Connections, now: () => Date): EntryStore {
   const operations = createEntryOperations(postgresDialect);
-  const words = createWordIndex({ name: 'context_entry', owner: 'context_entries', poolMax });
+  const words = createWordIndex({ name: 'context_entry', owner: 'context_entries', poolMax, totalMax });
   const perform = <Name extends OperationName>(
     name: Name,
     request: RequestOf<Name>,
@@ -46,6 +48,7 @@ const postgresDialect: Dialect = {
   ending: (text, part) => `right(${text}, length(${part}))`,
   forUpdate: 'FOR UPDATE',
   lock: 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))',
+  wordTables: ['entry_terms', 'entry_words'],
   explain: (sql) => `EXPLAIN ${sql}`,
   planLine: (row) => String(row['QUERY PLAN']),
 };
@@ -53,13 +56,13 @@ const postgresDialect: Dialect = {
 function createEngine(statements: Statements, words: WordIndex): Engine {
   return {
     query: (sql, values) => statements.query(numbered(sql), values.map(bound)),
-    writeWords: (key, texts) => words.write(statements, key, texts),
+    writeWords: (key, texts) => words.write(statements, [{ key, ...texts }]),
     findWords: (query, condition, page) =>
       words.find(
         statements,
         query,
         condition === undefined
-          ? { sql: 'true', values: [] }
+          ? { sql: undefined, values: [] }
           : { sql: numbered(condition.sql), values: condition.values.map(bound) },
         page,
       ),

@@ -3,6 +3,7 @@ import { createConnections, numberOf, type PostgresConfig, textOf } from './conn
 import { createEntryStore } from './entries.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { createNoteStore } from './notes.ts';
+import { createPassageStore } from './passages.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
@@ -17,6 +18,11 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   return {
     notes: createNoteStore(connections, now),
     entries: createEntryStore(connections, now),
+    passages: {
+      context: createPassageStore(connections, 'context'),
+      kb: createPassageStore(connections, 'kb'),
+      notes: createPassageStore(connections, 'notes'),
+    },
     describe: () =>
       connections.read(async (statements) => {
         const [row = {}] = await statements.query(

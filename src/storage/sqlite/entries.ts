@@ -19,6 +19,8 @@ export type EntryTable = {
 /** An entry may be long, and each of the pool is read. */
 const poolMax = 200;
 
+const totalMax = 1_000_000;
+
 export function createEntryTable(database: Database): EntryTable {
   const operations = createEntryOperations(sqliteDialect);
   const engine = createEngine(database);
@@ -51,12 +53,13 @@ const sqliteDialect: Dialect = {
   forUpdate: '',
   // The write lock is taken when a transaction begins.
   lock: undefined,
+  wordTables: ['entry_terms'],
   explain: (sql) => `EXPLAIN QUERY PLAN ${sql}`,
   planLine: (row) => `id:${row['id']} parent:${row['parent']} notused:${row['notused']} detail:${row['detail']}`,
 };
 
 function createEngine(database: Database): Engine {
-  const words = createWordIndex(database, { name: 'context_entry', owner: 'context_entries', poolMax });
+  const words = createWordIndex(database, { name: 'context_entry', owner: 'context_entries', poolMax, totalMax });
   return {
     query: (sql, values) => database.all(sql, ...values.map(bound)),
     writeWords: (key, texts) => words.write(key, texts),

@@ -1,4 +1,5 @@
 import { entrySchema } from './entry-schema.ts';
+import { passageSchema } from './passage-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
 
 /**
@@ -29,5 +30,6 @@ export const migrations: readonly string[] = [
 
   ${wordIndexSchema('note', 'notes')}
   `,
+  ['context', 'kb', 'notes'].map(passageSchema).join(''),
   entrySchema(),
 ];

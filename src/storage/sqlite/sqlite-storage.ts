@@ -1,6 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { newNote } from '../notes.ts';
+import type { Corpus, PassageStore } from '../passages.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createReaderPool } from './reader-pool.ts';
@@ -39,6 +40,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     return writer.call(store, method, args);
   };
 
+  const passages = (corpus: Corpus): PassageStore => ({
+    replace: (documents) => write('passages', 'replace', [corpus, documents]),
+    remove: (parents) => write('passages', 'remove', [corpus, parents]),
+    get: (keys, options) => readers.call('passages', 'get', [corpus, keys], options),
+    between: (parent, first, last, options) =>
+      readers.call('passages', 'between', [corpus, parent, first, last], options),
+    search: (request, options) => readers.call('passages', 'search', [corpus, request], options),
+  });
+
   return {
     notes: {
       save: (note) => write('notes', 'insert', [newNote(note, now())]),
@@ -50,6 +60,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
       write: (name, request) => write('entries', name, [request, now().toISOString()] as never) as never,
       read: (name, request, options) => readers.call('entries', name, [request, ''] as never, options) as never,
     }),
+    passages: { context: passages('context'), kb: passages('kb'), notes: passages('notes') },
     describe: () => readers.call('upkeep', 'describe', []),
     check: () => write('upkeep', 'check', []),
     async close() {

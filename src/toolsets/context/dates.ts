@@ -18,8 +18,7 @@ export function parseDateRange(start: string | undefined, end: string | undefine
   };
 }
 
-const pattern =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
+const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /** Milliseconds; finer fractions are rounded into the range. */
 function parseDate(parameter: 'start_date' | 'end_date', text: string, round: (ms: number) => number): number {

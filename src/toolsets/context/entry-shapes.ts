@@ -63,6 +63,8 @@ function showCommon(entry: Entry) {
     tags: [...entry.tags],
     created_at: entry.createdAt,
     updated_at: entry.updatedAt,
-    ...(entry.images !== undefined && entry.contentType === 'multimodal' ? { images: entry.images.map(showImage) } : {}),
+    ...(entry.images !== undefined && entry.contentType === 'multimodal'
+      ? { images: entry.images.map(showImage) }
+      : {}),
   };
 }

@@ -15,7 +15,11 @@ export function parseImages(images: readonly Readonly<Record<string, unknown>>[]
     if (data.length > limits.imageMaxMb * mebibyte) throw fault(`Image ${index} exceeds ${limits.imageMaxMb}MB limit`);
     total += data.length;
     if (total > limits.imagesMaxMb * mebibyte) throw fault(`Total image size exceeds ${limits.imagesMaxMb}MB limit`);
-    return { data, mimeType: mimeTypeOf(image['mime_type'], data, index), metadata: metadataOf(image['metadata'], index) };
+    return {
+      data,
+      mimeType: mimeTypeOf(image['mime_type'], data, index),
+      metadata: metadataOf(image['metadata'], index),
+    };
   });
 }
 
@@ -60,7 +64,9 @@ function mimeTypeOf(given: unknown, data: Uint8Array, index: number): string {
   if (sniffed !== undefined) return sniffed;
   if (given === undefined || given === null) return 'image/png';
   if (typeof given === 'string' && /^image\/(png|jpe?g|gif|webp|bmp|avif|tiff|heic)$/.test(given)) return given;
-  throw fault(`Image ${index} has a mime_type that is not accepted; use image/png, image/jpeg, image/gif or image/webp`);
+  throw fault(
+    `Image ${index} has a mime_type that is not accepted; use image/png, image/jpeg, image/gif or image/webp`,
+  );
 }
 
 /** An object, or one as JSON text, which is how the interface first had it. */

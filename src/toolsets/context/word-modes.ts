@@ -1,5 +1,13 @@
 import { parseQuery } from '../../words/query-language.ts';
-import { allOf, exactWord, phraseQuery, plainQuery, prefixQuery, queryLeavesMax, type WordQuery } from '../../words/word-query.ts';
+import {
+  allOf,
+  exactWord,
+  phraseQuery,
+  plainQuery,
+  prefixQuery,
+  queryLeavesMax,
+  type WordQuery,
+} from '../../words/word-query.ts';
 
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
 export type SearchMode = (typeof searchModes)[number];
