@@ -20,5 +20,7 @@ export interface Role {
   bareCalls: boolean;
   /** Reads `.env` in the current folder. */
   envFile: boolean;
+  /** On stdio, where only the one who started us writes, a message may have at least so many bytes. */
+  stdioBytesMin?: number;
   openToolsets(config: Config, log: Logger): Promise<Toolset[]>;
 }

@@ -3,8 +3,11 @@ import type { Logger } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
+import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import { contextSlice } from '../toolsets/context/context-slice.ts';
+import { createContextToolset } from '../toolsets/context/toolset.ts';
 import { createFindToolset } from '../toolsets/find/toolset.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
 import { createResearchToolset } from '../toolsets/research/toolset.ts';
@@ -48,17 +51,44 @@ const research: ToolsetModule = {
   },
 };
 
+const context: ToolsetModule = {
+  name: 'context',
+  slices: [storageSlice, embeddingSlice, contextSlice],
+  async open({ config, log, shared }) {
+    const storage = await shared.storage();
+    const embeddings = config.of(embeddingSlice).provider === 'none' ? undefined : await shared.embeddings();
+    const close = async (): Promise<void> => {
+      await Promise.all([storage.release(), embeddings?.release()]);
+    };
+    try {
+      return await createContextToolset(config.of(contextSlice), {
+        storage: storage.part,
+        embeddings: embeddings?.part,
+        log,
+        close,
+      });
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  },
+};
+
 /** In the order in which their tools are listed. */
-const modules: readonly ToolsetModule[] = [research];
+const modules: readonly ToolsetModule[] = [context, research];
 
 /** `find` is a toolset of its own in `--toolsets`, and is made of the sources of the others. */
 const findName = 'find';
 
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
 export const researchSlices: readonly Slice[] = research.slices;
+export const contextSlices: readonly Slice[] = context.slices;
 
-export async function openResearch(config: Config, log: Logger): Promise<Toolset[]> {
-  const toolset = await research.open({ config, log, shared: createSharedParts(config) });
+export const openResearch = (config: Config, log: Logger): Promise<Toolset[]> => openOne(research, config, log);
+export const openContext = (config: Config, log: Logger): Promise<Toolset[]> => openOne(context, config, log);
+
+async function openOne(module: ToolsetModule, config: Config, log: Logger): Promise<Toolset[]> {
+  const toolset = await module.open({ config, log, shared: createSharedParts(config) });
   return toolset ? [toolset] : [];
 }
 

@@ -138,7 +138,9 @@ function readConfigFile(named: string | boolean | undefined, usual: string): Con
     bytes = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof CarrelError) throw error;
-    if (typeof named !== 'string' && (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    // A data folder that is no folder is told by whoever first writes to it.
+    if (typeof named !== 'string' && ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code)))
+      return undefined;
     const message = `Can't read the configuration file ${path}. Check --config and the file's permissions.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }

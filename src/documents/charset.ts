@@ -1,4 +1,3 @@
-import * as jschardet from 'jschardet';
 import { declaredInMarkup } from './charset-declared.ts';
 import type { DocumentKind } from './document.ts';
 
@@ -6,13 +5,17 @@ import type { DocumentKind } from './document.ts';
  * Bytes to text. The encoding is taken from the byte order mark, the header, the document's own declaration, or the
  * bytes, in this order (HTML standard, "determining the character encoding").
  */
-export function decodeBytes(bytes: Uint8Array, contentType: string | undefined, kind: DocumentKind): string {
+export async function decodeBytes(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  kind: DocumentKind,
+): Promise<string> {
   const marked = markOf(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);
   const declared = headerCharset(contentType) ?? (usesMarkup(kind) ? declaredInMarkup(bytes) : undefined);
   // Many servers say UTF-8 for files that are not: a declaration that the bytes contradict is worth nothing.
   if (declared && (declared !== 'utf-8' || isUtf8(bytes))) return new TextDecoder(declared).decode(bytes);
-  return new TextDecoder(guess(bytes, declared)).decode(bytes);
+  return new TextDecoder(await guess(bytes, declared)).decode(bytes);
 }
 
 function markOf(bytes: Uint8Array): string | undefined {
@@ -41,10 +44,12 @@ function usesMarkup(kind: DocumentKind): boolean {
   return kind === 'html' || kind === 'xml' || kind === 'feed';
 }
 
-function guess(bytes: Uint8Array, declared: string | undefined): string {
+async function guess(bytes: Uint8Array, declared: string | undefined): Promise<string> {
   const wide = utf16WithoutMark(bytes);
   if (wide) return wide;
   if (isUtf8(bytes)) return 'utf-8';
+  // Loaded only for the first document that needs it: its tables are most of the code of a worker.
+  const jschardet = await import('jschardet');
   const { encoding, confidence } = jschardet.detect(sample(bytes));
   const detected = encodingOf(aliases.get(encoding?.toLowerCase() ?? '') ?? encoding ?? undefined);
   if (detected && detected !== 'utf-8' && confidence >= 0.2) return detected;

@@ -23,7 +23,7 @@ export interface Reading {
 /** Runs in a worker only: one call may take all the time and memory that the worker has. */
 export async function extractDocument(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument> {
   const kind = contentKind(source.bytes, source.contentType, source.url);
-  const reading = kind === 'pdf' ? await readPdf(source, limits) : readText(kind, source, limits);
+  const reading = kind === 'pdf' ? await readPdf(source, limits) : await readText(kind, source, limits);
   const text = cleanText(reading.text.slice(0, limits.textCharsMax)).trim();
   if (text === '' && kind === 'pdf') {
     throw new CarrelError(
@@ -53,12 +53,16 @@ async function readPdf(source: DocumentSource, limits: ExtractLimits): Promise<R
   return readPdfText(source.bytes, limits);
 }
 
-function readText(kind: Exclude<DocumentKind, 'pdf'>, source: DocumentSource, limits: ExtractLimits): Reading {
+async function readText(
+  kind: Exclude<DocumentKind, 'pdf'>,
+  source: DocumentSource,
+  limits: ExtractLimits,
+): Promise<Reading> {
   const { bytes, contentType, url, mode } = source;
-  const text = decodeBytes(bytes, contentType, kind);
+  const text = await decodeBytes(bytes, contentType, kind);
   switch (kind) {
     case 'html':
-      return readHtml(text, { mode, url });
+      return readHtml(text, { mode, url, charsMax: limits.textCharsMax });
     case 'feed':
       return readFeed(text, { mode, url, charsMax: limits.textCharsMax });
     case 'json': {

@@ -22,6 +22,9 @@ const startTimeoutMs = 30_000;
 /** Share of a worker's memory for the JavaScript heap. The rest is for Node itself and for off-heap buffers. */
 const heapShare = 0.6;
 
+/** A worker that keeps more than this share of its memory after a document makes room for a fresh one. */
+const residentShareMax = 0.6;
+
 /**
  * A child process that extracts documents. Not a worker thread: `resourceLimits` of a thread does not bound
  * ArrayBuffers, in which a PDF's streams are unpacked, and a thread that exhausts memory ends the whole process.
@@ -34,16 +37,25 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // The worker reads what strangers wrote: it gets no environment, so none of our secrets.
     env: {},
-    execArgv: [`--max-old-space-size=${Math.round(memoryMb * heapShare)}`, '--disable-warning=ExperimentalWarning'],
+    execArgv: [
+      `--max-old-space-size=${Math.round(memoryMb * heapShare)}`,
+      // V8's default of 16 MB per half lets garbage double what a large page takes.
+      '--max-semi-space-size=4',
+      // One thread for collecting garbage: a worker that fights for memory must not take every core.
+      '--v8-pool-size=1',
+      '--disable-warning=ExperimentalWarning',
+    ],
   });
   let alive = true;
+  let killed = false;
   const ended = new Promise<void>((resolve) => {
     const end = () => {
       alive = false;
       resolve();
     };
     child.once('exit', end);
-    child.once('error', end);
+    // Kept for good: an error event that nobody hears would end the program.
+    child.on('error', end);
   });
   const ready = once(child, startTimeoutMs).then(() => hold(child, false));
   // A worker that cannot start is reported by the call that waits for it; close() may come before any call does.
@@ -65,21 +77,23 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
   ): Promise<ExtractedDocument> {
     hold(child, true);
     const onAbort = () => void kill();
+    let started = false;
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       await ready;
+      started = true;
       hold(child, true);
       const request: ExtractRequest = { source, limits };
       const reply = once(child, timeoutMs);
       child.send(request);
-      return documentOf(await reply);
+      const answer = await reply;
+      if (answer.type !== 'ready' && answer.residentMb > memoryMb * residentShareMax) void kill();
+      return documentOf(answer);
     } catch (error) {
-      if (signal?.aborted) throw new CarrelError('cancelled', 'The extraction was cancelled.');
-      if (error instanceof Ended) {
-        void kill();
-        throw failureOf(error, timeoutMs, memoryMb);
-      }
-      throw error;
+      if (!(error instanceof Ended)) throw error;
+      if (killed) throw new CarrelError('cancelled', 'The extraction was cancelled.', { cause: error });
+      void kill();
+      throw started ? failureOf(error, timeoutMs, memoryMb) : unavailable(error);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       if (alive) hold(child, false);
@@ -90,6 +104,7 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
     // Held, so that a caller who waits for the end of an idle worker is still there when it comes.
     if (alive) child.ref();
     alive = false;
+    killed = true;
     child.kill('SIGKILL');
     await ended;
   }
@@ -147,6 +162,10 @@ function documentOf(reply: ExtractReply): ExtractedDocument {
     throw new CarrelError(reply.code, reply.message, { cause: reply.cause, data: reply.data });
   }
   throw new CarrelError('extraction_failed', 'The reader answered out of turn. Try again.');
+}
+
+function unavailable(ended: Ended): CarrelError {
+  return new CarrelError('unavailable', 'The reader of documents did not start. Try again later.', { cause: ended });
 }
 
 function failureOf(ended: Ended, timeoutMs: number, memoryMb: number): CarrelError {

@@ -2,6 +2,7 @@
  * The process in which documents become text: started by `extract-process.ts`, one document at a time.
  * Its first argument is the resident memory in MB above which it must end.
  */
+import { setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, isCarrelError } from '../base/errors.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
@@ -14,14 +15,29 @@ export interface ExtractRequest {
 
 export type ExtractReply =
   | { type: 'ready' }
-  | { type: 'document'; document: ExtractedDocument }
-  | { type: 'failure'; code: ErrorCode; message: string; data: Record<string, unknown>; cause: string };
+  | { type: 'document'; residentMb: number; document: ExtractedDocument }
+  | {
+      type: 'failure';
+      residentMb: number;
+      code: ErrorCode;
+      message: string;
+      data: Record<string, unknown>;
+      cause: string;
+    };
+
+/** Of 19: enough to give way, little enough to get on while others work. */
+const niceness = 5;
 
 const watch = import.meta.url.endsWith('.ts') ? './memory-watch-worker.ts' : './memory-watch-worker.js';
 new Worker(new URL(watch, import.meta.url), {
   workerData: { memoryMb: Number(process.argv[2]), parentId: process.ppid },
   execArgv: [],
 }).once('online', () => reply({ type: 'ready' }));
+
+// On a full machine the process that answers goes before the ones that read. Some systems do not allow the change.
+try {
+  setPriority(niceness);
+} catch {}
 
 process.on('disconnect', () => process.exit());
 process.on('message', async (request: ExtractRequest) => {
@@ -30,14 +46,23 @@ process.on('message', async (request: ExtractRequest) => {
 
 async function answer({ source, limits }: ExtractRequest): Promise<ExtractReply> {
   try {
-    return { type: 'document', document: await extractDocument(source, limits) };
+    const document = await extractDocument(source, limits);
+    return { type: 'document', residentMb: residentMb(), document };
   } catch (error) {
     const cause = error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 500) : 'not an error';
     if (isCarrelError(error)) {
-      return { type: 'failure', code: error.code, message: error.message, data: error.data, cause };
+      return {
+        type: 'failure',
+        residentMb: residentMb(),
+        code: error.code,
+        message: error.message,
+        data: error.data,
+        cause,
+      };
     }
     return {
       type: 'failure',
+      residentMb: residentMb(),
       code: 'extraction_failed',
       message: 'The document is damaged or not what it says it is: it could not be read.',
       data: {},
@@ -48,4 +73,8 @@ async function answer({ source, limits }: ExtractRequest): Promise<ExtractReply>
 
 function reply(message: ExtractReply): void {
   process.send?.(message);
+}
+
+function residentMb(): number {
+  return process.memoryUsage.rss() / 1024 / 1024;
 }

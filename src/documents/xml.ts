@@ -75,7 +75,6 @@ function endOf(text: string, mark: string, from: number): number {
 
 function endOfDoctype(xml: string, from: number): number {
   const close = endOf(xml, '>', from);
-  const subset = xml.indexOf('[', from);
-  if (subset === -1 || subset > close) return close;
-  return endOf(xml, '>', endOf(xml, ']', subset) - 1);
+  const subset = xml.slice(from, close).indexOf('[');
+  return subset === -1 ? close : endOf(xml, '>', endOf(xml, ']', from + subset) - 1);
 }

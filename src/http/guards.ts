@@ -32,12 +32,10 @@ export interface Guards {
 const wrongTokensPerMinute = 30;
 
 export function createGuards(options: GuardOptions): Guards {
-  const hosts = new Set(['localhost', '127.0.0.1', '[::1]', ...options.allowedHosts.map(normalise)]);
+  const own = ['localhost', '127.0.0.1', '[::1]', normalise(options.host)];
+  const hosts = new Set([...own, ...options.allowedHosts.map(normalise)]);
   const beyondLoopback = !isLoopbackHost(options.host);
-  if (beyondLoopback) {
-    hosts.add(normalise(options.host));
-    hosts.add(normalise(hostname()));
-  }
+  if (beyondLoopback) hosts.add(normalise(hostname()));
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
   const tokens = Object.entries(options.tokens).map(([name, token]) => ({ name, digest: digest(token.reveal()) }));
   const wrongTokens = createSlidingWindow({ limit: wrongTokensPerMinute, windowMs: 60_000 });

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { CarrelError } from '../base/errors.ts';
 
 export interface HttpListener {
@@ -13,12 +13,15 @@ export interface HttpListener {
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 const connectionsMax = 2_000;
+/** A peer that leaves what was sent to it unread for twice as long is cut off: its answer would be kept for good. */
+const unreadMs = 15_000;
 
 export async function listen(
   host: string,
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<HttpListener> {
+  const busy = new WeakSet<Socket>();
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -27,9 +30,19 @@ export async function listen(
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 32 * 1024,
     },
-    handle,
+    (request, response) => {
+      busy.add(request.socket);
+      response.once('close', () => busy.delete(request.socket));
+      handle(request, response);
+    },
   );
   server.maxConnections = connectionsMax;
+  server.timeout = unreadMs;
+  server.on('timeout', (socket) => {
+    // Nothing moves. That is well while a call runs and nothing is to be sent, and only then.
+    if (busy.has(socket) && socket.writableLength === 0) socket.setTimeout(unreadMs);
+    else socket.destroy();
+  });
   server.on('connect', (_request, socket) => socket.destroy());
   await bind(server, host, port);
   return {

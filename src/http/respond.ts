@@ -33,12 +33,41 @@ export function respondEmpty(response: ServerResponse, status: number, headers: 
   response.end();
 }
 
-/** Refuses before the body was read: the connection can't be used again, because the rest of the body is still on it. */
+/**
+ * Refuses before the body was read, and closes the connection, because the rest of the body is still on it. What the
+ * client is sending meanwhile is read and dropped for a moment: closing on it at once would reset the connection, and
+ * the client would see that instead of the answer.
+ */
 export function refuseUnread(
   response: ServerResponse,
   status: number,
   body: unknown,
   headers: Record<string, string> = {},
 ): void {
-  respondJson(response, status, body, { connection: 'close', ...headers });
+  if (response.headersSent || response.destroyed) return;
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    ...commonHeaders,
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    connection: 'close',
+    ...headers,
+  });
+  response.write(bytes);
+  const { req: request } = response;
+  const finish = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(finish, lingerMs);
+  let dropped = 0;
+  request.on('data', (part: Buffer) => {
+    dropped += part.length;
+    if (dropped > lingerBytesMax) finish();
+  });
+  request.on('end', finish);
+  request.on('close', finish);
 }
+
+const lingerMs = 1_000;
+const lingerBytesMax = 16 * 1024 * 1024;

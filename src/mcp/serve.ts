@@ -52,6 +52,7 @@ export function serveOverHttp(serving: HttpServing): Promise<HttpService> {
     ...serving,
     log: serving.offer.log,
     createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation),
+    inputSchema: (tool) => serving.offer.catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
   });
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
-import { serveStdio as serveEitherEra } from '@modelcontextprotocol/server/stdio';
+import { serveStdio as serveSelfDescribing } from '@modelcontextprotocol/server/stdio';
 import type { Logger } from '../base/log.ts';
 import { gatherAnswers, refuseInitialize } from './batch.ts';
 import { type Conversation, createConversation, type Sink } from './conversation.ts';
@@ -29,14 +29,16 @@ export interface StdioService {
  * Serves one client on a pair of streams. The SDK's own transport drops answers that are in flight when the input ends,
  * ignores batches and says nothing to bad JSON; this one answers all three.
  *
- * The first message decides the era: one that names its revision is served by the SDK's entry for both eras (which also
- * lets a client probe and fall back), anything else by a plain conversation.
+ * The first message decides the era: one that names its revision is served by the SDK's entry for such messages, anything
+ * else by a conversation. A client that has only asked `server/discover` may still fall back to a handshake.
  */
 export function serveStdio(options: StdioOptions): StdioService {
   const { input, limits, log } = options;
   const writer = createLineWriter(options.output);
   const closed = Promise.withResolvers<void>();
   let peer: Peer | undefined;
+  let probing = false;
+  let probed: Promise<void> | undefined;
   let ended = false;
 
   const onLine = (text: string): void => {
@@ -46,20 +48,36 @@ export function serveStdio(options: StdioOptions): StdioService {
       writer.write(errorAnswer(null, outcome.code, outcome.problem));
       return;
     }
-    peer ??= openPeer(outcome.parsed);
-    peer.receive(outcome.incoming, outcome.batch, outcome.parsed);
+    const { incoming, batch, parsed } = outcome;
+    choosePeer(parsed, incoming[0]).receive(incoming, batch, parsed);
   };
 
-  const openPeer = (first: unknown): Peer =>
-    options.revisions.modern && carriesRevision(first)
-      ? createSelfDescribingPeer(options, writer)
-      : createPeer(options, writer);
+  const choosePeer = (parsed: unknown, first: Incoming | undefined): Peer => {
+    const selfDescribing = options.revisions.modern && carriesRevision(parsed);
+    if (peer === undefined) {
+      peer = selfDescribing ? createSelfDescribingPeer(options, writer) : createPeer(options, writer);
+      probing = selfDescribing;
+    }
+    if (!probing || first?.kind !== 'request') return peer;
+    if (selfDescribing) {
+      probing = first.method === 'server/discover';
+      return peer;
+    }
+    probing = false;
+    probed = leave(peer);
+    peer = createPeer(options, writer);
+    return peer;
+  };
+
+  const leave = async (left: Peer): Promise<void> => {
+    await left.drain(options.drainMs);
+    await left.close();
+  };
 
   const finish = async (): Promise<void> => {
     if (ended) return;
     ended = true;
-    await peer?.drain(options.drainMs);
-    await peer?.close();
+    await Promise.all([probed, peer && leave(peer)]);
     await writer.end();
     closed.resolve();
   };
@@ -138,7 +156,7 @@ function createPeer(options: StdioOptions, writer: LineWriter): Peer {
   };
 }
 
-/** A peer whose messages name their revision: the SDK's entry decides, over our wire. */
+/** A peer whose messages name their revision: the SDK's entry serves it, over our wire. */
 function createSelfDescribingPeer(options: StdioOptions, writer: LineWriter): Peer {
   const idle = createIdleSignal();
   const unanswered = new Set<unknown>();
@@ -153,13 +171,11 @@ function createSelfDescribingPeer(options: StdioOptions, writer: LineWriter): Pe
       wire.onclose?.();
     },
   };
-  const service = serveEitherEra(
-    ({ era }) => options.createServer(era === 'modern' ? 'modern' : 'handshake', undefined),
-    {
-      transport: wire,
-      onerror: (error) => options.log.debug('protocol', { error }),
-    },
-  );
+  const service = serveSelfDescribing(() => options.createServer('modern', undefined), {
+    transport: wire,
+    legacy: 'reject',
+    onerror: (error) => options.log.debug('protocol', { error }),
+  });
   return {
     receive(incoming, batch, parsed) {
       if (batch) {

@@ -1,9 +1,21 @@
-import { defineSlice, optionalText } from '../config/field.ts';
+import { choice, defineSlice, optionalText, type SliceValues, secret } from '../config/field.ts';
 
 export const storageSlice = defineSlice('storage', 'Storage', {
+  backend: choice(['sqlite', 'postgresql'], {
+    default: 'sqlite',
+    env: ['STORAGE_BACKEND'],
+    description: 'Where everything is kept: in a file, or in a PostgreSQL database that several machines may serve.',
+  }),
   path: optionalText({
     env: ['DB_PATH'],
     description:
-      'The SQLite file that everything is kept in; a relative path starts from the current folder. Unless given, carrel.db in the data folder.',
+      'The SQLite file; a relative path starts from the current folder. Unless given, carrel.db in the data folder.',
+  }),
+  // Secret as a whole, because it usually holds a password.
+  postgresUrl: secret({
+    env: ['POSTGRESQL_CONNECTION_STRING', 'DATABASE_URL'],
+    description: 'postgres://user:password@host:port/database',
   }),
 });
+
+export type StorageConfig = SliceValues<typeof storageSlice>;

@@ -62,8 +62,8 @@ test('a toolset whose calls may become jobs says so in every output schema, and 
     output.anyOf.map(({ properties }) => Object.keys(properties)),
     [['ok'], ['jobId', 'state', 'message']],
   );
-  assert.ok(listing);
-  assert.ok('wait' in (listing.inputSchema as { properties: object }).properties);
+  const input = listing?.inputSchema as { properties: object };
+  assert.ok('wait' in input.properties);
 });
 
 test('two tools of the same name, or a name that clients refuse, are a mistake of ours', () => {

@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
-import type { TestContext } from 'node:test';
+
+/** Whose end ends the server: a test's context, or `{ after }` of node:test for the whole file. */
+export interface Owner {
+  after(clean: () => void | Promise<void>): void;
+}
 
 export interface LoopbackServer {
   port: number;
@@ -11,7 +15,7 @@ export interface LoopbackServer {
 }
 
 /** An HTTP server on 127.0.0.1 that goes away with the test. */
-export async function serveHttp(t: TestContext, listener: RequestListener): Promise<LoopbackServer> {
+export async function serveHttp(t: Owner, listener: RequestListener): Promise<LoopbackServer> {
   const server = createServer(listener);
   t.after(() => {
     server.closeAllConnections();
@@ -21,7 +25,7 @@ export async function serveHttp(t: TestContext, listener: RequestListener): Prom
 }
 
 /** A server that speaks for itself, byte by byte, for what no HTTP server would send. */
-export async function serveTcp(t: TestContext, onConnection: (socket: Socket) => void): Promise<LoopbackServer> {
+export async function serveTcp(t: Owner, onConnection: (socket: Socket) => void): Promise<LoopbackServer> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
     sockets.add(socket);

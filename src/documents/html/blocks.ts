@@ -38,6 +38,9 @@ export interface Cell {
   head: boolean;
 }
 
+/** Space that is not a single blank already: most text has little of it. */
+const unevenSpace = /[ \t\n\r\f]{2,}|[\t\n\r\f]/g;
+
 /** Lists and quotes nested deeper are shown at this depth: an indent per level would make deep pages quadratic. */
 const depthMax = 12;
 
@@ -47,17 +50,19 @@ interface Frame {
   leave: (() => void) | null;
 }
 
-/** The content as a flat list of blocks, in order, from which both text and Markdown are printed. No recursion. */
-export function collectBlocks(root: PageElement, baseUrl: string | null): Block[] {
+/** The content as a flat list of blocks, in order, from which both text and Markdown are printed. No recursion.
+ * Ends after `charsMax` characters of the page, with whatever is open. */
+export function collectBlocks(root: PageElement, baseUrl: string | null, charsMax: number): Block[] {
   const blocks: Block[] = [];
   let spans: Span[] = [];
   let inside: Container | null = null;
   let look: Omit<Span, 'text' | 'image'> = { bold: false, italic: false, code: false, struck: false, href: null };
   let table: { rows: Cell[][]; headed: boolean; cell: boolean } | null = null;
+  let charsLeft = charsMax;
   const listNumbers = new Map<PageElement, number>();
 
   const stack: Frame[] = [{ element: root, next: 0, leave: enter(root) }];
-  for (let frame = stack.at(-1); frame; frame = stack.at(-1)) {
+  for (let frame = stack.at(-1); frame && charsLeft > 0; frame = stack.at(-1)) {
     const child = frame.element.children[frame.next];
     frame.next += 1;
     if (child === undefined) {
@@ -85,7 +90,8 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
   }
 
   function addCode(element: PageElement): void {
-    const text = verbatimText(element);
+    const text = verbatimText(element).slice(0, charsLeft);
+    charsLeft -= text.length;
     if (text.trim() !== '') addBlock({ kind: 'code', text, language: codeLanguage(element), inside });
   }
 
@@ -96,7 +102,9 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
 
   function addText(text: string, verbatim = false): void {
     if (table && !table.cell) return;
-    const shown = verbatim ? text : text.replace(/[ \t\n\r\f]+/g, ' ');
+    const taken = text.slice(0, charsLeft);
+    charsLeft -= taken.length;
+    const shown = verbatim ? taken : taken.replace(unevenSpace, ' ');
     spans.push({ ...look, text: table && verbatim ? ' ' : shown, image: null });
   }
 
@@ -135,6 +143,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
   }
 
   function enterInline(element: PageElement): () => void {
+    if (standsApart(element) && spans.length > 0) addText(' ');
     const before = look;
     look = { ...look, ...lookOf(element, baseUrl) };
     return () => {
@@ -199,7 +208,8 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
       return () => {
         const row = current.rows.at(-1);
         row?.push({ spans, head: tag === 'th' });
-        for (let extra = spanOf(element) - 1; extra > 0; extra -= 1) row?.push({ spans: [], head: tag === 'th' });
+        for (let extra = spanOf(element, row?.length ?? 0) - 1; extra > 0; extra -= 1)
+          row?.push({ spans: [], head: tag === 'th' });
         spans = [];
         current.cell = false;
       };
@@ -210,6 +220,17 @@ export function collectBlocks(root: PageElement, baseUrl: string | null): Block[
     }
     return enterInline(element);
   }
+}
+
+/**
+ * Inline elements side by side in a block that has no text of its own, such as links in a bar: style sets them apart,
+ * and without it their words would run together.
+ */
+function standsApart({ parent, position }: PageElement): boolean {
+  if (!parent || !blockTags.has(parent.tag) || position === 0) return false;
+  const before = parent.children[position - 1];
+  if (before === undefined || typeof before === 'string' || blockTags.has(before.tag)) return false;
+  return parent.children.slice(0, 20).every((child) => typeof child !== 'string' || child.trim() === '');
 }
 
 const linkSchemes = new Set(['http:', 'https:', 'mailto:', 'ftp:']);

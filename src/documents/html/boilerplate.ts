@@ -8,18 +8,20 @@ const familyShareMax = 0.5;
 const elementShareMax = 0.4;
 /** As above, for an element that holds the main heading or an article. */
 const articleShareMax = 0.1;
+/** Consent dialogs and pop-ups are often longer than the page, and nothing else is called so. */
+const overlayShareMax = 0.85;
 
 /** Drops what names, tags and roles mark as being around the content, unless the amount of text says otherwise. */
 export function dropBoilerplate(page: Page): void {
-  const families = new Map(page.elements.map((element) => [element, familiesOf(element)]));
+  const families = Uint32Array.from(page.elements, familiesOf);
   const measureOf = measure(page.elements);
   const whole = proseOf(measureOf, page.body);
   const disqualified = tooCommon(page.elements, families, measureOf, whole);
   for (const element of page.elements) {
-    const bits = (families.get(element) ?? 0) & ~disqualified;
+    const bits = (families[element.order] ?? 0) & ~disqualified;
     if (bits === 0 || element === page.body) continue;
     const { heading, main } = measureOf(element);
-    const shareMax = heading || main ? articleShareMax : elementShareMax;
+    const shareMax = heading || main ? articleShareMax : bits & overlays ? overlayShareMax : elementShareMax;
     if (proseOf(measureOf, element) <= whole * shareMax) element.dropped = true;
   }
 }
@@ -34,7 +36,7 @@ const words: string[] = [
   'masthead siteheader topbar globalheader pageheader topheader headerwrap sitelogo',
   'footer colophon sitefooter copyright legalnotice foot bottombar',
   'sidebar sidenav rail rightrail leftrail rightcol leftcol rightcolumn leftcolumn sidecolumn sidecol',
-  'ad ads advert adverts advertisement advertising adslot adunit adbox adwrap adcontainer adsbygoogle sponsor sponsored sponsors dfp taboola outbrain promoted promo promos promotion promobox',
+  'ad ads advert adverts advertisement advertising adslot adunit adbox adwrap adcontainer adsbygoogle sponsor sponsored sponsors dfp taboola outbrain promoted promo promos promotion promobox disclosure affiliate',
   'cookie cookies cookiebar consent gdpr ccpa onetrust cmp cookiebot',
   'share sharing sharebar sharebuttons sharelinks social socials socialbar sociallinks addthis sharethis follow followus',
   'related relatedposts relatedarticles recommended recommendation recommendations recs recirc recirculation readnext readmore trending popular mostread mostpopular upnext morestories morefrom alsolike alsobought crosssell upsell latestnews headlines teasers youmaylike seealso',
@@ -45,7 +47,7 @@ const words: string[] = [
   'popup modal overlay lightbox toast snackbar interstitial notificationbar announcement',
   'toolbar toolbox editsection feedback washelpful helpful vote votes voting votecell reactions backtotop editpage editthispage printbutton pagetools actions articletools',
   'toc tableofcontents onthispage jumplinks',
-  'byline authorbio authorbox aboutauthor postmeta entrymeta articlemeta metainfo',
+  'byline authorbio authorbox aboutauthor postmeta entrymeta articlemeta metainfo dateline',
   'widget widgets chatbot livechat appbanner appdownload downloadapp weather ticker breakingnews',
   'signature sig avatar userinfo userstats userdetails posterinfo',
 ];
@@ -54,6 +56,7 @@ const familyOfWord = new Map(
   words.flatMap((line, index) => line.split(' ').map((word): [string, number] => [word, 1 << index])),
 );
 const landmark = 1 << 28;
+const overlays = (familyOfWord.get('consent') ?? 0) | (familyOfWord.get('popup') ?? 0);
 
 /** Tags on which names count. A heading or a run of text with such an id is only called so by its author. */
 const namedTags = new Set(
@@ -90,18 +93,13 @@ function insideContent(element: PageElement): boolean {
 }
 
 /** The kinds that cover so much of the page that they must be its content. Nested elements are counted once. */
-function tooCommon(
-  elements: PageElement[],
-  families: Map<PageElement, number>,
-  measureOf: MeasureOf,
-  whole: number,
-): number {
+function tooCommon(elements: PageElement[], families: Uint32Array, measureOf: MeasureOf, whole: number): number {
   const covered = new Map<number, number>();
-  const above = new Map<PageElement, number>();
+  const above = new Uint32Array(elements.length);
   for (const element of elements) {
-    const inherited = (element.parent && above.get(element.parent)) ?? 0;
-    const bits = families.get(element) ?? 0;
-    above.set(element, inherited | bits);
+    const inherited = (element.parent && above[element.parent.order]) ?? 0;
+    const bits = families[element.order] ?? 0;
+    above[element.order] = inherited | bits;
     const fresh = bits & ~inherited;
     if (fresh === 0 || measureOf(element).main) continue;
     for (let bit = 1; bit <= landmark; bit <<= 1) {
@@ -109,7 +107,9 @@ function tooCommon(
     }
   }
   let disqualified = 0;
-  for (const [bit, prose] of covered) if (prose > whole * familyShareMax) disqualified |= bit;
+  for (const [bit, prose] of covered) {
+    if (prose > whole * (bit & overlays ? overlayShareMax : familyShareMax)) disqualified |= bit;
+  }
   return disqualified;
 }
 

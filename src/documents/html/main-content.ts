@@ -66,7 +66,9 @@ const leafTags = new Set('p pre h1 h2 h3 h4 h5 h6 blockquote ul ol dl figure li 
 function descend(start: PageElement, measureOf: MeasureOf): PageElement {
   let root: PageElement | null = null;
   let current = start;
-  for (;;) {
+  for (let depth = 0; ; depth += 1) {
+    // After the content of a whole page, outside of it, stand notices of the publisher, unless it has parts and titles.
+    const isOuter = start.parent === null && depth < 2;
     const inside = elementsOf(current).filter((child) => !child.dropped);
     const heaviest = inside.reduce<PageElement | null>(
       (found, child) => (found && measureOf(found).points >= measureOf(child).points ? found : child),
@@ -77,7 +79,7 @@ function descend(start: PageElement, measureOf: MeasureOf): PageElement {
     if (points < measureOf(current).points * descendShare) return root ?? current;
     for (const child of inside) {
       if (child === heaviest) continue;
-      if (belongsTo(child, points, measureOf)) root ??= current;
+      if (belongsTo(child, heaviest, isOuter, measureOf)) root ??= current;
       else child.dropped = true;
     }
     current = heaviest;
@@ -88,13 +90,28 @@ function elementsOf(element: PageElement): PageElement[] {
   return element.children.filter((child) => typeof child !== 'string');
 }
 
-/** Siblings of the content that are content too: the headline above it, a lead, a closing paragraph. */
-function belongsTo(sibling: PageElement, points: number, measureOf: MeasureOf): boolean {
-  const { heading, linked, text } = measureOf(sibling);
+/**
+ * Siblings of the content that are content too: the headline above it, a lead, another part of the same make. After the
+ * content come boxes about the author and the publisher, so more is asked of what stands there.
+ */
+function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean, measureOf: MeasureOf): boolean {
+  const { heading, linked, text, points } = measureOf(sibling);
   if (heading && linked < text * 0.5) return true;
-  if (/^h[1-6]$/.test(sibling.tag)) return true;
-  const own = measureOf(sibling).points;
-  return own >= Math.max(60, points * 0.06) && linked < text * 0.25;
+  if (/^h[1-6]$/.test(sibling.tag)) return sibling.position < content.position;
+  if (linked > text * 0.25) return false;
+  const isSameMake = sibling.tag === content.tag && sibling.attributes.get('class') === content.attributes.get('class');
+  if (isSameMake && sibling.attributes.has('class')) return points > 25;
+  const whole = measureOf(content).points;
+  if (sibling.position > content.position) {
+    return points >= Math.max(60, whole * (isOuter ? 0.2 : 0.15)) && (!isOuter || hasParts(sibling));
+  }
+  return points >= (sibling.tag === 'p' ? 25 : Math.max(60, whole * 0.05));
+}
+
+/** A heading, a table or code directly below the element, or two paragraphs. */
+function hasParts(element: PageElement): boolean {
+  const tags = elementsOf(element).map(({ tag }) => tag);
+  return tags.some((tag) => /^(?:h[2-6]|table|pre)$/.test(tag)) || tags.filter((tag) => tag === 'p').length > 1;
 }
 
 /** A table whose rows are the content stays whole; one that only lays out the page is gone into. */

@@ -21,74 +21,76 @@ export const blockTags = new Set(
   ),
 );
 
-const nothing: Measures = { text: 0, linked: 0, links: 0, points: 0, heading: false, main: false };
-
-/** Bottom-up over document order, children before parents. */
+/** Bottom-up over document order, children before parents. Columns and not objects: pages have many elements. */
 export function measure(elements: PageElement[]): MeasureOf {
-  const own = ownText(elements);
-  const measures = new Map<PageElement, Measures>();
-  for (let index = elements.length - 1; index >= 0; index -= 1) {
+  const size = elements.length;
+  const text = new Float64Array(size);
+  const linked = new Float64Array(size);
+  const points = new Float64Array(size);
+  const links = new Uint32Array(size);
+  const flags = new Uint8Array(size);
+  addOwnText(elements, text, linked);
+  for (let index = size - 1; index >= 0; index -= 1) {
     const element = elements[index];
     if (!element || element.dropped) continue;
-    const sum = totalOf(element, measures);
-    const block = own.get(element);
-    if (block) {
-      sum.text += block.text;
-      sum.linked += block.linked;
-      sum.points += pointsOf(element, block.text, block.linked);
-    }
-    measures.set(element, sum);
+    points[index] = (points[index] ?? 0) + pointsOf(element, text[index] ?? 0, linked[index] ?? 0);
   }
-  return (element) => measures.get(element) ?? nothing;
+  for (let index = size - 1; index >= 0; index -= 1) {
+    const element = elements[index];
+    if (!element || element.dropped) continue;
+    if (element.tag === 'a' && element.attributes.has('href')) links[index] = (links[index] ?? 0) + 1;
+    flags[index] = (flags[index] ?? 0) | flagsOf(element);
+    const above = element.parent?.order;
+    if (above === undefined) continue;
+    for (const column of [text, linked, points, links]) column[above] = (column[above] ?? 0) + (column[index] ?? 0);
+    flags[above] = (flags[above] ?? 0) | (flags[index] ?? 0);
+  }
+  return ({ order }) => ({
+    text: text[order] ?? 0,
+    linked: linked[order] ?? 0,
+    links: links[order] ?? 0,
+    points: points[order] ?? 0,
+    heading: ((flags[order] ?? 0) & headingFlag) !== 0,
+    main: ((flags[order] ?? 0) & mainFlag) !== 0,
+  });
 }
 
-function totalOf(element: PageElement, measures: Map<PageElement, Measures>): Measures {
-  const sum: Measures = {
-    ...nothing,
-    links: element.tag === 'a' && element.attributes.has('href') ? 1 : 0,
-    heading: element.tag === 'h1',
-    main: element.tag === 'main' || element.tag === 'article' || element.attributes.get('role') === 'main',
-  };
-  for (const child of element.children) {
-    const part = typeof child === 'string' ? undefined : measures.get(child);
-    if (!part) continue;
-    sum.text += part.text;
-    sum.linked += part.linked;
-    sum.links += part.links;
-    sum.points += part.points;
-    sum.heading ||= part.heading;
-    sum.main ||= part.main;
-  }
-  return sum;
+const headingFlag = 1;
+const mainFlag = 2;
+
+function flagsOf({ tag, attributes }: PageElement): number {
+  if (tag === 'h1') return headingFlag;
+  return tag === 'main' || tag === 'article' || attributes.get('role') === 'main' ? mainFlag : 0;
 }
 
-/** The text for which a block is the nearest one, and how much of it is linked. */
-function ownText(elements: PageElement[]): Map<PageElement, { text: number; linked: number }> {
-  const own = new Map<PageElement, { text: number; linked: number }>();
-  const place = new Map<PageElement, { block: PageElement; linked: boolean; dropped: boolean }>();
+const linkedState = 1;
+const droppedState = 2;
+
+/** Adds the text for which a block is the nearest one, and how much of it is linked. */
+function addOwnText(elements: PageElement[], text: Float64Array, linked: Float64Array): void {
+  const blocks = new Uint32Array(elements.length);
+  const states = new Uint8Array(elements.length);
   for (const element of elements) {
-    const above = element.parent && place.get(element.parent);
-    const here = {
-      block: blockTags.has(element.tag) || !above ? element : above.block,
-      linked: (above?.linked ?? false) || (element.tag === 'a' && element.attributes.has('href')),
-      dropped: element.dropped || (above?.dropped ?? false),
-    };
-    place.set(element, here);
-    if (here.dropped) continue;
+    const { order, tag } = element;
+    const above = element.parent?.order;
+    const block = blockTags.has(tag) || above === undefined ? order : (blocks[above] ?? 0);
+    let state = above === undefined ? 0 : (states[above] ?? 0);
+    if (tag === 'a' && element.attributes.has('href')) state |= linkedState;
+    if (element.dropped) state |= droppedState;
+    blocks[order] = block;
+    states[order] = state;
+    if (state & droppedState) continue;
     let weight = 0;
     for (const child of element.children) if (typeof child === 'string') weight += weightOf(child);
-    if (weight === 0) continue;
-    const sum = own.get(here.block) ?? { text: 0, linked: 0 };
-    sum.text += weight;
-    if (here.linked) sum.linked += weight;
-    own.set(here.block, sum);
+    text[block] = (text[block] ?? 0) + weight;
+    if (state & linkedState) linked[block] = (linked[block] ?? 0) + weight;
   }
-  return own;
 }
 
 const cellTags = new Set(['td', 'th', 'li', 'dd', 'dt', 'h2', 'h3', 'h4']);
 
 function pointsOf(element: PageElement, text: number, linked: number): number {
+  if (text === 0) return 0;
   const prose = text - linked;
   const density = linked / text;
   if (density > 0.5) return prose * 0.1;

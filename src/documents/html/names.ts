@@ -7,7 +7,8 @@ const charsMax = 400;
  * The words in an element's class and id, lower case: `siteHeader top_bar` gives site, header, siteheader, top, bar,
  * topbar. An id that only repeats the element's own heading (as documentation generators write it) says nothing.
  */
-export function namesOf(element: PageElement): Set<string> {
+export function namesOf(element: PageElement): ReadonlySet<string> {
+  if (!element.attributes.has('class') && !element.attributes.has('id')) return noNames;
   const names = new Set<string>();
   const id = element.attributes.get('id') ?? '';
   const className = element.attributes.get('class') ?? '';
@@ -16,6 +17,8 @@ export function namesOf(element: PageElement): Set<string> {
   }
   return names;
 }
+
+const noNames: ReadonlySet<string> = new Set();
 
 function addWords(value: string, names: Set<string>): void {
   const words = value

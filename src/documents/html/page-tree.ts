@@ -15,6 +15,8 @@ export interface PageElement {
   readonly children: PageNode[];
   /** Index among the parent's children. */
   readonly position: number;
+  /** Index among `Page.elements`. */
+  readonly order: number;
   /** Left out of the text, with everything below it. */
   dropped: boolean;
 }
@@ -44,10 +46,12 @@ const nodesMax = 400_000;
  * recurses, so depth is harmless.
  */
 export function buildPage(html: string): Page {
-  const document = parse(html, { treeAdapter: countingAdapter() });
+  const { adapter, finish } = boundedAdapter();
+  const document = parse(html, { treeAdapter: adapter });
+  finish();
   const facts = { title: null as string | null, language: null as string | null, baseHref: null as string | null };
   const metas = new Map<string, string>();
-  const body = newElement('body', [], null);
+  const body = newElement('body', [], null, 0);
   const elements = [body];
   const stack: { from: DefaultTreeAdapterTypes.ParentNode; next: number; into: PageElement }[] = [
     { from: document, next: 0, into: body },
@@ -55,8 +59,11 @@ export function buildPage(html: string): Page {
   for (let frame = stack.at(-1); frame; frame = stack.at(-1)) {
     const node = frame.from.childNodes[frame.next];
     frame.next += 1;
-    if (!node) stack.pop();
-    else if ('value' in node) frame.into.children.push(node.value);
+    if (!node) {
+      stack.pop();
+      // What has been walked is let go, so that both trees are never held whole.
+      frame.from.childNodes = [];
+    } else if ('value' in node) frame.into.children.push(node.value);
     else if ('tagName' in node) {
       noteFacts(node);
       const into = enter(node, frame.into);
@@ -69,7 +76,7 @@ export function buildPage(html: string): Page {
   function enter(node: DefaultTreeAdapterTypes.Element, parent: PageElement): PageElement | null {
     if (node.tagName === 'html' || node.tagName === 'body') return body;
     if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) return null;
-    const element = newElement(node.tagName, node.attrs, parent);
+    const element = newElement(node.tagName, node.attrs, parent, elements.length);
     if (isHidden(element)) return null;
     parent.children.push(element);
     elements.push(element);
@@ -106,10 +113,37 @@ function isAccordionButton(tag: string, parentTag: string): boolean {
   return tag === 'button' && /^(?:h[1-6]|dt|summary)$/.test(parentTag);
 }
 
-/** parse5's own tree, but with an end: misnested formatting elements can multiply a small page without bound. */
-function countingAdapter(): TreeAdapter<DefaultTreeAdapterMap> {
+type Adapter = TreeAdapter<DefaultTreeAdapterMap>;
+
+/**
+ * parse5's own tree, but with an end: misnested formatting elements can multiply a small page without bound. Text comes
+ * from the tokenizer word by word; it is joined in pieces, because a chain of a million words takes more memory than
+ * the words.
+ */
+function boundedAdapter(): { adapter: Adapter; finish: () => void } {
+  const pieceChars = 65_536;
   let nodes = 0;
-  const count = () => {
+  let last: DefaultTreeAdapterTypes.TextNode | null = null;
+  let pending = '';
+
+  const adapter: Adapter = {
+    ...defaultTreeAdapter,
+    createElement(tagName, namespaceURI, attributes) {
+      count();
+      return defaultTreeAdapter.createElement(tagName, namespaceURI, attributes);
+    },
+    insertText(parent, text) {
+      const before = parent.childNodes.at(-1);
+      if (before && defaultTreeAdapter.isTextNode(before)) append(before, text);
+      else {
+        count();
+        defaultTreeAdapter.appendChild(parent, defaultTreeAdapter.createTextNode(text));
+      }
+    },
+  };
+  return { adapter, finish };
+
+  function count(): void {
     nodes += 1;
     if (nodes > nodesMax) {
       throw new CarrelError(
@@ -117,18 +151,21 @@ function countingAdapter(): TreeAdapter<DefaultTreeAdapterMap> {
         `This page has more than ${nodesMax} elements, the most we read.`,
       );
     }
-  };
-  return {
-    ...defaultTreeAdapter,
-    createElement(tagName, namespaceURI, attributes) {
-      count();
-      return defaultTreeAdapter.createElement(tagName, namespaceURI, attributes);
-    },
-    createTextNode(value) {
-      count();
-      return defaultTreeAdapter.createTextNode(value);
-    },
-  };
+  }
+
+  function append(node: DefaultTreeAdapterTypes.TextNode, text: string): void {
+    if (node !== last) finish();
+    last = node;
+    pending += text;
+    if (pending.length > pieceChars) finish();
+  }
+
+  /** Joins what is pending; asking for a character is what makes the engine copy a chain into one piece. */
+  function finish(): void {
+    if (last && pending.charCodeAt(0) >= 0) last.value += pending;
+    last = null;
+    pending = '';
+  }
 }
 
 /** Attributes that somebody below reads. */
@@ -138,18 +175,22 @@ const usedAttributes = new Set(
   ),
 );
 
+const noAttributes: ReadonlyMap<string, string> = new Map();
+
 function newElement(
   tag: string,
   attributes: { name: string; value: string }[],
   parent: PageElement | null,
+  order: number,
 ): PageElement {
   const used = attributes.filter(({ name }) => usedAttributes.has(name));
   return {
     tag,
-    attributes: new Map(used.map(({ name, value }) => [name, value])),
+    attributes: used.length === 0 ? noAttributes : new Map(used.map(({ name, value }) => [name, value])),
     parent,
     children: [],
     position: parent?.children.length ?? 0,
+    order,
     dropped: false,
   };
 }

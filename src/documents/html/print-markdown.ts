@@ -91,7 +91,7 @@ function inlineOf(spans: Span[], lineBreak: string): string {
   const text = runs.map((run, index) => runOf(run, runs[index - 1], runs[index + 1])).join('');
   return text
     .split('\n')
-    .map((line) => line.replace(/[ \u00a0]+/g, ' ').trim())
+    .map((line) => line.replace(/[ \u00a0]{2,}|\u00a0/g, ' ').trim())
     .join('\n')
     .trim()
     .replaceAll('\n', lineBreak);

@@ -37,7 +37,7 @@ function paragraphOf(spans: Span[]): string {
   const text = spans.map((span) => (span.image ? '' : span.text)).join('');
   return text
     .split('\n')
-    .map((line) => line.replace(/[ \u00a0]+/g, ' ').trim())
+    .map((line) => line.replace(/[ \u00a0]{2,}|\u00a0/g, ' ').trim())
     .join('\n')
     .trim();
 }

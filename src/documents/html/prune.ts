@@ -5,7 +5,7 @@ import { textOf } from './text-of.ts';
 /** From this share of linked text on, a block is a list of links. */
 const linkedShare = 0.65;
 
-const containerTags = new Set('div section ul ol dl table aside header figure article li span'.split(' '));
+const containerTags = new Set('div section ul ol dl table aside header figure article p'.split(' '));
 
 /** Drops lists of links, tables of contents and calls to action inside the content. */
 export function pruneLinkLists(elements: PageElement[], root: PageElement, measureOf: MeasureOf): void {
@@ -18,19 +18,40 @@ export function pruneLinkLists(elements: PageElement[], root: PageElement, measu
     else if (containerTags.has(element.tag) && isLinkList(element, measureOf)) element.dropped = true;
     if (!element.dropped) inside.add(element);
   }
+  for (const element of inside) if (/^h[2-6]$/.test(element.tag) && lostItsSection(element)) element.dropped = true;
+}
+
+/** A heading under which everything was dropped. */
+function lostItsSection(heading: PageElement): boolean {
+  const siblings = heading.parent?.children ?? [];
+  let lost = false;
+  for (let index = heading.position + 1; index < siblings.length; index += 1) {
+    const sibling = siblings[index];
+    if (sibling === undefined || (typeof sibling === 'string' && sibling.trim() === '')) continue;
+    if (typeof sibling === 'string') return false;
+    if (sibling.dropped) lost = true;
+    else return lost && /^h[1-6]$/.test(sibling.tag) && sibling.tag <= heading.tag;
+  }
+  return lost;
 }
 
 function isLinkList(element: PageElement, measureOf: MeasureOf): boolean {
   const { text, linked, links, points } = measureOf(element);
   if (links === 0 || text === 0 || linked < text * linkedShare || points > 60) return false;
-  if (element.tag === 'li' || element.tag === 'span') return false;
+  if (element.tag === 'p') return links >= 2 && linked > text * 0.9 && linked / links < 25 && !isEnumeration(element);
   const anchors = anchorsOf(element);
   const toSamePage = anchors.filter((anchor) => anchor.attributes.get('href')?.startsWith('#')).length;
   if (links >= 3 && toSamePage > links * 0.6) return true;
   // A short list of links after a sentence or a heading is part of what is said: "the options are …".
   const isList = element.tag === 'ul' || element.tag === 'ol' || element.tag === 'dl' || element.tag === 'table';
   if (isList) return !(followsProse(element, measureOf) && linked / links < 45);
-  return links >= 2 || linked > text * 0.9;
+  return (links >= 2 || linked > text * 0.9) && !isEnumeration(element);
+}
+
+/** Links with commas between them are a sentence: the authors of a paper, the members of a band. */
+function isEnumeration(element: PageElement): boolean {
+  const between = element.children.filter((child) => typeof child === 'string').join('');
+  return /[,;、，،]/.test(between.slice(0, 1000));
 }
 
 /** The links below an element, at most a hundred: enough to judge by. */
@@ -94,20 +115,28 @@ function dropSection(heading: PageElement, root: PageElement, measureOf: Measure
   if (isLast && parent !== root && previousOf(heading) === null) parent.dropped = true;
 }
 
+/** Characters of the longest call that we know. */
+const wordsMax = 32;
+
 const callToAction =
-  /^(?:share(?: this(?: article| story| post| page)?)?|tweet|print(?: this page)?|e-?mail|save|copy link|pin it|advertisement|anzeige|publicité|publicidad|реклама|広告|广告|광고|sponsored|read more|continue reading|learn more|show more|load more(?: comments)?|back to top|top|reply|report|quote|like|edit|edit this page|add to (?:cart|basket|wishlist)|buy now|sign up|log ?in|subscribe(?: now)?|loading\W*|skip to (?:main )?content|view all|see all|(?:\d+ )?comments?|close|menu|search|follow|previous|next|download app)[\s.…:»›→!]*$/i;
+  /^(?:share(?: this(?: article| story| post| page)?)?|tweet|print(?: (?:this|the|entire|whole|recipe)[\w ]*)?|e-?mail|save|copy link|pin it|advertisement|anzeige|publicité|publicidad|реклама|広告|广告|광고|sponsored|read more|continue reading|learn more|show more|load more(?: comments)?|back to top|top|reply|report|quote|like|edit|edit this page|add to (?:cart|basket|wishlist)|buy now|sign up|log ?in|subscribe(?: now)?|loading\W*|skip to (?:main )?content|view all|see all|(?:\d+ )?comments?|close|menu|search|follow|previous|next|download app|jump to \w+|apply now|(?:was|is) this (?:page|article) (?:helpful|useful)\W*|did you find this[\w ]*\W*)[\s.…:»›→!]*$/i;
 
 function isCallToAction(element: PageElement, measureOf: MeasureOf, alone: Map<PageElement, boolean>): boolean {
   const { tag, parent } = element;
   if (!/^(?:p|div|span|a|li|strong|small)$/.test(tag) || !parent) return false;
-  const { text } = measureOf(element);
-  if (text === 0 || text > 30) return false;
-  if (tag !== 'p' && tag !== 'div' && tag !== 'li') {
+  const isBlock = tag === 'p' || tag === 'div' || tag === 'li';
+  if (isBlock && measureOf(element).text > wordsMax) return false;
+  if (!isBlock) {
     const known = alone.get(parent) ?? hasNoText(parent);
     alone.set(parent, known);
     if (!known) return false;
   }
-  return callToAction.test(textOf(element, 60));
+  const words = textOf(element, wordsMax * 2);
+  return words.length < wordsMax && ((tag === 'a' && isButton(element)) || callToAction.test(words));
+}
+
+function isButton(link: PageElement): boolean {
+  return /(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])/i.test((link.attributes.get('class') ?? '').slice(0, 400));
 }
 
 /** Beside text of its own parent, an inline element is part of a sentence, and its words are only words. */

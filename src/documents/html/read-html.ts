@@ -10,6 +10,7 @@ import { titleOf } from './title.ts';
 interface HtmlOptions {
   mode: ExtractMode;
   url?: string | undefined;
+  charsMax: number;
   /** Take all of it: a fragment of which we know that it is content, such as a feed's summary. */
   whole?: boolean;
 }
@@ -20,7 +21,7 @@ export function readHtml(html: string, options: HtmlOptions): Reading {
   // Taken first: the heading may be outside of what is kept.
   const title = titleOf(page);
   const root = options.whole ? page.body : findMainContent(page);
-  const blocks = collectBlocks(root, baseOf(page.facts.baseHref, options.url));
+  const blocks = collectBlocks(root, baseOf(page.facts.baseHref, options.url), options.charsMax + 1);
   const { metas, language } = page.facts;
   return {
     title,

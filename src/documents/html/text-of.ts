@@ -1,11 +1,16 @@
 import type { PageElement, PageNode } from './page-tree.ts';
 
+/** Nodes that are looked at: asked of every level of a deep page, an unbounded walk would be quadratic. */
+const stepsMax = 200;
+
 /** The start of the text below an element, on one line. */
 export function textOf(element: PageElement, charsMax: number): string {
   const parts: string[] = [];
   let length = 0;
   const open: PageNode[] = [element];
-  for (let node = open.pop(); node !== undefined && length < charsMax; node = open.pop()) {
+  let steps = 0;
+  for (let node = open.pop(); node !== undefined && length < charsMax && steps < stepsMax; node = open.pop()) {
+    steps += 1;
     if (typeof node === 'string') {
       parts.push(node.slice(0, charsMax));
       length += node.trim().length;

@@ -1,7 +1,7 @@
 import type { Page } from './page-tree.ts';
 import { textOf } from './text-of.ts';
 
-const separator = /\s+[|\-–—·•»:]\s+|:\s+/g;
+const separator = /\s+[|\-–—·•»:]\s+|:\s+|\s*[｜│]\s*|_/g;
 
 /** The page's own name: its title without the site's, where something on the page confirms what is the site's. */
 export function titleOf(page: Page): string | null {
@@ -16,19 +16,22 @@ export function titleOf(page: Page): string | null {
   return withoutSite(best, headline, site);
 }
 
+/** The shortest run of the title's parts that holds the headline; else the title without the name of the site. */
 function withoutSite(title: string, headline: string, site: string): string {
-  for (const match of title.matchAll(separator)) {
-    const before = title.slice(0, match.index);
-    const after = title.slice(match.index + match[0].length);
-    if (before === '' || after === '') continue;
-    if (same(before, headline) || (site !== '' && same(after, site))) return before;
-    if (same(after, headline) || (site !== '' && same(before, site))) return after;
-  }
-  return title;
+  const marks = [...title.matchAll(separator)].slice(0, 8);
+  const starts = [0, ...marks.map((mark) => mark.index + mark[0].length)];
+  const ends = [...marks.map((mark) => mark.index), title.length];
+  const parts = starts.flatMap((start) => ends.filter((end) => end > start).map((end) => title.slice(start, end)));
+  const holding = parts.filter((part) => headline.length > 3 && folded(part).includes(folded(headline)));
+  const shortest = holding.sort((left, right) => left.length - right.length)[0];
+  if (shortest) return shortest;
+  const last = starts.at(-1) ?? 0;
+  const isSite = site !== '' && last > 0 && folded(title.slice(last)) === folded(site);
+  return isSite ? title.slice(0, ends.at(-2)) : title;
 }
 
-function same(left: string, right: string): boolean {
-  return left.toLowerCase() === right.toLowerCase();
+function folded(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, '');
 }
 
 function clean(text: string | null | undefined): string {

@@ -30,6 +30,8 @@ export interface EndpointOptions {
   revisions: OfferedRevisions;
   log: Logger;
   createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
+  /** The schema of a tool's arguments, as `tools/list` shows it. */
+  inputSchema(tool: string): object | undefined;
   /** Takes calls that come without any handshake, where a role's specification has them. */
   bareCall?: BareCall;
 }
@@ -73,7 +75,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       return;
     }
     if (modern && isModern(request, message.parsed)) {
-      await modern.handle(request, response, message.parsed, caller(visitor));
+      await modern.handle(request, response, message, caller(visitor));
       return;
     }
     await postToSession(request, response, visitor, message);

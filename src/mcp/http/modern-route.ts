@@ -1,18 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
 import type { Logger } from '../../base/log.ts';
-import { commonHeaders } from '../../http/respond.ts';
+import { commonHeaders, respondJson } from '../../http/respond.ts';
 import type { Caller } from '../../tools/call.ts';
 import type { Conversation } from '../conversation.ts';
+import { errorAnswer, type Incoming } from '../messages.ts';
 import type { Era } from '../protocol-versions.ts';
+import { findParamHeaderFault, headerMismatch } from './param-headers.ts';
 
 export interface ModernRouteOptions {
   log: Logger;
   createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
+  /** The schema of a tool's arguments, as `tools/list` shows it. */
+  inputSchema(tool: string): object | undefined;
+}
+
+export interface ModernMessage {
+  parsed: unknown;
+  incoming: Incoming[];
 }
 
 export interface ModernRoute {
-  handle(request: IncomingMessage, response: ServerResponse, parsedBody: unknown, caller: Caller): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, message: ModernMessage, caller: Caller): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -20,18 +29,27 @@ export interface ModernRoute {
  * Requests of 2026-07-28, each served by a server object of its own. The SDK's handler owns the rules of that revision
  * (headers against body, subscriptions, which error is which status); this only carries requests to it and answers back.
  */
-export function createModernRoute({ log, createServer }: ModernRouteOptions): ModernRoute {
+export function createModernRoute({ log, createServer, inputSchema }: ModernRouteOptions): ModernRoute {
   const handler = createMcpHandler(
     ({ authInfo }) => createServer('modern', authInfo?.extra?.['caller'] as Caller, undefined),
     { legacy: 'reject', onerror: (error) => log.debug('protocol', { error }) },
   );
   return {
-    async handle(request, response, parsedBody, caller) {
+    async handle(request, response, { parsed, incoming }, caller) {
+      const [first] = incoming;
+      if (first?.kind === 'request' && first.method === 'tools/call') {
+        const { name, arguments: given } = first.params ?? {};
+        const fault = findParamHeaderFault(inputSchema(String(name)), given, request.headers);
+        if (fault !== undefined) {
+          respondJson(response, 400, errorAnswer(first.id, headerMismatch, fault));
+          return;
+        }
+      }
       // In this revision closing the response stream is how a client cancels.
       const controller = new AbortController();
       response.on('close', () => controller.abort());
       const answer = await handler.fetch(toWebRequest(request, controller.signal), {
-        parsedBody,
+        parsedBody: parsed,
         authInfo: { token: '', clientId: caller.id, scopes: [], extra: { caller } },
       });
       await sendWebResponse(answer, response);

@@ -67,7 +67,6 @@ export function createEntryMeaning({ entries, provider, log }: EntryMeaningDeps)
       stop.abort();
       await running;
       await index.close();
-      await provider.close();
     },
   };
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { cleanText } from '../../documents/clean-text.ts';
-import type { ListedNote, NewNote, Note, NoteStore } from '../../storage/notes.ts';
+import { type ListedNote, type NewNote, type Note, type NoteStore, storable } from '../../storage/notes.ts';
 import { boundedText } from '../../tools/bounded-text.ts';
 
 export const tagsMax = 10;
@@ -54,11 +54,14 @@ export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape
   };
 }
 
-/** Tags as they are kept and asked for: without white space around, in lower case, each once, blank ones left out. */
+/**
+ * Tags as they are kept and asked for: without white space around, in lower case, each once, blank ones left out.
+ * What the storage would replace is replaced here too, so that a tag is found under the name it was given.
+ */
 export function tagList(max: number) {
   return z
     .array(boundedText({ max: tagCharsMax, trim: true }))
-    .transform((tags) => [...new Set(tags.map((tag) => tag.toLowerCase()).filter((tag) => tag !== ''))])
+    .transform((tags) => [...new Set(tags.map((tag) => storable(tag.toLowerCase())).filter((tag) => tag !== ''))])
     .refine((tags) => tags.length <= max, { error: `must have at most ${max} different tags` })
     .meta({ maxItems: max });
 }

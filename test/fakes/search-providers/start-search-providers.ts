@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TestContext } from 'node:test';
-import { serveHttp } from '../loopback-server.ts';
+import { type Owner, serveHttp } from '../loopback-server.ts';
 import {
   braveAnswer,
   duckDuckGoChallenge,
@@ -49,7 +48,7 @@ const paths: Record<string, FakeProvider> = {
 };
 
 /** All four search engines on one port, under the paths that they really have. */
-export async function startSearchProviders(t: TestContext): Promise<SearchProviders> {
+export async function startSearchProviders(t: Owner): Promise<SearchProviders> {
   const asked: AskedFor[] = [];
   const behaviours = new Map<FakeProvider, Behaviour>();
   const { origin } = await serveHttp(t, async (request, response) => {

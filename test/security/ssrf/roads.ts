@@ -1,3 +1,8 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { isCarrelError } from '../../../src/base/errors.ts';
 import { createPageCache } from '../../../src/web/page-cache.ts';
 import { createSafeFetch, type SafeFetch, type SafeFetchConfig } from '../../../src/web/safe-fetch.ts';
@@ -23,6 +28,9 @@ export interface Road {
   hasOwnConnections: boolean;
   open(): Promise<OpenRoad>;
 }
+
+/** What the road shows besides that no canary is hit: clauses of a specification. */
+export const provenByRoads = ['004 fetch_page/ssrf', '004 fetch_page/rebinding', '004 fetch_page/redirects'];
 
 export interface OpenRoad {
   fetch(url: string): Promise<Outcome>;
@@ -60,6 +68,18 @@ export const roads: Road[] = [
     hasOwnConnections: false,
     open: async () => overSafeFetch(createSafeFetch(everythingAllowed)),
   },
+  {
+    name: 'fetch_page of the built program',
+    takes: () => true,
+    hasOwnConnections: false,
+    open: async () => overFetchPage({}),
+  },
+  {
+    name: 'fetch_page, going on in Markdown, with everything allowed that can be',
+    takes: (attack) => attack.isMetadata,
+    hasOwnConnections: false,
+    open: async () => overFetchPage({ extract_mode: 'markdown', start: 1 }, '0.0.0.0/0,::/0,*.test,metadata'),
+  },
 ];
 
 /** What a program without any of our rules would do. Not a road of ours: it shows that the canaries can be reached. */
@@ -94,6 +114,61 @@ function overSafeFetch(safeFetch: SafeFetch): OpenRoad {
     },
     close: async () => {},
   };
+}
+
+/** A program as a client starts it; it inherits the namespace. */
+async function overFetchPage(args: object, allowPrivate = ''): Promise<OpenRoad> {
+  const home = mkdtempSync(join(tmpdir(), 'carrel-ssrf-'));
+  const program = join(import.meta.dirname, '../../../bin/carrel.js');
+  const child = spawn(process.execPath, [program, 'research', '--transport', 'stdio'], {
+    cwd: home,
+    env: {
+      ...process.env,
+      CARREL_HOME: home,
+      RATE_LIMIT_FETCH: '100000',
+      FETCH_TIMEOUT_MS: String(timeoutMs),
+      FETCH_ALLOW_PRIVATE: allowPrivate,
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ask = createAsker(child);
+  const clientInfo = { name: 'ssrf', version: '1' };
+  await ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+  child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  return {
+    fetch: async (url) => {
+      const { result, error } = await ask('tools/call', { name: 'fetch_page', arguments: { url, ...args } });
+      if (error !== undefined) {
+        const { code } = error.data;
+        return { kind: code === 'fetch_invalid_url' ? 'refused' : 'failed', detail: code };
+      }
+      const text = String(result?.structuredContent.content);
+      return { kind: text === publicPage ? 'reached' : 'failed', detail: text.slice(0, 40) };
+    },
+    close: async () => {
+      child.kill('SIGKILL');
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Answer {
+  id: number;
+  result?: { structuredContent: { content: string } };
+  error?: { data: { code: string } };
+}
+
+function createAsker({ stdin, stdout }: ChildProcess) {
+  const waiting = new Map<number, (answer: Answer) => void>();
+  if (stdout) createInterface(stdout).on('line', (line) => settle(JSON.parse(line)));
+  const settle = (answer: Answer): void => waiting.get(answer.id)?.(answer);
+  let id = 0;
+  return (method: string, params: object): Promise<Answer> =>
+    new Promise((resolve) => {
+      id += 1;
+      waiting.set(id, resolve);
+      stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    });
 }
 
 /** The codes that come from a rule of ours. A connection that merely failed is no proof of anything. */

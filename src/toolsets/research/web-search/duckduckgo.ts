@@ -25,11 +25,14 @@ export function createDuckDuckGo({ address, userAgent, timeoutMs }: DuckDuckGoCo
       url.searchParams.set('q', query);
       const headers = { 'user-agent': userAgent, accept: 'text/html', 'accept-language': 'en, *;q=0.5' };
       const answer = await askProvider({ url, headers, timeoutMs, bytesMax, signal });
-      return /json|javascript/.test(answer.contentType)
-        ? readInstantAnswer(answer, limit)
-        : readPage(answer, url, limit);
+      return isJson(answer) ? readInstantAnswer(answer, limit) : readPage(answer, url, limit);
     },
   };
+}
+
+/** The real API calls its JSON a script, and what stands in for it may call it anything. */
+function isJson({ contentType, text }: ProviderAnswer): boolean {
+  return /json|javascript/.test(contentType) || text.trimStart().startsWith('{');
 }
 
 function readPage(answer: ProviderAnswer, url: URL, limit: number): SearchResult[] {

@@ -33,8 +33,12 @@ export function createSerper({ address, apiKey, userAgent, timeoutMs }: SerperCo
           signal,
         }),
       );
-      if (!Array.isArray(answer['organic'])) throw new ProviderFailure('failed', 'an answer without organic results');
-      const raw = objectsIn(answer['organic']).map(({ title, link, snippet }) => ({ title, url: link, snippet }));
+      const { organic, searchParameters } = answer;
+      // An answer to a search always repeats what was searched for; without results it may have no list of them.
+      if (!Array.isArray(organic) && searchParameters === undefined) {
+        throw new ProviderFailure('failed', 'an answer without organic results');
+      }
+      const raw = objectsIn(organic).map(({ title, link, snippet }) => ({ title, url: link, snippet }));
       return cleanResults(raw, 'plain', limit);
     },
   };

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { decodeBytes } from '../../src/documents/charset.ts';
+import { scoreWords } from './score.ts';
+import { tools } from './tools.ts';
+
+export interface BenchPage {
+  name: string;
+  html: string;
+  expected: string;
+  /** Every second page in the order of names: rules are made and changed by looking at the others only. */
+  heldOut: boolean;
+}
+
+export interface ScoredPage {
+  name: string;
+  heldOut: boolean;
+  /** F1 by tool. */
+  scores: Record<string, number>;
+}
+
+const folder = new URL('./pages/', import.meta.url);
+
+/** Files are in the charset of their page; all tools get the same decoded text. */
+export async function loadPages(): Promise<BenchPage[]> {
+  const names = readdirSync(folder)
+    .filter((file) => file.endsWith('.html'))
+    .map((file) => file.slice(0, -'.html'.length))
+    .sort();
+  return Promise.all(
+    names.map(async (name, index) => ({
+      name,
+      html: await decodeBytes(readFileSync(new URL(`${name}.html`, folder)), 'text/html', 'html'),
+      expected: readFileSync(new URL(`${name}.txt`, folder), 'utf8'),
+      heldOut: index % 2 === 1,
+    })),
+  );
+}
+
+export function scorePage({ name, html, expected, heldOut }: BenchPage): ScoredPage {
+  const scores = Object.entries(tools).map(([tool, extract]) => [tool, scoreWords(extract(html), expected).f1]);
+  return { name, heldOut, scores: Object.fromEntries(scores) };
+}

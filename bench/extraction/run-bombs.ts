@@ -1,0 +1,49 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isCarrelError } from '../../src/base/errors.ts';
+import { createExtractor } from '../../src/documents/extractor.ts';
+import { htmlBombs, otherBombs, pdfBombs } from '../../test/security/parsers/bombs.ts';
+
+const smallPage = Buffer.from('<!doctype html><title>Small</title><p>A small page that must be served meanwhile.</p>');
+
+/**
+ * Every bomb through an extractor of the size that is used in service, with a small page read at the same time.
+ * The stall is the longest time for which the loop of this process, the one that would serve, was not turning.
+ */
+export async function runBombs(): Promise<void> {
+  const extractor = createExtractor({ timeoutMs: 5000, memoryMb: 256, workersMax: 2 });
+  let longest = 0;
+  console.log(
+    `\n${'bomb'.padEnd(46)}${'bytes'.padStart(10)}${'ms'.padStart(7)}${'stall ms'.padStart(10)}  outcome, small page`,
+  );
+  for (const bomb of [...htmlBombs, ...otherBombs, ...pdfBombs]) {
+    const bytes = bomb.bytes();
+    // Making the bomb blocks the loop; that is not what is measured.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const stall = monitorEventLoopDelay({ resolution: 1 });
+    stall.enable();
+    const started = performance.now();
+    const read = extractor.extract({ bytes, contentType: bomb.contentType, mode: 'markdown' }).then(
+      (document) => `${document.text.length} characters${document.truncated ? ', cut' : ''}`,
+      (error) => (isCarrelError(error) ? error.code : `NOT CLEAN: ${error}`),
+    );
+    const small = extractor.extract({ bytes: smallPage, contentType: 'text/html', mode: 'text' }).then(
+      () => `served after ${Math.round(performance.now() - started)} ms`,
+      (error) => `NOT SERVED: ${error}`,
+    );
+    const outcome = await read;
+    const tookMs = performance.now() - started;
+    const meanwhile = await small;
+    stall.disable();
+    const stallMs = stall.max / 1e6;
+    longest = Math.max(longest, stallMs);
+    const row = [
+      bomb.name.padEnd(46),
+      String(bytes.length).padStart(10),
+      tookMs.toFixed(0).padStart(7),
+      stallMs.toFixed(0).padStart(10),
+    ];
+    console.log(`${row.join('')}  ${outcome}; ${meanwhile}`);
+  }
+  console.log(`longest stall: ${longest.toFixed(0)} ms (bound: 250 ms)`);
+  await extractor.close();
+}

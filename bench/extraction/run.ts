@@ -1,0 +1,50 @@
+/**
+ * Quality and safety of text extraction: `node bench/extraction/run.ts [--pages] [--bombs] [--show NAME]`.
+ * Prints F1 of words for every page and tool, the means of both halves, and what bombs do to a serving process.
+ */
+import { loadPages, type ScoredPage, scorePage } from './pages.ts';
+import { runBombs } from './run-bombs.ts';
+import { scoreWords } from './score.ts';
+import { tools } from './tools.ts';
+
+const options = process.argv.slice(2);
+const show = options[options.indexOf('--show') + 1];
+
+if (options.includes('--show') && show) await showPage(show);
+else {
+  if (options.length === 0 || options.includes('--pages')) await printScores();
+  if (options.length === 0 || options.includes('--bombs')) await runBombs();
+}
+
+async function printScores(): Promise<void> {
+  const rows = (await loadPages()).map(scorePage);
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const head = Object.keys(tools).map((tool) => tool.padStart(13));
+  console.log(`${'page'.padEnd(width)}  half      ${head.join('')}`);
+  for (const { name, heldOut, scores } of rows) {
+    const cells = Object.values(scores).map((f1) => f1.toFixed(3).padStart(13));
+    console.log(`${name.padEnd(width)}  ${heldOut ? 'held out' : 'tuned on'}  ${cells.join('')}`);
+  }
+  const halves: [string, ScoredPage[]][] = [
+    ['mean, tuned on', rows.filter((row) => !row.heldOut)],
+    ['mean, held out', rows.filter((row) => row.heldOut)],
+    ['mean, all', rows],
+  ];
+  for (const [label, part] of halves) {
+    const means = Object.keys(tools).map((tool) => meanOf(part, tool).toFixed(3).padStart(13));
+    console.log(`${`${label} (${part.length})`.padEnd(width + 10)}  ${means.join('')}`);
+  }
+}
+
+function meanOf(rows: ScoredPage[], tool: string): number {
+  return rows.reduce((total, { scores }) => total + (scores[tool] ?? 0), 0) / rows.length;
+}
+
+async function showPage(name: string): Promise<void> {
+  const page = (await loadPages()).find((candidate) => candidate.name === name);
+  if (!page) throw new Error(`There is no page ${name}.`);
+  for (const [tool, extract] of Object.entries(tools)) {
+    const text = extract(page.html);
+    console.log(`--- ${tool} ${JSON.stringify(scoreWords(text, page.expected))}\n${text}`);
+  }
+}

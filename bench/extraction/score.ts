@@ -1,0 +1,38 @@
+export interface Score {
+  precision: number;
+  recall: number;
+  f1: number;
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/**
+ * How well `actual` has the words of `expected`, each as often as it should, order not counted. Words are the
+ * segmenter's, which also parts Chinese, Japanese and Thai; case is not counted.
+ */
+export function scoreWords(actual: string, expected: string): Score {
+  const wanted = countWords(expected);
+  const found = countWords(actual);
+  let common = 0;
+  for (const [word, count] of wanted) common += Math.min(count, found.get(word) ?? 0);
+  const precision = common / Math.max(1, total(found));
+  const recall = common / Math.max(1, total(wanted));
+  return { precision, recall, f1: common === 0 ? 0 : (2 * precision * recall) / (precision + recall) };
+}
+
+function countWords(text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    // A marker at the start of a list item is layout: some print it and some do not.
+    for (const { segment, isWordLike } of segmenter.segment(line.replace(/^\s*(?:[-*•]|\d+\.)\s+/, ''))) {
+      if (isWordLike) counts.set(segment.toLowerCase(), (counts.get(segment.toLowerCase()) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+function total(counts: Map<string, number>): number {
+  let sum = 0;
+  for (const count of counts.values()) sum += count;
+  return sum;
+}

@@ -1,0 +1,43 @@
+import { Readability } from '@mozilla/readability';
+import { parseHTML } from 'linkedom';
+import { readHtml } from '../../src/documents/html/read-html.ts';
+
+/** What each tool makes of a page, its title first where its text does not begin with it. */
+export const tools: Record<string, (html: string) => string> = {
+  carrel: (html) => {
+    const { title, text } = readHtml(html, { mode: 'text', url: 'https://page.example/a/b', charsMax: 2_000_000 });
+    return withTitle(title, text);
+  },
+  readability: (html) => {
+    const article = new Readability(parseHTML(whole(html)).document).parse();
+    return withTitle(article?.title, brokenUp(article?.content ?? ''));
+  },
+  stripping: (html) => brokenUp(html),
+};
+
+function withTitle(title: string | null | undefined, text: string): string {
+  return title && !squeezed(text.slice(0, 2000)).includes(squeezed(title)) ? `${title}\n${text}` : text;
+}
+
+function squeezed(text: string): string {
+  return text.replace(/\s+/g, '').toLowerCase();
+}
+
+const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
+
+/** Tags out, with a line break for each that is not inline, so that words do not run together. */
+function brokenUp(html: string): string {
+  return html
+    .replace(/<(script|style|noscript|svg|head)\b[\s\S]*?<\/\1>/gi, ' ')
+    .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/<\/?(?:a|b|i|em|strong|span|code|sup|sub|font|small|cite|kbd)\b[^>]*>/gi, '')
+    .replace(/<[^>]*>/g, '\n')
+    .replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole, decimal, hex, name) =>
+      name ? (named[name] ?? whole) : String.fromCodePoint(Number.parseInt(decimal ?? hex, decimal ? 10 : 16)),
+    );
+}
+
+/** linkedom makes no body for a page that leaves its tags out, as HTML allows; that is not Readability's fault. */
+function whole(html: string): string {
+  return /<body\b/i.test(html) ? html : `<html><head></head><body>${html}</body></html>`;
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { billionLaughs, pdfOf, stream } from '../../test/security/parsers/bombs.ts';
+import { encryptedPdf } from '../../test/security/parsers/pdf-samples.ts';
+import type { DocumentSource } from './document.ts';
+import { extractDocument } from './extract-document.ts';
+
+const limits = { textCharsMax: 10_000, softTimeoutMs: 60_000, pdfEnabled: true };
+
+function extract(content: string | Uint8Array, contentType?: string, more: Partial<DocumentSource> = {}) {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  return extractDocument({ bytes, mode: 'text', ...(contentType ? { contentType } : {}), ...more }, limits);
+}
+
+test('JSON is laid out as it was written, numbers and duplicate keys included', async () => {
+  const { text, kind } = await extract('{"a":[1,{"b":12345678901234567890}],"a":{},"c":"x\\"}"}', 'application/json');
+  assert.equal(kind, 'json');
+  assert.equal(
+    text,
+    '{\n  "a": [\n    1,\n    {\n      "b": 12345678901234567890\n    }\n  ],\n  "a": {},\n  "c": "x\\"}"\n}',
+  );
+});
+
+test('what says it is JSON and is not stays as it is', async () => {
+  for (const broken of ['{"a":', '[1}', 'nonsense', '["a]']) {
+    assert.deepEqual(pick(await extract(broken, 'application/json')), { kind: 'text', text: broken });
+  }
+});
+
+test('Markdown keeps its text and gives its first heading as title', async () => {
+  const markdown = '```\n# no\n```\r\n\r\n## Yes #\r\n\r\ntext';
+  const document = await extract(markdown, 'text/markdown');
+  assert.equal(document.title, 'Yes');
+  assert.equal(document.text, '```\n# no\n```\n\n## Yes #\n\ntext');
+});
+
+test('XML becomes an outline, and entities that a document defines are never expanded', async () => {
+  const xml = '<?xml version="1.0"?><a x="1"><b>one &amp; two</b><![CDATA[<three>]]><!-- no --><c/></a>';
+  assert.equal((await extract(xml)).text, 'a x="1":\n  b: one & two\n  <three>\n  c');
+  assert.equal((await extract(billionLaughs())).text, 'x: &l9;');
+});
+
+test('RSS gives title, link, date and summary of each entry', async () => {
+  const rss = `<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><description>All of it</description>
+    <item><title>One &amp; only</title><link>https://h.example/1</link><pubDate>Mon, 05 Jan 2026</pubDate>
+    <description><![CDATA[<p>First <b>part</b>.</p><p>Second.</p>]]></description></item>
+    <item><title>Two</title><description>Plain.</description></item></channel></rss>`;
+  const { title, text, kind } = await extract(rss, 'application/rss+xml');
+  assert.deepEqual([kind, title], ['feed', 'News']);
+  assert.equal(
+    text,
+    'All of it\n\nOne & only\nhttps://h.example/1\nMon, 05 Jan 2026\n\nFirst part.\n\nSecond.\n\nTwo\n\nPlain.',
+  );
+});
+
+test('Atom gives the link of the entry and not of its comments', async () => {
+  const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><title>Log</title><entry><title>Hello</title>
+    <link rel="replies" href="https://h.example/c"/><link href="https://h.example/?a=1&amp;b=2"/>
+    <updated>2026-01-05</updated><summary type="html">&lt;i&gt;Hi&lt;/i&gt;</summary></entry></feed>`;
+  assert.equal((await extract(atom)).text, 'Hello\nhttps://h.example/?a=1&b=2\n2026-01-05\n\nHi');
+});
+
+test('a PDF gives its text with paragraphs, its pages and its title', async () => {
+  const page = 'BT /F1 12 Tf 72 700 Td (First line) Tj 0 -14 Td (second line) Tj 0 -40 Td (New paragraph) Tj ET';
+  const document = await extract(
+    pdfOf([stream(Buffer.from(page))], 2, '/Info << /Title (A title) /CreationDate (D:20260105) >> '),
+  );
+  assert.deepEqual(
+    [document.kind, document.pages, document.title, document.published],
+    ['pdf', 2, 'A title', '2026-01-05'],
+  );
+  const once = 'First line\nsecond line\n\nNew paragraph';
+  assert.equal(document.text, `${once}\n\n${once}`);
+});
+
+test('a PDF without text, with a password, damaged or switched off is a named error', async () => {
+  await assert.rejects(extract(pdfOf([stream(Buffer.from('0 0 m'))])), { code: 'no_text_in_document' });
+  await assert.rejects(extract(encryptedPdf()), { code: 'encrypted_document' });
+  await assert.rejects(extract('%PDF-1.7 nothing more'), { code: 'extraction_failed' });
+  const bytes = pdfOf([stream(Buffer.from('BT (x) Tj ET'))]);
+  // T088: switched off, a PDF is refused whatever it is called.
+  const off = extractDocument({ bytes, contentType: 'text/html', mode: 'text' }, { ...limits, pdfEnabled: false });
+  await assert.rejects(off, { code: 'unsupported_content_type', message: /switched off/ });
+});
+
+test('text is cut at the bound, and the result says so', async () => {
+  for (const type of ['text/plain', 'text/html', 'text/markdown']) {
+    const { text, truncated } = await extract('word '.repeat(4000), type);
+    assert.equal(truncated, true, type);
+    assert.ok(text.length <= limits.textCharsMax && text.length > limits.textCharsMax - 10, type);
+  }
+  assert.equal((await extract('short', 'text/plain')).truncated, false);
+});
+
+function pick({ kind, text }: { kind: string; text: string }): { kind: string; text: string } {
+  return { kind, text };
+}

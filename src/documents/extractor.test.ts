@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { pdfBombs } from '../../test/security/parsers/bombs.ts';
+import { createExtractor } from './extractor.ts';
+
+const extractor = createExtractor({ timeoutMs: 20_000, memoryMb: 256, workersMax: 2, bytesMax: 1_000_000 });
+after(() => extractor.close());
+
+const small = { bytes: Buffer.from('<p>small</p>'), contentType: 'text/html', mode: 'text' as const };
+
+function bombNamed(part: string): { bytes: Uint8Array; mode: 'text' } {
+  const bomb = pdfBombs.find(({ name }) => name.includes(part));
+  assert.ok(bomb);
+  return { bytes: bomb.bytes(), mode: 'text' };
+}
+
+test('many documents at once are all read', async () => {
+  const words = Array.from({ length: 20 }, (_, index) => `word${index}`);
+  const read = words.map((word) => extractor.extract({ ...small, bytes: Buffer.from(`<p>${word}`) }));
+  assert.deepEqual(
+    (await Promise.all(read)).map(({ text }) => text),
+    words,
+  );
+});
+
+test('a failure in the reader keeps its code, and its foreign text stays out of the message', async () => {
+  const error = await extractor
+    .extract({ bytes: Buffer.from('%PDF-1.7 secret words'), mode: 'text' })
+    .catch((caught) => caught);
+  assert.equal(error.code, 'extraction_failed');
+  assert.ok(!error.message.includes('secret'));
+});
+
+test('a document that takes too long is stopped, and the next is read', async () => {
+  const hasty = createExtractor({ timeoutMs: 300, memoryMb: 2048, workersMax: 1 });
+  await hasty.extract(small).catch(() => undefined);
+  await assert.rejects(hasty.extract(bombNamed('forms that double')), { code: 'extraction_timeout', kind: 'timeout' });
+  await hasty.close();
+  assert.equal((await extractor.extract(small)).text, 'small');
+});
+
+test('a document that takes too much memory off the heap is stopped, and the next is read', async () => {
+  const lean = createExtractor({ timeoutMs: 60_000, memoryMb: 256, workersMax: 1 });
+  const failed = lean.extract(bombNamed('Flate to 300 MB'));
+  const waiting = lean.extract(small);
+  await assert.rejects(failed, { code: 'extraction_memory', kind: 'limit' });
+  assert.equal((await waiting).text, 'small');
+  await lean.close();
+});
+
+test('too many bytes are refused unread', async () => {
+  await assert.rejects(extractor.extract({ ...small, bytes: new Uint8Array(1_000_001) }), {
+    code: 'document_too_large',
+  });
+});
+
+test('the queue is bounded', async () => {
+  const narrow = createExtractor({ timeoutMs: 60_000, memoryMb: 256, workersMax: 1, queueMax: 1 });
+  const running = narrow.extract(small);
+  const waiting = narrow.extract(small);
+  await assert.rejects(narrow.extract(small), { code: 'too_many_in_flight' });
+  assert.deepEqual(
+    (await Promise.all([running, waiting])).map(({ text }) => text),
+    ['small', 'small'],
+  );
+  await narrow.close();
+});
+
+test('cancelling frees the place at once, waiting or running', async () => {
+  const single = createExtractor({ timeoutMs: 60_000, memoryMb: 2048, workersMax: 1 });
+  const [running, waiting] = [new AbortController(), new AbortController()];
+  const first = single.extract(bombNamed('forms that double'), { signal: running.signal });
+  const second = single.extract(small, { signal: waiting.signal });
+  const third = single.extract(small);
+  waiting.abort();
+  await assert.rejects(second, { code: 'cancelled' });
+  running.abort();
+  await assert.rejects(first, { code: 'cancelled' });
+  assert.equal((await third).text, 'small');
+  await assert.rejects(single.extract(small, { signal: AbortSignal.abort() }), { code: 'cancelled' });
+  await single.close();
+});
+
+test('closing cancels what runs and what waits, and nothing is taken afterwards', async () => {
+  const closing = createExtractor({ timeoutMs: 60_000, memoryMb: 2048, workersMax: 1 });
+  const calls = [closing.extract(bombNamed('forms that double')), closing.extract(small)];
+  const outcomes = Promise.allSettled(calls);
+  await closing.close();
+  for (const outcome of await outcomes) {
+    assert.equal(outcome.status, 'rejected');
+    assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'cancelled');
+  }
+  await assert.rejects(closing.extract(small), { code: 'cancelled' });
+});
+
+test('an idle worker does not keep the program from ending, and gets nothing of its environment', async () => {
+  const program = `
+    const { createExtractor } = await import(${JSON.stringify(new URL('./extractor.ts', import.meta.url).href)});
+    const extractor = createExtractor({ timeoutMs: 20000, memoryMb: 256, workersMax: 1, idleMs: 3600000 });
+    console.log((await extractor.extract({ bytes: Buffer.from('<p>done'), mode: 'text', contentType: 'text/html' })).text);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    timeout: 60_000,
+  });
+  assert.equal(stdout.trim(), 'done');
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readHtml } from './read-html.ts';
+
+const url = 'https://h.example/a/b.html';
+const filler =
+  'This paragraph is long enough to be taken for what the page is about, because it has several clauses, and it goes on.';
+
+function markdown(html: string, whole = true): string {
+  return readHtml(html, { mode: 'markdown', url, charsMax: 100_000, whole }).text;
+}
+
+function text(html: string, whole = true): string {
+  return readHtml(html, { mode: 'text', url, charsMax: 100_000, whole }).text;
+}
+
+test('Markdown: headings, emphasis, code, links and images', () => {
+  const html = `<h2>Head</h2><p>A <b>bold</b>, <em>slanted</em>, <s>gone</s> and <code>a*b</code> <a href="../c?x=1#y">link</a>
+    <img src="i.png" alt="A picture"> end.</p><hr>`;
+  assert.equal(
+    markdown(html),
+    '## Head\n\nA **bold**, *slanted*, ~~gone~~ and `a*b` [link](https://h.example/c?x=1#y) ![A picture](https://h.example/a/i.png) end.\n\n---',
+  );
+});
+
+test('Markdown: nested lists keep their numbers and their paragraphs', () => {
+  const html = '<ol start="4"><li>four<ul><li>x<li>y</ul><li><p>five</p><p>more</p></ol>';
+  assert.equal(markdown(html), '4. four\n   - x\n   - y\n5. five\n\n   more');
+});
+
+test('Markdown: tables with escaped pipes, spans and a header only where the page has one', () => {
+  const headed = '<table><tr><th>a|b<th>c<tr><td>1<br>2<td><b>3</b></table>';
+  assert.equal(markdown(headed), '| a\\|b | c |\n| --- | --- |\n| 1 2 | **3** |');
+  const headless = '<table><tr><td colspan=2>x<td>y<tr><td>1<td>2<td>3</table>';
+  assert.equal(markdown(headless), '|  |  |  |\n| --- | --- | --- |\n| x |  | y |\n| 1 | 2 | 3 |');
+});
+
+test('Markdown: code is fenced as written, with its language, by a fence that it does not contain', () => {
+  const html = '<pre class="highlight"><code class="language-TS">if (a &lt; b) {\n  ```\n}\n</code></pre>';
+  assert.equal(markdown(html), '````ts\nif (a < b) {\n  ```\n}\n````');
+});
+
+test('Markdown: quotes nest and keep paragraphs', () => {
+  assert.equal(markdown('<blockquote><p>a<p>b<blockquote>c</blockquote></blockquote>'), '> a\n>\n> b\n\n> > c');
+});
+
+test('Markdown: text that looks like Markdown stays text', () => {
+  assert.equal(markdown('<p># no heading</p>'), '\\# no heading');
+  assert.equal(markdown('<p>1. no list</p>'), '1\\. no list');
+  assert.equal(markdown('<p>- no list</p>'), '\\- no list');
+  assert.equal(markdown('<p>&gt; no quote</p>'), '\\> no quote');
+  assert.equal(
+    markdown('<p>*a* `b` [c](d) snake_case _e_ &lt;b&gt;</p>'),
+    '\\*a\\* \\`b\\` \\[c\\](d) snake_case \\_e\\_ \\<b>',
+  );
+});
+
+test('Markdown: an address that does something is dropped, its text stays (T081)', () => {
+  for (const href of [
+    'javascript:alert(1)',
+    'JaVaScRiPt:x',
+    'data:text/html,x',
+    'vbscript:x',
+    '  javascript:x',
+    '#here',
+  ]) {
+    assert.equal(markdown(`<p><a href="${href}">go</a>`), 'go', href);
+  }
+  assert.equal(markdown('<p><img src="data:image/png;base64,x" alt="pic">x'), 'x');
+  assert.equal(markdown('<p><a href="/a(b) c">go</a>'), '[go](https://h.example/a%28b%29%20c)');
+});
+
+test('links are resolved against the base of the page', () => {
+  assert.equal(markdown('<base href="/deep/"><p><a href="x">go</a>'), '[go](https://h.example/deep/x)');
+});
+
+test('text: paragraphs, line breaks, lists, rows and code keep their lines', () => {
+  const html = `<p>one<br>two</p><div>three &amp; four</div><ul><li>x<ul><li>y</ul><li>z</ul>
+    <table><tr><th>a<th>b<tr><td>1<td>2</table><pre>  k = 1\n    m</pre>`;
+  assert.equal(text(html), 'one\ntwo\n\nthree & four\n\n- x\n  - y\n- z\n\na | b\n1 | 2\n\n  k = 1\n    m');
+});
+
+test('script, style, controls and what is hidden never show (T086, T091)', () => {
+  const html = `<p>seen</p><script>no</script><style>no</style><noscript>no</noscript><template>no</template><svg><title>no</title></svg>
+    <p hidden>no</p><p aria-hidden="true">no</p><p style="color:red; display : none">no</p><p style="visibility:hidden">no</p>
+    <p style="font-size:0">no</p><p style="position:absolute;left:-9999px">no</p><span class="sr-only">no</span>
+    <textarea>no</textarea><select><option>no</select><!-- no --><svg><script>no</script></svg>`;
+  assert.equal(text(html), 'seen');
+  assert.equal(text(html, false), 'seen');
+});
+
+test('broken markup loses no text (T086)', () => {
+  assert.equal(
+    text('<body><body><p>a<div>b</p>c</div><b><i>d</b>e</i>&#x110000;&#0;&xyzzy;<p>f'),
+    'a\n\nb\n\nc\n\nde��&xyzzy;\n\nf',
+  );
+  assert.equal(text('<p>a<plaintext></p><b>'), 'a\n\n</p><b>');
+  assert.equal(text('<table><tr><td>x</td>stray</table>'), 'stray\n\nx');
+});
+
+test('content is found among navigation, sidebar, related links, newsletter, share bar, consent and footer', () => {
+  const html = `<body><div class="cookie-banner">${filler} ${filler} ${filler}</div><header><a href="/">Site</a></header>
+    <ul class="main-menu"><li><a href="/1">One</a><li><a href="/2">Two</a></ul>
+    <div class="wrap"><div class="text"><h1>Title</h1><p>${filler}</p><div class="share-bar"><a href="#">Tweet</a></div><h2>Part</h2><p>${filler}</p>
+    <h3>Read also</h3><ul><li><a href="/x">Something else entirely that happened</a></ul></div>
+    <div class="sidebar"><p>About us and our many friends, who are very nice.</p></div></div>
+    <div class="newsletter">Sign up now for our letter, it is free, and good.</div><footer>© Site, all rights reserved.</footer>`;
+  assert.equal(text(html, false), `Title\n\n${filler}\n\nPart\n\n${filler}`);
+});
+
+test('a name that covers most of the page is no boilerplate: a menu of dishes stays', () => {
+  const dish = (name: string) =>
+    `<div class="menu-item"><h3>${name}</h3><p>Slowly cooked with onions, wine and a leaf of bay.</p></div>`;
+  const html = `<ul class="nav"><li><a href="/">Home</a></ul><div class="menu">${dish('Stew')}${dish('Soup')}${dish('Pie')}</div>`;
+  const result = text(html, false);
+  for (const name of ['Stew', 'Soup', 'Pie']) assert.ok(result.includes(name), name);
+});
+
+test('comments below an article go; a thread of comments stays', () => {
+  const comment =
+    '<div class="comment"><p>I do not agree at all with this, and here is a long reason why I do not.</p></div>';
+  const article = `<article><h1>Title</h1><p>${filler}</p><p>${filler}</p><p>${filler}</p><p>${filler}</p></article>`;
+  assert.ok(!text(`${article}<div id="comments">${comment.repeat(9)}</div>`, false).includes('agree'));
+  assert.equal(text(`<h1>A link</h1>${comment.repeat(9)}`, false).split('agree').length, 10);
+});
+
+test('a section of documentation whose id sounds like boilerplate stays', () => {
+  const html = `<main><h1>Guide</h1><p>${filler}</p><section id="navigation-menu"><h2>Navigation menu</h2><p>${filler}</p></section></main>`;
+  assert.ok(text(html, false).includes('Navigation menu'));
+});
+
+test('a page of nothing but links is given as it is', () => {
+  const html = '<ul><li><a href="/1">First thing</a><li><a href="/2">Second thing</a><li><a href="/3">Third</a></ul>';
+  assert.equal(text(html, false), '- First thing\n- Second thing\n- Third');
+});
+
+test('the title is without the name of the site where the page confirms it', () => {
+  const title = (html: string) => readHtml(html, { mode: 'text', charsMax: 1000 }).title;
+  assert.equal(title('<title>Bread – Kitchen</title><h1>Bread</h1><p>x'), 'Bread');
+  assert.equal(title('<title>Bread - a history</title><p>x'), 'Bread - a history');
+  assert.equal(title('<title>Bread | Kitchen</title><meta property="og:site_name" content="Kitchen"><p>x'), 'Bread');
+  assert.equal(title('<meta property="og:title" content="Bread"><title>Kitchen</title><p>x'), 'Bread');
+  assert.equal(title('<h1>Bread <i>now</i></h1><p>x'), 'Bread now');
+  assert.equal(title('<p>x'), null);
+});
+
+test('language, author and date are what the page declares', () => {
+  const html = `<html lang="pt-BR"><meta name="author" content="Ana"><meta property="article:published_time" content="2026-01-05"><p>x`;
+  const { language, byline, published } = readHtml(html, { mode: 'text', charsMax: 1000 });
+  assert.deepEqual([language, byline, published], ['pt-BR', 'Ana', '2026-01-05']);
+});

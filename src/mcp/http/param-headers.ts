@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** -32020 of 2026-07-28: a header and the body disagree. */
+export const headerMismatch = -32_020;
+
+/**
+ * A tool's schema may mark arguments with `x-mcp-header`; clients of 2026-07-28 repeat those in `Mcp-Param-…` headers, so
+ * that what stands in front of the server can route by them, and the server must not believe a header that the body
+ * contradicts. The SDK checks this for tools in its own registry only, and ours are not. Returns the fault, in words.
+ */
+export function findParamHeaderFault(
+  schema: unknown,
+  given: unknown,
+  headers: IncomingHttpHeaders,
+): string | undefined {
+  for (const [name, property] of Object.entries(members(members(schema)['properties']))) {
+    const value = members(given)[name];
+    if (value === undefined || value === null) continue;
+    const label = members(property)['x-mcp-header'];
+    const fault =
+      typeof label === 'string'
+        ? compare(`Mcp-Param-${label}`, headers[`mcp-param-${label.toLowerCase()}`], name, value)
+        : findParamHeaderFault(property, value, headers);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function compare(
+  header: string,
+  found: string | string[] | undefined,
+  name: string,
+  value: unknown,
+): string | undefined {
+  if (typeof found !== 'string') return `The argument ${name} is given, but the header ${header} is missing.`;
+  const decoded = decode(found);
+  if (decoded === undefined) return `The header ${header} is not canonical Base64 of UTF-8 text.`;
+  const same =
+    typeof value === 'number' ? decimal.test(decoded) && Number(decoded) === value : decoded === String(value);
+  return same ? undefined : `The header ${header} and the argument ${name} disagree.`;
+}
+
+const decimal = /^-?\d+(?:\.\d+)?$/;
+
+/** Plain text, or `=?base64?…?=` for what a header can't carry as it is. */
+function decode(value: string): string | undefined {
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
+  if (encoded === undefined) return value;
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.toString('base64') !== encoded) return undefined;
+  const text = bytes.toString('utf8');
+  return Buffer.from(text).equals(bytes) ? text : undefined;
+}
+
+function members(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { startSearchProviders } from '../../fakes/search-providers/start-search-providers.ts';
+import { createBareRpc } from '../../support/bare-rpc.ts';
+import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/start-carrel.ts';
+import { verifies } from '../../support/verifies.ts';
+
+const providers = await startSearchProviders({ after });
+const env = { DUCKDUCKGO_URL: providers.addresses.duckduckgo };
+
+async function connect(transport: Transport): Promise<Client> {
+  const client = new Client({ name: 'acceptance', version: '1.0.0' });
+  await client.connect(transport);
+  after(() => client.close());
+  return client;
+}
+
+function stdioTransport(role: string): StdioClientTransport {
+  const folder = makeFolder({ after });
+  return new StdioClientTransport({
+    command: process.execPath,
+    args: [carrelProgram, role, '--transport', 'stdio'],
+    cwd: folder,
+    env: cleanEnv(join(folder, 'home'), env),
+    stderr: 'pipe',
+  });
+}
+
+interface ToolAnswer {
+  structuredContent?: Record<string, unknown>;
+  content: { type: string; text?: string }[];
+}
+
+const call = async (client: Client, name: string, args: Record<string, unknown>): Promise<Record<string, unknown>> => {
+  const answer = (await client.callTool({ name, arguments: args })) as ToolAnswer;
+  assert.deepEqual(JSON.parse(answer.content[0]?.text ?? ''), answer.structuredContent);
+  return answer.structuredContent ?? {};
+};
+
+for (const kind of ['stdio', 'HTTP'] as const) {
+  verifies('004 overview/tools', `contract §7: the official client uses every tool over ${kind}`, async (t) => {
+    const client =
+      kind === 'stdio'
+        ? await connect(stdioTransport('research'))
+        : await connect(new StreamableHTTPClientTransport(new URL((await startCarrel(t, ['research'], { env })).url)));
+    const { tools } = await client.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note'],
+    );
+    for (const tool of tools) {
+      assert.equal(tool.annotations?.readOnlyHint, tool.name !== 'save_note');
+      assert.ok(tool.outputSchema);
+    }
+    const found = await call(client, 'web_search', { query: 'python' });
+    assert.equal(found['provider'], 'duckduckgo');
+    const { note } = await call(client, 'save_note', { title: 'By a client', content: 'It has words.', tags: ['mcp'] });
+    const { id } = note as { id: string };
+    assert.deepEqual((await call(client, 'get_note', { id }))['note'], note);
+    assert.equal((await call(client, 'list_notes', { query: 'words', tags: ['mcp'] }))['total_count'], 1);
+    await assert.rejects(client.callTool({ name: 'fetch_page', arguments: { url: 'http://127.0.0.1/' } }), {
+      code: -32_000,
+      data: { code: 'fetch_invalid_url', details: { reason: 'private_network_blocked', host: '127.0.0.1' } },
+    });
+  });
+}
+
+test('T136: calls with and without a session count for the same client', async (t) => {
+  const { url } = await startCarrel(t, ['research'], { env: { RATE_LIMIT_NOTES: '4' } });
+  const rpc = createBareRpc(url);
+  const client = await connect(new StreamableHTTPClientTransport(new URL(url)));
+  await rpc.result('list_notes', {});
+  await rpc.result('list_notes', {});
+  await call(client, 'list_notes', {});
+  await call(client, 'list_notes', {});
+  assert.equal((await rpc.error('list_notes', {})).data.code, 'rate_limit_exceeded');
+  await assert.rejects(client.callTool({ name: 'list_notes', arguments: {} }), { code: -32_000 });
+});
+
+test('contract §8: serve offers the research tools and find over notes and, on request, the web', async () => {
+  const client = await connect(stdioTransport('serve'));
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  for (const name of ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'find']) {
+    assert.ok(names.includes(name), name);
+  }
+  const { note } = await call(client, 'save_note', { title: 'Python at work', content: 'Python at the desk.' });
+  const found = await call(client, 'find', { query: 'python', sources: ['notes', 'web'] });
+  const { hits, sources } = found as {
+    hits: Record<string, unknown>[];
+    sources: { source: string; status: string }[];
+  };
+  assert.deepEqual(new Set(hits.map(({ source }) => source)), new Set(['notes', 'web']));
+  for (const hit of hits) {
+    assert.deepEqual(Object.keys(hit), ['source', 'uri', 'title', 'snippet', 'date', 'score', 'why']);
+  }
+  assert.equal(hits.find(({ source }) => source === 'notes')?.['uri'], `carrel://notes/${(note as { id: string }).id}`);
+  assert.ok(
+    sources.every(({ source, status }) => status === (['notes', 'web'].includes(source) ? 'searched' : 'skipped')),
+  );
+
+  providers.behave('duckduckgo', { kind: 'challenge' });
+  const broken = (await call(client, 'find', { query: 'nothing has these', sources: ['web'] })) as {
+    hits: unknown[];
+    sources: { source: string; status: string; message?: string }[];
+  };
+  assert.deepEqual(broken.hits, []);
+  const web = broken.sources.find(({ source }) => source === 'web');
+  assert.equal(web?.status, 'failed');
+  assert.match(web?.message ?? '', /blocks the search/);
+});
+
+test('contract §8: notes are resources that can be listed by pages and read', async (t) => {
+  const { url } = await startCarrel(t, ['research'], { env: { RATE_LIMIT_NOTES: '1000' } });
+  const client = await connect(new StreamableHTTPClientTransport(new URL(url)));
+  for (let index = 0; index < 60; index += 1) {
+    await call(client, 'save_note', { title: `Note ${index}`, content: `Text ${index}.`, tags: ['t'] });
+  }
+  const uris: string[] = [];
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    // The client's own method follows the cursors by itself.
+    const params = cursor === undefined ? {} : { cursor };
+    const page = await client.request({ method: 'resources/list', params });
+    uris.push(...page.resources.map(({ uri }) => uri));
+    cursor = page.nextCursor;
+    pages += 1;
+  } while (cursor !== undefined && pages < 10);
+  assert.ok(pages >= 2);
+  assert.equal(new Set(uris).size, 60);
+  const { contents } = await client.readResource({ uri: uris[0] ?? '' });
+  assert.equal(contents[0]?.mimeType, 'text/markdown');
+  assert.match(JSON.stringify(contents[0]), /# Note 59\\n\\nText 59\./);
+  await assert.rejects(
+    client.request({ method: 'resources/list', params: { cursor: '0.50-AAAAAAAAAAAAAAAAAAAAAA' } }),
+    { code: -32_602 },
+  );
+  await assert.rejects(client.readResource({ uri: 'carrel://notes/550e8400-e29b-41d4-a716-446655440000' }));
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { verifies } from '../../support/verifies.ts';
+import { startResearch } from './research-fixture.ts';
+
+const { rpc, carrel } = await startResearch();
+
+interface WireNote {
+  id: string;
+  title: string;
+  content: string;
+  tags: string[];
+  source_urls: string[];
+}
+
+interface WirePage {
+  notes: { id: string; title: string; snippet: string; tags: string[] }[];
+  count: number;
+  total_count: number;
+  has_more: boolean;
+  limit: number;
+  offset: number;
+}
+
+const save = async (note: object): Promise<WireNote> => (await rpc.result('save_note', note))['note'] as WireNote;
+const list = async (args: object): Promise<WirePage> => (await rpc.result('list_notes', args)) as unknown as WirePage;
+const refused = async (note: object): Promise<string> => {
+  const error = await rpc.error('save_note', note);
+  assert.equal(error.code, -32_000);
+  assert.equal(error.data.code, 'note_invalid');
+  return error.message;
+};
+
+verifies(['004 save_note/title', '004 errors/note_invalid'], 'needed, not blank, at most 200 characters', async () => {
+  const content = 'x';
+  for (const title of [undefined, '', '   ', 7, null, {}]) assert.match(await refused({ title, content }), /title/);
+  assert.match(await refused({ title: 'x'.repeat(201), content }), /title must have at most 200 characters/);
+  assert.equal((await save({ title: ` ${'x'.repeat(200)} `, content })).title, 'x'.repeat(200));
+  assert.equal((await save({ title: '😀'.repeat(200), content })).title, '😀'.repeat(200));
+  await refused({ title: '😀'.repeat(201), content });
+});
+
+verifies(
+  ['004 save_note/content', '004 errors/note_invalid'],
+  'needed, not blank, at most 50000 characters',
+  async () => {
+    for (const content of [undefined, '', ' \n', 7]) assert.match(await refused({ title: 't', content }), /content/);
+    assert.match(
+      await refused({ title: 't', content: 'x'.repeat(50_001) }),
+      /content must have at most 50000 characters/,
+    );
+    const whole = `${'x'.repeat(49_990)}\n  end  \t`;
+    assert.equal((await save({ title: 't', content: whole })).content, whole);
+  },
+);
+
+verifies('004 save_note/tags', 'at most ten, trimmed, in lower case, each once; none unless given', async () => {
+  const ten = Array.from({ length: 10 }, (_, index) => `Tag${index}`);
+  assert.deepEqual((await save({ title: 't', content: 'c' })).tags, []);
+  const { tags } = await save({ title: 't', content: 'c', tags: [...ten, ' TAG0 ', 'tag1'] });
+  assert.deepEqual(
+    tags,
+    ten.map((tag) => tag.toLowerCase()),
+  );
+  assert.match(await refused({ title: 't', content: 'c', tags: [...ten, 'eleven'] }), /tags must have at most 10/);
+  for (const bad of ['python', [7], { a: 1 }]) await refused({ title: 't', content: 'c', tags: bad });
+  assert.deepEqual((await save({ title: 't', content: 'c', tags: '["a","b"]' })).tags, ['a', 'b']);
+});
+
+verifies(
+  '004 save_note/source_urls',
+  'at most twenty addresses of the web, kept as written; none unless given',
+  async () => {
+    const urls = Array.from({ length: 20 }, (_, index) => `https://example.org/${index}?a=b#c`);
+    assert.deepEqual((await save({ title: 't', content: 'c' })).source_urls, []);
+    assert.deepEqual((await save({ title: 't', content: 'c', source_urls: urls })).source_urls, urls);
+    assert.match(
+      await refused({ title: 't', content: 'c', source_urls: [...urls, 'https://example.org/21'] }),
+      /source_urls must have at most 20/,
+    );
+    for (const bad of ['ftp://a.example/', 'no url', 'javascript:alert(1)', '', 7]) {
+      assert.match(await refused({ title: 't', content: 'c', source_urls: [bad] }), /source_urls\[0\]/);
+    }
+  },
+);
+
+verifies('004 list_notes/query', 'contract §7: the most relevant first, with the passage that matches', async () => {
+  const filler = 'Nothing of interest is said in this sentence about the weather. '.repeat(20);
+  await save({
+    title: 'Weather',
+    content: `${filler}Only here a quokka is mentioned. ${filler}`,
+    tags: ['q1', 'animal'],
+  });
+  await save({ title: 'The quokka', content: 'The quokka is a small macropod. A quokka smiles.', tags: ['q1'] });
+  await save({ title: 'Rottnest', content: 'An island.', tags: ['q1', 'animal'] });
+  const { notes, total_count: total } = await list({ query: 'quokka' });
+  assert.deepEqual(
+    notes.map(({ title }) => title),
+    ['The quokka', 'Weather'],
+  );
+  assert.equal(total, 2);
+  assert.match(notes[1]?.snippet ?? '', /a quokka is mentioned/);
+  assert.ok((notes[1]?.snippet.length ?? 999) < 300);
+  assert.equal((await list({ query: '' })).total_count, (await list({})).total_count);
+  assert.equal((await rpc.error('list_notes', { query: 'x'.repeat(1001) })).data.code, 'validation_error');
+});
+
+verifies('004 list_notes/tags', 'a note must have all of them, together with a query too', async () => {
+  const titles = async (args: object): Promise<string[]> => (await list(args)).notes.map(({ title }) => title);
+  assert.deepEqual(await titles({ tags: ['q1', 'animal'] }), ['Rottnest', 'Weather']);
+  assert.deepEqual(await titles({ tags: [' Q1 ', 'ANIMAL'] }), ['Rottnest', 'Weather']);
+  assert.deepEqual(await titles({ query: 'quokka', tags: ['animal'] }), ['Weather']);
+  assert.deepEqual(await titles({ query: 'quokka', tags: ['q1', 'nowhere'] }), []);
+  assert.equal((await rpc.error('list_notes', { tags: 'q1' })).data.code, 'validation_error');
+});
+
+verifies(
+  ['004 list_notes/limit', '004 list_notes/offset'],
+  'pages of one to a hundred, twenty unless given',
+  async () => {
+    const tag = randomUUID();
+    await Promise.all(
+      Array.from({ length: 25 }, (_, index) => save({ title: `n${index}`, content: 'c', tags: [tag] })),
+    );
+    const first = await list({ tags: [tag] });
+    assert.deepEqual(
+      [first.count, first.total_count, first.has_more, first.limit, first.offset],
+      [20, 25, true, 20, 0],
+    );
+    const second = await list({ tags: [tag], offset: 20 });
+    assert.deepEqual([second.count, second.has_more, second.offset], [5, false, 20]);
+    const ids = new Set([...first.notes, ...second.notes].map(({ id }) => id));
+    assert.equal(ids.size, 25);
+    assert.equal((await list({ tags: [tag], limit: 100 })).count, 25);
+    assert.equal((await list({ tags: [tag], offset: 1000 })).count, 0);
+    for (const args of [{ limit: 0 }, { limit: 101 }, { limit: 2.5 }, { offset: -1 }, { offset: 'a' }]) {
+      assert.equal((await rpc.error('list_notes', args)).data.code, 'validation_error', JSON.stringify(args));
+    }
+  },
+);
+
+verifies(
+  ['004 get_note/id', '004 errors/note_not_found'],
+  'the whole note, or note_not_found for any other id',
+  async () => {
+    const saved = await save({
+      title: 'Whole',
+      content: 'Line\n\n  two',
+      tags: ['w'],
+      source_urls: ['https://a.example'],
+    });
+    assert.deepEqual((await rpc.result('get_note', { id: saved.id }))['note'], saved);
+    assert.deepEqual((await rpc.result('get_note', { id: saved.id.toUpperCase() }))['note'], saved);
+    for (const id of [randomUUID(), '', 'x', "' OR 1=1 --", '../../etc/passwd', '%', 'x'.repeat(10_000)]) {
+      const error = await rpc.error('get_note', { id });
+      assert.equal(error.code, -32_000);
+      assert.equal(error.data.code, 'note_not_found');
+      assert.ok(JSON.stringify(error).length < 400);
+    }
+  },
+);
+
+verifies('004 errors/validation_error', 'the message names the argument and what is wrong with it', async () => {
+  assert.equal((await rpc.error('get_note', {})).data.code, 'validation_error');
+  const error = await rpc.error('list_notes', { limit: 500, ofset: 3 });
+  assert.equal(error.code, -32_000);
+  assert.match(error.message, /limit must be at most 100/);
+  assert.match(error.message, /no argument ofset/);
+  assert.ok(Array.isArray(error.data.details['faults']));
+});
+
+verifies('004 errors/note_save_failed', 'a note that can not be written is not said to be saved', async () => {
+  const other = new DatabaseSync(join(carrel.dataDir, 'carrel.db'));
+  other.exec('BEGIN IMMEDIATE');
+  const error = await rpc.error('save_note', { title: 'locked out', content: 'lockedout' });
+  assert.equal(error.code, -32_000);
+  assert.equal(error.data.code, 'note_save_failed');
+  assert.equal(error.data.details['reason'], 'storage_busy');
+  other.exec('ROLLBACK');
+  other.close();
+  assert.equal((await list({ query: 'lockedout' })).total_count, 0);
+  await save({ title: 'locked out', content: 'lockedout' });
+  assert.equal((await list({ query: 'lockedout' })).total_count, 1);
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { carrel, echoProgram, type ListeningProgram, startListening } from '../../support/child-program.ts';
+
+const inspector = fileURLToPath(
+  new URL('../../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
+);
+const home = mkdtempSync(join(tmpdir(), 'carrel-inspector-'));
+after(() => rmSync(home, { recursive: true, force: true }));
+
+const echoCall = ['--method', 'tools/call', '--tool-name', 'echo', '--tool-arg', 'text=hi'];
+
+for (const era of ['legacy', 'modern']) {
+  describe(`the Inspector's command line in its ${era} era (contract §2)`, () => {
+    let program: ListeningProgram;
+    before(async () => {
+      program = await startListening(echoProgram);
+    });
+    after(() => program.stop());
+
+    const over = (wire: string): string[] =>
+      wire === 'http'
+        ? ['--server-url', program.url, '--transport', 'http', '--protocol-era', era]
+        : ['--protocol-era', era, '--', process.execPath, echoProgram];
+
+    for (const wire of ['stdio', 'http']) {
+      it(`calls a tool over ${wire}`, async () => {
+        const { result } = await inspect([...echoCall, ...over(wire)]);
+        assert.deepEqual(result['structuredContent'], { text: 'hi' });
+      });
+
+      it(`reads a resource over ${wire}`, async () => {
+        const { result } = await inspect(['--method', 'resources/read', '--uri', 'echo://word', ...over(wire)]);
+        assert.deepEqual(result['contents'], [{ uri: 'echo://word', mimeType: 'text/plain', text: 'word' }]);
+      });
+    }
+
+    it('exits with 1 and shows the message of a JSON-RPC error', async () => {
+      const { code, errors } = await inspect(['--method', 'tools/call', '--tool-name', 'fail_rpc', ...over('http')]);
+      assert.equal(code, 1);
+      assert.match(errors, /The archive is closed/);
+      assert.doesNotMatch(errors, /secret text/);
+    });
+
+    it('finds nothing to complain about in the schemas of the tools', async () => {
+      const { code, result } = await inspect(['--method', 'tools/list', '--strict', ...over('http')]);
+      assert.equal(code, 0);
+      assert(Array.isArray(result['tools']));
+    });
+  });
+}
+
+describe("the Inspector's command line (contract §2)", () => {
+  it('uses the HTTP+SSE pair under --cody', async () => {
+    const program = await startListening(echoProgram, ['--revisions', 'cody']);
+    const url = String(new URL('/sse', program.url));
+    const { result } = await inspect([...echoCall, '--server-url', url, '--transport', 'sse']);
+    assert.deepEqual(result['structuredContent'], { text: 'hi' });
+    await program.stop();
+  });
+
+  it('exits with 3 when the token is missing, and is served with it', async () => {
+    const program = await startListening(echoProgram, ['--token', 'correct-horse']);
+    const target = ['--server-url', program.url, '--transport', 'http'];
+    assert.equal((await inspect(['--method', 'tools/list', ...target])).code, 3);
+    const header = ['--header', 'Authorization: Bearer correct-horse'];
+    const { code, result } = await inspect([...echoCall, ...target, ...header]);
+    assert.equal(code, 0);
+    assert.deepEqual(result['structuredContent'], { text: 'hi' });
+    await program.stop();
+  });
+
+  it('gets an answer to each of 300 calls, 8 at a time', async () => {
+    const program = await startListening(echoProgram);
+    const load = ['--load', '--load-requests', '300', '--load-concurrency', '8'];
+    const target = ['--server-url', program.url, '--transport', 'http'];
+    const { code, output } = await inspect([...echoCall, ...load, ...target]);
+    assert.equal(code, 0, output);
+    assert.match(output, /300/);
+    await program.stop();
+  });
+
+  it('lists the tools of the product itself over stdio and HTTP', async () => {
+    const stdio = await inspect([
+      '--method',
+      'tools/list',
+      '--',
+      process.execPath,
+      carrel,
+      'serve',
+      '--data-dir',
+      home,
+    ]);
+    assert(Array.isArray(stdio.result['tools']), stdio.errors);
+    const program = await startListening(carrel, ['serve']);
+    const http = await inspect(['--method', 'tools/list', '--server-url', program.url, '--transport', 'http']);
+    assert.deepEqual(http.result['tools'], stdio.result['tools']);
+    assert.equal(await program.stop(), 0);
+  });
+});
+
+interface Inspection {
+  code: number;
+  result: Record<string, unknown>;
+  output: string;
+  errors: string;
+}
+
+function inspect(args: readonly string[]): Promise<Inspection> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [inspector, '--cli', '--format', 'json', '-q', ...args],
+      { env: { PATH: process.env['PATH'] ?? '', HOME: home } },
+      (error, output, errors) => {
+        const code = error ? Number(error.code) : 0;
+        const result = code === 0 && output.startsWith('{') ? JSON.parse(output).result : {};
+        resolve({ code, result: result ?? {}, output, errors });
+      },
+    );
+  });
+}

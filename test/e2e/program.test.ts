@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { carrel, startListening, startProgram } from '../support/child-program.ts';
+import { exchange } from '../support/raw-http.ts';
+import { startStdioClient } from '../support/stdio-client.ts';
+
+function folder(files: Record<string, string> = {}): string {
+  const path = mkdtempSync(join(tmpdir(), 'carrel-e2e-'));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
+  return path;
+}
+
+function run(args: string[], env: Record<string, string> = {}) {
+  const home = folder();
+  const outcome = spawnSync(process.execPath, [carrel, ...args], {
+    cwd: home,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
+    input: '',
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  return { code: outcome.status, out: outcome.stdout, err: outcome.stderr, home };
+}
+
+test('an unknown flag, command, value or word ends with 2 and one clear line, and starts nothing (contract §1)', () => {
+  const wrong = [
+    ['--nope'],
+    ['frobnicate'],
+    ['--port'],
+    ['--port', '70000'],
+    ['--port', 'x'],
+    ['--transport', 'pigeon'],
+    ['serve', 'now'],
+    ['--read-only=yes'],
+    ['--toolsets', 'nothing'],
+    ['config', 'nobody'],
+  ];
+  for (const args of wrong) {
+    const { code, out, err, home } = run(args);
+    assert.equal(code, 2, `${args.join(' ')}: ${err}`);
+    assert.match(err, /^carrel: [^\n]+\n$/, args.join(' '));
+    assert.equal(out, '');
+    assert.deepEqual(readdirSync(home), [], 'something was written');
+  }
+});
+
+test('--version and --help answer on stdout and end with 0', () => {
+  assert.match(run(['--version']).out, /^\d+\.\d+\.\d+\n$/);
+  const help = run(['--help']);
+  assert.equal(help.code, 0);
+  for (const word of ['serve', 'fess', 'context', 'kb', 'engine', 'research', 'doctor', '--transport', '--cody']) {
+    assert.ok(help.out.includes(word), word);
+  }
+});
+
+test('a configuration that can not work ends with 78 and says in which file or variable (contract §1, T019)', () => {
+  const data = folder({ 'config.json': '{ bad json }' });
+  const unwritable = folder();
+  const cases: [string[], Record<string, string>, RegExp][] = [
+    [['--data-dir', data], {}, /config\.json is not valid JSON: line 1, column 3/],
+    [['--config', '/no/such.json'], {}, /\/no\/such\.json/],
+    [['--config', tmpdir()], {}, new RegExp(tmpdir())],
+    [[], { CARREL_PORT: 'seventy' }, /CARREL_PORT must be an integer from 0 to 65535, not "seventy"/],
+    [['--data-dir', join(unwritable, 'file')], {}, /--data-dir/],
+    [['--transport', 'http', '--host', '0.0.0.0'], {}, /CARREL_AUTH_TOKEN/],
+    [
+      ['--transport', 'http', '--host', '192.0.2.1', '--port', '0'],
+      { CARREL_AUTH_TOKEN: 'a-long-token' },
+      /no such address/,
+    ],
+  ];
+  writeFileSync(join(unwritable, 'file'), 'not a folder');
+  for (const [args, env, expected] of cases) {
+    const { code, out, err } = run(args, env);
+    assert.equal(code, 78, `${args.join(' ')}: ${err}`);
+    assert.match(err, expected);
+    assert.equal(/\n\s+at /.test(err) || err.trim().includes('\n'), false, err);
+    assert.equal(out, '');
+  }
+  assert.match(run(['--data-dir', data, '--debug']).err, /\n\s+at /, '--debug shows the stack');
+});
+
+test('a port that is taken ends with 69: a supervisor may try again', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const program = startProgram(carrel, ['--transport', 'http', '--port', String(port)]);
+  const [code] = await once(program.process, 'exit');
+  other.close();
+  assert.equal(code, 69);
+  assert.match(
+    program.stderrText(),
+    new RegExp(`^carrel: Port ${port} on 127\\.0\\.0\\.1 is already in use[^\\n]*\\n$`),
+  );
+});
+
+test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT end with 0 (contract §1)', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const program = await startListening(carrel);
+    assert.match(program.url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    const health = await exchange(program.url.replace('/mcp', '/health'), { method: 'GET' });
+    assert.equal(health.messages[0]?.['status'], 'ok');
+    program.process.kill(signal);
+    const [code] = await once(program.process, 'exit');
+    assert.equal(code, 0);
+    assert.equal(program.stderrText(), `carrel: listening on ${program.url}\n`);
+  }
+});
+
+test('a stdio server ends with 0 when its client goes, writes nothing but JSON-RPC, and keeps its data folder private', async () => {
+  const client = startStdioClient(carrel);
+  await client.handshake();
+  const listed = await client.request(1, 'tools/list');
+  assert.ok(Array.isArray(listed.result?.['tools']));
+  assert.equal(await client.end(), 0);
+  assert.equal(client.program.stderrText(), '');
+});
+
+test('nothing is written into the current folder, and what is written is for the owner alone (contract §1, T166)', () => {
+  const { home, code } = run([]);
+  assert.equal(code, 0);
+  assert.deepEqual(readdirSync(home), ['.carrel']);
+  const walk = (path: string): string[] =>
+    readdirSync(path).flatMap((name) => {
+      const inner = join(path, name);
+      return statSync(inner).isDirectory() ? [inner, ...walk(inner)] : [inner];
+    });
+  for (const path of [join(home, '.carrel'), ...walk(join(home, '.carrel'))]) {
+    assert.equal(statSync(path).mode & 0o077, 0, path);
+  }
+});
+
+test('roles of later versions say so and end with 69', () => {
+  for (const role of ['context', 'kb', 'engine']) {
+    const { code, err } = run([role]);
+    assert.equal(code, 69, role);
+    assert.match(err, /not in this version/);
+  }
+});
+
+test('on a Node that is too old the binary says so in one line and ends with 78', () => {
+  // The check reads process.versions.node; a preload that changes it stands in for an old Node.
+  const fake = join(
+    folder({ 'old.cjs': "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });" }),
+    'old.cjs',
+  );
+  const { status, stderr } = spawnSync(process.execPath, ['--require', fake, carrel], { encoding: 'utf8' });
+  assert.equal(status, 78);
+  assert.match(stderr, /^carrel: needs Node 22\.13 or newer, and this is 20\.20\.2\.[^\n]*\n$/);
+});
+
+test('config shows each value with its source and never a secret', () => {
+  const env = { CARREL_AUTH_TOKEN: 'a-very-secret-token', CARREL_PORT: '9000' };
+  const { out, err, code } = run(['config', '--host', '127.0.0.2', '--json'], env);
+  assert.equal(code, 0);
+  const { settings } = JSON.parse(out);
+  assert.deepEqual(settings['http.port'], { value: 9000, source: 'CARREL_PORT' });
+  assert.deepEqual(settings['http.host'], { value: '127.0.0.2', source: '--host' });
+  assert.deepEqual(settings['http.path'], { value: '/mcp', source: 'default' });
+  assert.deepEqual(settings['http.authToken'], { value: '[secret]', source: 'CARREL_AUTH_TOKEN' });
+  assert.equal((out + err + run(['config'], env).out).includes('a-very-secret-token'), false);
+});
+
+test('doctor passes on a good machine and names the next command for what is wrong', async () => {
+  assert.equal(run(['doctor', '--port', '0']).code, 0);
+  const blocked = folder();
+  writeFileSync(join(blocked, 'data'), '');
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const program = startProgram(carrel, [
+    'doctor',
+    '--json',
+    '--port',
+    String(port),
+    '--data-dir',
+    join(blocked, 'data'),
+  ]);
+  let out = '';
+  program.process.stdout.on('data', (part) => {
+    out += part;
+  });
+  const [code] = await once(program.process, 'close');
+  other.close();
+  assert.equal(code, 78);
+  const { ok, checks } = JSON.parse(out);
+  assert.equal(ok, false);
+  const failed = checks.filter((check: { ok: boolean }) => !check.ok);
+  assert.deepEqual(failed.map(({ name }: { name: string }) => name).sort(), ['data folder', 'port']);
+  for (const { remedy } of failed) assert.ok(remedy.length > 10);
+});
+
+test('the log has what happened, and a token never (G18)', async () => {
+  const home = folder();
+  const program = await startListening(carrel, ['--data-dir', home], { CARREL_AUTH_TOKEN: 'canary-token-123456' });
+  await exchange(program.url, { headers: { authorization: 'Bearer wrong-canary-token-123456' }, body: '{}' });
+  await exchange(`${program.url}?access_token=canary-token-123456`, { method: 'GET' });
+  await program.stop();
+  const log = readFileSync(join(home, 'log', 'carrel.log'), 'utf8');
+  assert.match(log, / info started .*version=/);
+  assert.match(log, / info stopped/);
+  assert.equal((log + program.stderrText()).includes('canary-token-123456'), false);
+  chmodSync(home, 0o700);
+  assert.ok(existsSync(join(home, 'log', 'carrel.log')));
+});

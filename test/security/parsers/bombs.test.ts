@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { isCarrelError } from '../../../src/base/errors.ts';
+import { createExtractor } from '../../../src/documents/extractor.ts';
+import { type Bomb, htmlBombs, otherBombs, pdfBombs, pdfOf, stream } from './bombs.ts';
+
+const extractor = createExtractor({ timeoutMs: 5000, memoryMb: 256, workersMax: 2 });
+after(() => extractor.close());
+
+const cleanCodes = new Set([
+  'extraction_timeout',
+  'extraction_memory',
+  'extraction_too_complex',
+  'extraction_failed',
+  'no_text_in_document',
+]);
+const small = {
+  bytes: Buffer.from('<!doctype html><p>A small page.</p>'),
+  contentType: 'text/html',
+  mode: 'text' as const,
+};
+
+for (const bomb of [...htmlBombs, ...otherBombs, ...pdfBombs]) {
+  test(`${bomb.name}: ends in a result or a named error while another page is read (T085, T087)`, () => tryBomb(bomb));
+}
+
+const page = stream(Buffer.from('BT /F1 12 Tf (x) Tj ET'));
+const strangePdfs: [string, () => Uint8Array][] = [
+  ['truncated', () => pdfOf([page]).subarray(0, 300)],
+  ['a header and 5 MB of zeros', () => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(5_000_000)])],
+  ['arrays nested 100,000 deep', () => pdfOf([page, '['.repeat(100_000)])],
+  ['a page that is its own parent', () => pdfOf([page, '<< /Type /Pages /Kids [6 0 R 2 0 R] /Count 9 >>'])],
+  [
+    'a count of two thousand million',
+    () => Buffer.from(pdfOf([page]).toString('latin1').replace('/Count 1 ', '/Count 2000000000 '), 'latin1'),
+  ],
+  [
+    'a table of objects that points at itself',
+    () =>
+      Buffer.from(
+        pdfOf([page])
+          .toString('latin1')
+          .replace(/startxref\n\d+/, 'startxref\n9'),
+        'latin1',
+      ),
+  ],
+  ['100,000 objects', () => pdfOf([page, ...Array.from({ length: 100_000 }, () => '<< >>')])],
+];
+for (const [name, make] of strangePdfs) {
+  test(`PDF: ${name}: ends in a result or a named error (T087)`, () =>
+    tryBomb({ name, contentType: 'application/pdf', bytes: make }));
+}
+
+test('random bytes under every type end in a result or a named error', async () => {
+  const random = seeded(1);
+  const types = [
+    'text/html',
+    'application/json',
+    'application/xml',
+    'application/pdf',
+    'text/plain',
+    'application/rss+xml',
+    '',
+  ];
+  for (let round = 0; round < 140; round += 1) {
+    const bytes = Uint8Array.from({ length: 2000 }, () => random() * 256);
+    const start = round % 3 === 0 ? Buffer.from('%PDF-1.4\n') : Buffer.from('<a');
+    const contentType = types[round % types.length] ?? '';
+    await outcomeOf(Buffer.concat([start, bytes]), contentType);
+  }
+});
+
+async function tryBomb(bomb: Bomb): Promise<void> {
+  const outcome = outcomeOf(bomb.bytes(), bomb.contentType);
+  const meanwhile = extractor.extract(small);
+  assert.equal((await meanwhile).text, 'A small page.');
+  await outcome;
+}
+
+async function outcomeOf(bytes: Uint8Array, contentType: string): Promise<void> {
+  try {
+    const { text } = await extractor.extract({ bytes, contentType, mode: 'markdown' });
+    assert.ok(text.length <= 2_000_000);
+  } catch (error) {
+    assert.ok(isCarrelError(error), String(error));
+    const codes =
+      contentType === '' || bytes.length < 3000 ? [...cleanCodes, 'unsupported_content_type'] : [...cleanCodes];
+    assert.ok(codes.includes(error.code), error.code);
+  }
+}
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

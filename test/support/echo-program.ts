@@ -1,0 +1,66 @@
+/**
+ * A small program on the product's real transports, run as a child process by tests. It tells on stderr what its tools
+ * see: `started <marker>`, `aborted <marker>`, `finished <marker>`.
+ *
+ *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token>] [--bare]
+ */
+import { parseArgs } from 'node:util';
+import { createLogger } from '../../src/base/log.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { createCallJobs } from '../../src/jobs/call-jobs.ts';
+import { messageLimits } from '../../src/mcp/messages.ts';
+import { createOffer } from '../../src/mcp/offer.ts';
+import { codyRevision, everyRevision, fessRevision } from '../../src/mcp/protocol-versions.ts';
+import { serveOverHttp, serveOverStdio } from '../../src/mcp/serve.ts';
+import { echoToolset, failingToolset } from './echo-toolsets.ts';
+
+const { values } = parseArgs({
+  options: {
+    transport: { type: 'string', default: 'stdio' },
+    revisions: { type: 'string', default: 'every' },
+    token: { type: 'string' },
+    bare: { type: 'boolean', default: false },
+  },
+});
+
+const revisions = { every: everyRevision, fess: fessRevision, cody: codyRevision }[values.revisions] ?? everyRevision;
+
+const offer = createOffer({
+  serverInfo: { name: 'echo', version: '1.0.0' },
+  instructions: 'Echoes, for tests.',
+  toolsets: [echoToolset, failingToolset],
+  readOnly: false,
+  disabledTools: ['switched_off'],
+  inFlight: { runningMax: 256, waitingMax: 1024 },
+  jobs: createCallJobs(),
+  log: createLogger([]),
+});
+
+if (values.transport === 'stdio') {
+  const service = serveOverStdio({
+    offer,
+    revisions,
+    limits: messageLimits,
+    input: process.stdin,
+    output: process.stdout,
+  });
+  await service.closed;
+  process.exit(0);
+}
+
+const service = await serveOverHttp({
+  offer,
+  revisions,
+  limits: messageLimits,
+  host: '127.0.0.1',
+  port: 0,
+  path: '/mcp',
+  allowedHosts: [],
+  allowedOrigins: ['http://allowed.example'],
+  tokens: values.token === undefined ? {} : { default: new Secret(values.token) },
+  sessions: { sessionsMax: 1000, idleMs: 60_000 },
+  bareCalls: values.bare,
+  health: (detailed) => (detailed ? { status: 'ok', version: '1.0.0' } : { status: 'ok' }),
+});
+process.stderr.write(`carrel: listening on ${service.url}\n`);
+process.once('SIGTERM', () => void service.close(500).then(() => process.exit(0)));

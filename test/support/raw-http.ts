@@ -1,0 +1,151 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { initializeParams, type Message } from './stdio-client.ts';
+
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  /** The JSON body, or every message of an event stream. */
+  messages: Message[];
+}
+
+export interface RawRequest {
+  method?: string;
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+  agent?: Agent;
+  signal?: AbortSignal;
+}
+
+/** One HTTP exchange as it is on the wire; nothing is added but Content-Length. */
+export function exchange(url: string, { method = 'POST', headers = {}, body, agent, signal }: RawRequest = {}) {
+  return new Promise<RawAnswer>((resolve, reject) => {
+    const outgoing = httpRequest(
+      url,
+      { method, headers, ...(agent ? { agent } : { agent: false }), ...(signal ? { signal } : {}) },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => {
+          text += part;
+        });
+        response.on('error', reject);
+        response.on('end', () => {
+          const { statusCode: status = 0, headers: received } = response;
+          resolve({ status, headers: received, text, messages: readMessages(received['content-type'] ?? '', text) });
+        });
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+export const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+export function post(url: string, message: unknown, headers: Record<string, string> = {}, options: RawRequest = {}) {
+  const body = typeof message === 'string' ? message : JSON.stringify(message);
+  return exchange(url, { ...options, body, headers: { ...jsonHeaders, ...headers } });
+}
+
+export interface RawSession {
+  readonly id: string;
+  readonly headers: Record<string, string>;
+  send(message: unknown, options?: RawRequest): Promise<RawAnswer>;
+  call(id: string | number, name: string, args?: object, meta?: object): Promise<RawAnswer>;
+}
+
+/** Goes through the handshake of the revisions that have sessions. */
+export async function openSession(url: string, revision = '2025-11-25', given: RawRequest = {}): Promise<RawSession> {
+  const own = (given.headers ?? {}) as Record<string, string>;
+  const initialize = { jsonrpc: '2.0', id: 'handshake', method: 'initialize', params: initializeParams(revision) };
+  const answer = await post(url, initialize, own, given);
+  const id = String(answer.headers['mcp-session-id']);
+  const negotiated = String(answer.messages[0]?.result?.['protocolVersion']);
+  const headers = { ...own, 'mcp-session-id': id, 'mcp-protocol-version': negotiated };
+  const send = (message: unknown, options: RawRequest = {}) => post(url, message, headers, { ...given, ...options });
+  await send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  return {
+    id,
+    headers,
+    send,
+    call: (requestId, name, args = {}, meta) => {
+      const params = { name, arguments: args, ...(meta ? { _meta: meta } : {}) };
+      return send({ jsonrpc: '2.0', id: requestId, method: 'tools/call', params });
+    },
+  };
+}
+
+export interface RawStream {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  messages(): Message[];
+  /** Settles when the server ends it. */
+  ended: Promise<void>;
+  close(): void;
+}
+
+/** Opens an event stream and keeps what comes on it: of a session with GET, of one request with POST and a body. */
+export function openStream(url: string, headers: Record<string, string>, body?: unknown): Promise<RawStream> {
+  const method = body === undefined ? 'GET' : 'POST';
+  const accept = body === undefined ? { accept: 'text/event-stream' } : jsonHeaders;
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(url, { method, headers: { ...accept, ...headers }, agent: false }, (response) => {
+      const stream: RawStream = {
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        text: '',
+        messages: () => readMessages(response.headers['content-type'] ?? '', stream.text),
+        ended: new Promise((end) => response.once('close', () => end())),
+        close: () => void outgoing.destroy(),
+      };
+      response.on('error', () => {});
+      response.setEncoding('utf8').on('data', (part: string) => {
+        stream.text += part;
+      });
+      resolve(stream);
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** A call of 2026-07-28, with the headers that this revision demands. */
+export function modernRequest(method: string, params: Record<string, unknown> = {}, id: string | number = 1) {
+  const named = params['name'] ?? params['uri'];
+  return {
+    headers: {
+      ...jsonHeaders,
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(named === undefined ? {} : { 'mcp-name': String(named) }),
+    },
+    message: {
+      jsonrpc: '2.0',
+      id,
+      method,
+      params: {
+        ...params,
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': {},
+          ...(params['_meta'] as object | undefined),
+        },
+      },
+    },
+  };
+}
+
+export function keepAliveAgent(sockets = 1): Agent {
+  return new Agent({ keepAlive: true, maxSockets: sockets });
+}
+
+function readMessages(contentType: string, text: string): Message[] {
+  if (contentType.startsWith('text/event-stream')) {
+    return [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data));
+  }
+  if (!contentType.startsWith('application/json') || text === '') return [];
+  const parsed: Message | Message[] = JSON.parse(text);
+  return Array.isArray(parsed) ? parsed : [parsed];
+}

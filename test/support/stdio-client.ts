@@ -1,0 +1,87 @@
+import { type ChildProgram, startProgram } from './child-program.ts';
+
+export type Message = Record<string, unknown> & { result?: Record<string, unknown>; error?: RpcError };
+
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: Record<string, unknown>;
+}
+
+/** Raw JSON-RPC over the standard streams of a child: no library between the test and the wire. */
+export interface StdioClient {
+  readonly program: ChildProgram;
+  /** Every line that came, parsed; a line that is not JSON fails whoever waits next. */
+  readonly messages: Message[];
+  write(text: string): void;
+  send(message: object): void;
+  /** The first message, past or to come, that fits. */
+  next(fits: (message: Message) => boolean): Promise<Message>;
+  request(id: string | number, method: string, params?: object): Promise<Message>;
+  handshake(revision?: string): Promise<Message>;
+  /** Closes the input and gives back the exit code. */
+  end(): Promise<number | null>;
+}
+
+export function startStdioClient(file: string, args: readonly string[] = []): StdioClient {
+  const program = startProgram(file, args);
+  const { stdin, stdout } = program.process;
+  const messages: Message[] = [];
+  const watchers = new Set<() => void>();
+  let broken: Error | undefined;
+  let rest = '';
+  stdout.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      try {
+        messages.push(JSON.parse(line));
+      } catch {
+        broken = new Error(`stdout carries something that is not JSON: ${line.slice(0, 200)}`);
+      }
+    }
+    for (const look of watchers) look();
+  });
+  program.process.once('close', () => {
+    broken ??= new Error('the program ended');
+    for (const look of watchers) look();
+  });
+  stdin.on('error', () => {});
+
+  const client: StdioClient = {
+    program,
+    messages,
+    write: (text) => void stdin.write(text),
+    send: (message) => client.write(`${JSON.stringify(message)}\n`),
+    next: (fits) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const found = messages.find(fits);
+          if (found) resolve(found);
+          else if (broken) reject(broken);
+          else return;
+          watchers.delete(look);
+        };
+        watchers.add(look);
+        look();
+      }),
+    request(id, method, params) {
+      client.send({ jsonrpc: '2.0', id, method, ...(params ? { params } : {}) });
+      return client.next((message) => message['id'] === id && !('method' in message));
+    },
+    async handshake(revision = '2025-11-25') {
+      const answer = await client.request('handshake', 'initialize', initializeParams(revision));
+      client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      return answer;
+    },
+    end() {
+      stdin.end();
+      return program.exited;
+    },
+  };
+  return client;
+}
+
+export function initializeParams(revision: string): object {
+  return { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+
+/** A test that shows one or more clauses of a specification. `citedClauses` finds what is cited by reading the source. */
+export function verifies(
+  clauses: string | readonly string[],
+  behaviour: string,
+  run: (t: TestContext) => void | Promise<void>,
+): void {
+  test(`${[clauses].flat().join(', ')}: ${behaviour}`, run);
+}
+
+/** The clauses that the tests in these files cite: every quoted text that begins like one. */
+export function citedClauses(files: readonly string[], prefix: string): Set<string> {
+  const quoted = new RegExp(`['"\`](${prefix} [^'"\`]+)['"\`]`, 'g');
+  return new Set(
+    files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(quoted)].map((match) => match[1] ?? '')),
+  );
+}

@@ -1,0 +1,41 @@
+import type { Readable } from 'node:stream';
+
+export interface TextWatch {
+  /** What has come so far. */
+  text(): string;
+  /** Settles when the text holds a match, with its groups; fails if the stream ends before that. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Reads a stream of text, and lets tests wait for what they expect in it instead of for time to pass. */
+export function watchText(stream: Readable): TextWatch {
+  let text = '';
+  let ended = false;
+  const watchers = new Set<() => void>();
+  const lookAll = (): void => {
+    for (const look of watchers) look();
+  };
+  stream.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+    lookAll();
+  });
+  stream.once('close', () => {
+    ended = true;
+    lookAll();
+  });
+  return {
+    text: () => text,
+    said: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const match = pattern.exec(text);
+          if (match) resolve(match);
+          else if (ended) reject(new Error(`the stream ended without ${pattern}:\n${text}`));
+          else return;
+          watchers.delete(look);
+        };
+        watchers.add(look);
+        look();
+      }),
+  };
+}
