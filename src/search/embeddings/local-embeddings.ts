@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { CarrelError } from '../../base/errors.ts';
 import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.ts';
@@ -32,6 +33,8 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
   const passages: Job[] = [];
   let lane: { worker: Worker; job: Job | undefined; timer: NodeJS.Timeout | undefined } | undefined;
   let failure: unknown;
+  /** Whoever waits for the text that is being embedded to be done. */
+  const idle: (() => void)[] = [];
 
   function startLane(): NonNullable<typeof lane> {
     const file = import.meta.url.endsWith('.ts') ? './embedding-worker.ts' : './embedding-worker.js';
@@ -65,6 +68,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
     const { job } = current;
     clearTimeout(current.timer);
     current.job = undefined;
+    for (const resolve of idle.splice(0)) resolve();
     if (job && vector) job.vectors.push(vector);
     if (job && !vector) finish(job, () => job.reject(modelFailed(reason)));
     else if (job && job.vectors.length === job.texts.length) finish(job, () => job.resolve(job.vectors));
@@ -119,9 +123,22 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
     },
     embed: async (texts, options = {}) => (texts.length === 0 ? [] : enqueue(texts, options)),
     async close() {
-      await lane?.worker.terminate();
+      const stopping = lane;
+      for (const job of [...queries, ...passages]) finish(job, () => job.reject(closed()));
+      if (stopping?.job) await Promise.race([new Promise<void>((resolve) => idle.push(resolve)), delay(closeGraceMs, undefined, { ref: false })]);
+      await stopping?.worker.terminate();
     },
   };
+}
+
+/**
+ * A thread that is ended while its native code runs takes the whole process down. So the text that is being embedded, or
+ * the model that is being loaded, may take this long before that is risked.
+ */
+const closeGraceMs = 3_000;
+
+function closed(): CarrelError {
+  return new CarrelError('unavailable', 'The embedding model is closed.');
 }
 
 function modelFailed(cause: unknown): CarrelError {

@@ -97,21 +97,19 @@ function startThread(pattern: GrepPattern): GrepThread {
   return {
     async grep(text) {
       await started;
-      return await new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          worker.removeAllListeners();
-          void worker.terminate();
-          resolve(undefined);
-        }, entryTimeoutMs);
-        const settle = (act: () => void) => {
-          clearTimeout(timer);
-          worker.removeAllListeners();
-          act();
-        };
-        worker.once('message', (lines: LineMatch[]) => settle(() => resolve(lines)));
-        worker.once('error', (error) => settle(() => reject(error)));
+      const { promise, resolve, reject } = Promise.withResolvers<LineMatch[] | undefined>();
+      const timer = setTimeout(() => {
+        void worker.terminate();
+        resolve(undefined);
+      }, entryTimeoutMs);
+      worker.once('message', resolve).once('error', reject);
+      try {
         worker.postMessage(text);
-      });
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        worker.off('message', resolve).off('error', reject);
+      }
     },
     async end() {
       await worker.terminate();

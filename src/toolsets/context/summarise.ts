@@ -30,7 +30,8 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
   const weights = new Map<string, number>();
   for (const { words } of sentences) for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
   const taken: typeof sentences = [];
-  const left = new Set(sentences);
+  // A sentence that is said twice is worth more, but is shown once.
+  const left = new Set(new Map(sentences.toReversed().map((sentence) => [sentence.text, sentence])).values());
   let tokens = 0;
   while (taken.length < sentencesKept && left.size > 0) {
     const best = [...left].reduce((first, next) => (worth(next, weights) > worth(first, weights) ? next : first));
