@@ -125,7 +125,11 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
     async close() {
       const stopping = lane;
       for (const job of [...queries, ...passages]) finish(job, () => job.reject(closed()));
-      if (stopping?.job) await Promise.race([new Promise<void>((resolve) => idle.push(resolve)), delay(closeGraceMs, undefined, { ref: false })]);
+      if (stopping?.job)
+        await Promise.race([
+          new Promise<void>((resolve) => idle.push(resolve)),
+          delay(closeGraceMs, undefined, { ref: false }),
+        ]);
       await stopping?.worker.terminate();
     },
   };

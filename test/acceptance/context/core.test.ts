@@ -5,7 +5,7 @@ import { type ContextServer, onEachDatabase } from './context-fixture.ts';
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toString('base64');
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-onEachDatabase('002 core tools', (server: ContextServer) => {
+onEachDatabase('core tools of 002', (server: ContextServer) => {
   const { call, fail, store } = server;
   const one = async (id: number) => {
     const [entry] = (await call('get_context_by_ids', { context_ids: [id] })).result;
