@@ -1,33 +1,21 @@
 import { z } from 'zod';
-import { budgetShape } from './token-budget.ts';
 
-const statsShape = z
-  .object({
-    execution_time_ms: z.number(),
-    filters_applied: z.int(),
-    rows_returned: z.int(),
-    backend: z.string(),
-    query_plan: z.string().nullable(),
-  })
-  .optional()
-  .describe('With explain_query only.');
+/**
+ * What the answers of all four searches have: `results` and `count`, and as the call and its outcome are, `stats`,
+ * `clamped_limit`, `budget`, `error` with `validation_errors`, `degraded` with `warnings`. The schema names only what is
+ * always there: every word of it is paid for by every user, and says little that the answer itself does not.
+ */
+export function searchAnswer<Fields extends z.core.$ZodShape>(fields: Fields) {
+  return z.looseObject({ ...fields, results: z.array(z.unknown()), count: z.int() });
+}
 
-/** What the answers of all four searches share. */
-export const answerFields = {
-  count: z.int().describe('Entries in this answer.'),
-  stats: statsShape,
-  clamped_limit: z.object({ requested: z.int(), applied: z.int() }).optional().describe('Only when the limit was cut.'),
-  budget: budgetShape,
-  error: z.string().optional().describe('Only when a metadata filter cannot be used.'),
-  validation_errors: z.array(z.string()).optional(),
-};
-
-export const degradedFields = {
-  degraded: z.string().optional().describe('Set when the answer is worth less than it could be, and why.'),
-  warnings: z.array(z.string()).optional(),
-};
-
-export type Stats = NonNullable<z.input<typeof statsShape>>;
+export interface Stats {
+  execution_time_ms: number;
+  filters_applied: number;
+  rows_returned: number;
+  backend: string;
+  query_plan: string | null;
+}
 
 /** Measures a search from here on. */
 export function startStats(backend: string, applied: number) {

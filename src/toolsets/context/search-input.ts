@@ -11,39 +11,31 @@ export const limitMax = 100;
 /** What all four searches take. */
 export function searchInput(defaults: { limit: number }) {
   return {
-    limit: z
-      .int()
-      .min(1)
-      .default(defaults.limit)
-      .describe(`How many entries to return; more than ${limitMax} are cut to that.`),
-    offset: z.int().min(0).max(1_000_000).default(0).describe('How many to skip.'),
+    limit: z.int().min(1).default(defaults.limit),
+    offset: z.int().min(0).default(0),
     ...filterInput,
-    include_images: z.boolean().default(false).describe('Add the images of multimodal entries.'),
-    explain_query: z.boolean().default(false).describe('Add statistics and the plan of the query.'),
+    include_images: z.boolean().default(false),
+    explain_query: z.boolean().default(false),
     ...budgetInput,
   };
 }
 
+/** Described once, in search_context: the others cost fewer tokens. */
 export const filterInput = {
-  thread_id: z.string().min(1).optional().describe('Only this thread.'),
-  source: z.enum(['user', 'agent']).optional().describe('Only entries of this source.'),
-  tags: z.array(z.string()).optional().describe('Only entries with at least one of these tags.'),
+  thread_id: z.string().min(1).optional(),
+  source: z.enum(['user', 'agent']).optional(),
+  tags: z.array(z.string()).optional().describe('Any of these.'),
   content_type: z.enum(['text', 'multimodal']).optional(),
-  metadata: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('Fields that must be equal, such as {"status": "active"}. Dots lead into objects.'),
+  metadata: z.record(z.string(), z.unknown()).optional().describe('Equal fields.'),
   metadata_filters: z
     .array(z.record(z.string(), z.unknown()))
     .optional()
-    .describe(
-      'Conditions {key, operator, value, case_sensitive}. Operators: eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains.',
-    ),
-  start_date: z.string().optional().describe('Created at or after this ISO 8601 date or time; UTC without a zone.'),
-  end_date: z.string().optional().describe('Created at or before it; a date alone is its whole day.'),
+    .describe('{key, operator, value}: see search_context.'),
+  start_date: z.string().optional().describe('ISO 8601.'),
+  end_date: z.string().optional(),
 };
 
-export const queryInput = z.string().min(1).describe('What to look for.');
+export const queryInput = z.string().min(1);
 
 interface FilterArguments {
   thread_id?: string | undefined;

@@ -2,25 +2,19 @@ import { z } from 'zod';
 import { estimateTokens } from '../../tools/token-estimate.ts';
 
 export const budgetInput = {
-  budget_tokens: z
-    .int()
-    .min(100)
-    .max(1_000_000)
-    .optional()
-    .describe('About how many tokens the entries may cost. What does not fit is named instead.'),
+  budget_tokens: z.int().min(100).max(1_000_000).optional().describe('Cut the answer to about so many tokens.'),
 };
 
-export const budgetShape = z
-  .object({
-    budget_tokens: z.int(),
-    used_tokens: z.int().describe('Estimated.'),
-    omitted_ids: z.array(z.int()).describe('Entries that did not fit: get_context_by_ids has them.'),
-    cut: z
-      .array(z.object({ id: z.int(), returned_chars: z.int(), total_chars: z.int(), next: z.string() }))
-      .describe('Entries whose text was cut, and the call that gives the rest.'),
-  })
-  .optional()
-  .describe('With budget_tokens only.');
+/** What an answer under a budget says about itself. */
+export interface BudgetReport {
+  budget_tokens: number;
+  /** Estimated. */
+  used_tokens: number;
+  /** Entries that did not fit: get_context_by_ids has them. */
+  omitted_ids: number[];
+  /** Entries whose text was cut, and the call that gives the rest. */
+  cut: { id: number; returned_chars: number; total_chars: number; next: string }[];
+}
 
 interface Budgeted {
   readonly id: number;
@@ -31,10 +25,10 @@ interface Budgeted {
 export function fitBudget<Item extends Budgeted>(
   entries: readonly Item[],
   budget: number | undefined,
-): { entries: Item[]; report: { budget?: z.input<typeof budgetShape> } } {
+): { entries: Item[]; report: { budget?: BudgetReport } } {
   if (budget === undefined) return { entries: [...entries], report: {} };
   const kept: Item[] = [];
-  const cut: { id: number; returned_chars: number; total_chars: number; next: string }[] = [];
+  const cut: BudgetReport['cut'] = [];
   let used = 0;
   let full = false;
   for (const entry of entries) {

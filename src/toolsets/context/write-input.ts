@@ -11,14 +11,8 @@ export interface WriteSettings extends ImageLimits {
   readonly summary: { readonly charsMin: number; readonly tokensMax: number } | undefined;
 }
 
-export const idempotencyInput = {
-  idempotency_key: z
-    .string()
-    .min(1)
-    .max(256)
-    .optional()
-    .describe('Send the same key when you repeat this call: it is then done once and answered the same.'),
-};
+/** A call that is repeated with its key is done once and answered the same. Described in store_context. */
+export const idempotencyInput = { idempotency_key: z.string().min(1).max(256).optional() };
 
 const threadCharsMax = 512;
 const textCharsMax = 2_000_000;

@@ -3,7 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write-input.ts';
-import { dryRunAnswer, dryRunInput, dryRunShape } from './delete-context.ts';
+import { dryRunAnswer, dryRunInput } from './delete-context.ts';
 
 /** A hundred years. */
 const daysMax = 36_500;
@@ -18,18 +18,17 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     idempotent: true,
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(10_000).optional(),
-      thread_ids: z.array(z.string().min(1)).min(1).max(1000).optional().describe('All entries of these threads.'),
+      thread_ids: z.array(z.string().min(1)).min(1).max(1000).optional(),
       source: z.enum(['user', 'agent']).optional().describe('Only with another criterion.'),
-      older_than_days: z.int().min(1).max(daysMax).optional().describe('Entries created longer ago.'),
+      older_than_days: z.int().min(1).max(daysMax).optional(),
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    output: z.object({
+    output: z.looseObject({
       success: z.boolean(),
       deleted_count: z.int(),
       criteria_used: z.array(z.string()),
       message: z.string(),
-      ...dryRunShape,
     }),
     async run(input) {
       const {

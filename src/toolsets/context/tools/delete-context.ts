@@ -5,12 +5,7 @@ import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write-input.ts';
 
 export const dryRunInput = {
-  dry_run: z.boolean().default(false).describe('Only tell what would be deleted.'),
-};
-
-export const dryRunShape = {
-  dry_run: z.boolean().optional(),
-  would_delete_ids: z.array(z.int()).optional().describe('With dry_run: the first 100 of them.'),
+  dry_run: z.boolean().default(false),
 };
 
 export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
@@ -21,12 +16,12 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
     effect: 'delete',
     idempotent: true,
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(10_000).optional().describe('Entries to delete.'),
-      thread_id: z.string().min(1).optional().describe('The thread to delete, whole.'),
+      context_ids: z.array(z.int()).min(1).max(10_000).optional(),
+      thread_id: z.string().min(1).optional(),
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    output: z.object({ success: z.boolean(), deleted_count: z.int(), message: z.string(), ...dryRunShape }),
+    output: z.looseObject({ success: z.boolean(), deleted_count: z.int(), message: z.string() }),
     async run(input) {
       const { context_ids: ids, thread_id: threadId, dry_run: dryRun } = input;
       if (ids === undefined && threadId === undefined) {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { foundEntryShape, showFound } from '../entry-shapes.ts';
+import { showFound } from '../entry-shapes.ts';
 import { highlight } from '../highlight.ts';
-import { answerFields, filterFaults, startStats } from '../search-answer.ts';
+import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
 import { searchModes, wordQueryOf } from '../word-modes.ts';
@@ -26,20 +26,9 @@ export function createFtsSearchContextTool({
       query: queryInput,
       mode: z.enum(searchModes).default('match'),
       ...searchInput({ limit: 5 }),
-      highlight: z.boolean().default(false).describe('Add the text with <mark> around what was found.'),
+      highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
-    output: z.object({
-      query: z.string(),
-      mode: z.enum(searchModes),
-      results: z.array(
-        foundEntryShape.extend({
-          scores: z.object({ fts_score: z.number().describe('Higher is better.'), fts_rank: z.null() }),
-          highlighted: z.string().nullable().optional(),
-        }),
-      ),
-      language: z.string(),
-      ...answerFields,
-    }),
+    output: searchAnswer({ query: z.string(), mode: z.string(), language: z.string() }),
     async run(input, { signal }) {
       const text = queryText(input.query);
       const query = wordQueryOf(text, input.mode);

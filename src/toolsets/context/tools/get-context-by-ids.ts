@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { fullEntryShape, showFull } from '../entry-shapes.ts';
-import { budgetInput, budgetShape, fitBudget } from '../token-budget.ts';
+import { showFull } from '../entry-shapes.ts';
+import { budgetInput, fitBudget } from '../token-budget.ts';
 
 export function createGetContextByIdsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   return defineTool({
@@ -11,11 +11,11 @@ export function createGetContextByIdsTool({ entries }: Pick<ContextParts, 'entri
     description: 'Returns whole entries by the ids that a search or store_context gave, newest first.',
     effect: 'read',
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(1000).describe('Ids of entries; unknown ones are left out.'),
-      include_images: z.boolean().default(true).describe('Add the images of multimodal entries.'),
+      context_ids: z.array(z.int()).min(1).max(1000),
+      include_images: z.boolean().default(true),
       ...budgetInput,
     }),
-    output: z.object({ result: z.array(fullEntryShape), budget: budgetShape }),
+    output: z.looseObject({ result: z.array(z.unknown()) }),
     async run({ context_ids: ids, include_images: images, budget_tokens: budget }, { signal }) {
       const found = await entries.get({ ids: [...new Set(ids)], images }, { signal });
       const { entries: result, report } = fitBudget(found.map(showFull), budget);

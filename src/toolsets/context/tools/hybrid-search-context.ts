@@ -2,24 +2,15 @@ import { z } from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { foundEntryShape, showFound } from '../entry-shapes.ts';
+import { showFound } from '../entry-shapes.ts';
 import { searchHybrid } from '../hybrid-entries.ts';
-import { answerFields, degradedFields, elapsed, filterFaults } from '../search-answer.ts';
+import { elapsed, filterFaults, searchAnswer } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
 
 export interface HybridSettings {
   readonly words: boolean;
 }
-
-const scoresShape = z.object({
-  rrf: z.number().describe('Higher is better.'),
-  fts_rank: z.int().nullable(),
-  semantic_rank: z.int().nullable(),
-  fts_score: z.number().nullable(),
-  semantic_distance: z.number().nullable(),
-  rerank_score: z.number().nullable(),
-});
 
 export function createHybridSearchContextTool(
   settings: HybridSettings,
@@ -36,18 +27,14 @@ export function createHybridSearchContextTool(
       query: queryInput,
       ...searchInput({ limit: 5 }),
       fusion_method: z.enum(['rrf']).default('rrf'),
-      rrf_k: z.int().min(1).max(1000).optional().describe('Smoothing constant of the fusion.'),
+      rrf_k: z.int().min(1).max(1000).optional(),
     }),
-    output: z.object({
+    output: searchAnswer({
       query: z.string(),
-      results: z.array(foundEntryShape.extend({ scores: scoresShape })),
-      fusion_method: z.literal('rrf'),
-      search_modes_used: z.array(z.enum(['fts', 'semantic'])),
+      fusion_method: z.string(),
+      search_modes_used: z.array(z.string()),
       fts_count: z.int(),
       semantic_count: z.int(),
-      ...answerFields,
-      stats: z.record(z.string(), z.unknown()).optional().describe('With explain_query only.'),
-      ...degradedFields,
     }),
     async run(input, { signal }) {
       const start = performance.now();

@@ -9,23 +9,10 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
     description: 'Lists the threads with how many entries they have and from when, the most recent first.',
     effect: 'read',
     input: z.object({
-      limit: z.int().min(1).max(1000).optional().describe('How many threads to return; all, if left out.'),
-      offset: z.int().min(0).max(1_000_000).default(0),
+      limit: z.int().min(1).max(1000).optional(),
+      offset: z.int().min(0).default(0),
     }),
-    output: z.object({
-      threads: z.array(
-        z.object({
-          thread_id: z.string(),
-          entry_count: z.int(),
-          source_types: z.int().describe('How many different sources.'),
-          multimodal_count: z.int(),
-          first_entry: z.string(),
-          last_entry: z.string(),
-          last_id: z.int(),
-        }),
-      ),
-      total_threads: z.int(),
-    }),
+    output: z.object({ threads: z.array(z.unknown()), total_threads: z.int() }),
     async run({ limit, offset }, { signal }) {
       const { threads, total } = await entries.threads({ limit, offset }, { signal });
       return {

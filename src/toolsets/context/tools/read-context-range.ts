@@ -16,20 +16,13 @@ export function createReadContextRangeTool({ entries }: Pick<ContextParts, 'entr
     effect: 'read',
     input: z.object({
       context_id: z.int().min(1),
-      start_char: place.describe('The first character, from 0.'),
-      end_char: place.describe('The first one behind the range; the end, if left out.'),
+      start_char: place,
+      end_char: place,
       start_line: z.int().min(1).optional(),
       end_line: z.int().min(1).optional(),
       node_id: z.string().optional(),
     }),
-    output: z.object({
-      context_id: z.int(),
-      start_char: z.int(),
-      end_char: z.int(),
-      total_chars: z.int(),
-      text: z.string(),
-      has_more: z.boolean().describe('The entry goes on behind the range.'),
-    }),
+    output: z.looseObject({ text: z.string(), end_char: z.int(), has_more: z.boolean() }),
     async run(input, { signal }) {
       const { text } = await oneEntry(entries, input.context_id, signal);
       const characters = Array.from(text);

@@ -16,12 +16,7 @@ export function createRestoreContextTool({ entries, meaning }: Pick<ContextParts
       thread_id: z.string().min(1).optional(),
       ...idempotencyInput,
     }),
-    output: z.object({
-      success: z.boolean(),
-      restored_count: z.int(),
-      restored_ids: z.array(z.int()),
-      message: z.string(),
-    }),
+    output: z.looseObject({ success: z.boolean(), restored_count: z.int(), message: z.string() }),
     async run(input) {
       const { context_ids: ids, thread_id: threadId } = input;
       if ((ids === undefined) === (threadId === undefined)) {

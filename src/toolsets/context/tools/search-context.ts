@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { foundEntryShape, showFound } from '../entry-shapes.ts';
-import { answerFields, filterFaults, startStats } from '../search-answer.ts';
+import { showFound } from '../entry-shapes.ts';
+import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
 import { pageOf, parseFilters, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
 
@@ -15,10 +15,10 @@ export function createSearchContextTool({
     name: 'search_context',
     title: 'Search Context',
     description:
-      'Lists entries that pass the filters (thread, source, tags, metadata, dates), newest first, with the beginning of each. To look for words or meaning, use hybrid_search_context.',
+      'Lists entries that pass the filters, newest first, with the beginning of each; to look for words or meaning use hybrid_search_context. metadata_filters are {key, operator, value, case_sensitive}; dots in keys lead into objects; operators eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains. Dates without a zone are UTC, an end_date without a time is its whole day. At most 100 entries a call.',
     effect: 'read',
     input: z.object(searchInput({ limit: 30 })),
-    output: z.object({ results: z.array(foundEntryShape), ...answerFields }),
+    output: searchAnswer({}),
     async run(input, { signal }) {
       const { filter, faults, applied } = parseFilters(input);
       const { limit, offset, clamped } = pageOf(input);

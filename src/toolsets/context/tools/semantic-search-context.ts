@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import type { EntryMeaning } from '../entry-meaning.ts';
-import { foundEntryShape, showFound } from '../entry-shapes.ts';
+import { showFound } from '../entry-shapes.ts';
 import { allowedIds, pendingWarning, rankDepth } from '../ranked-search.ts';
-import { answerFields, degradedFields, filterFaults, startStats } from '../search-answer.ts';
+import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
 
@@ -18,17 +18,7 @@ export function createSemanticSearchContextTool(
     description: 'Finds entries by meaning, whatever words they use, the nearest first.',
     effect: 'read',
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }) }),
-    output: z.object({
-      query: z.string(),
-      results: z.array(
-        foundEntryShape.extend({
-          scores: z.object({ semantic_distance: z.number().describe('Lower is better.'), semantic_rank: z.null() }),
-        }),
-      ),
-      model: z.string(),
-      ...answerFields,
-      ...degradedFields,
-    }),
+    output: searchAnswer({ query: z.string(), model: z.string() }),
     async run(input, { signal }) {
       const text = queryText(input.query);
       const { filter, faults, applied } = parseFilters(input);

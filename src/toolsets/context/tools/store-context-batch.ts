@@ -17,12 +17,8 @@ export function createStoreContextBatchTool({
     description: 'Stores up to 100 entries in one call: all of them or none, or with atomic=false those that can be.',
     effect: 'write',
     input: z.object({
-      entries: z
-        .array(z.record(z.string(), z.unknown()))
-        .min(1)
-        .max(100)
-        .describe('Entries as store_context takes them: thread_id, source, text, metadata, tags, images.'),
-      atomic: z.boolean().default(true).describe('All or nothing.'),
+      entries: z.array(z.record(z.string(), z.unknown())).min(1).max(100).describe('As store_context takes them.'),
+      atomic: z.boolean().default(true),
       ...idempotencyInput,
     }),
     output: z.object({
@@ -30,14 +26,7 @@ export function createStoreContextBatchTool({
       total: z.int(),
       succeeded: z.int(),
       failed: z.int(),
-      results: z.array(
-        z.object({
-          index: z.int(),
-          success: z.boolean(),
-          context_id: z.int().nullable(),
-          error: z.string().nullable(),
-        }),
-      ),
+      results: z.array(z.unknown()),
       message: z.string(),
     }),
     async run(input) {

@@ -5,18 +5,12 @@ import { remarks } from '../remarks.ts';
 import { idempotencyInput, idempotencyOf, parseNewEntry } from '../write-input.ts';
 
 export const newEntryInput = {
-  thread_id: z.string().min(1).describe('The conversation or task that the entry belongs to.'),
-  source: z.enum(['user', 'agent']).describe('Who said it.'),
-  text: z.string().min(1).describe('What to remember.'),
-  images: z
-    .array(z.record(z.string(), z.unknown()))
-    .optional()
-    .describe('Images as {data: base64, mime_type, metadata}.'),
-  metadata: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('Any JSON object; searches can filter by its fields.'),
-  tags: z.array(z.string()).optional().describe('Short labels. Case does not count.'),
+  thread_id: z.string().min(1).describe('The conversation or task.'),
+  source: z.enum(['user', 'agent']),
+  text: z.string().min(1),
+  images: z.array(z.record(z.string(), z.unknown())).optional().describe('{data: base64, mime_type, metadata}'),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  tags: z.array(z.string()).optional(),
 };
 
 export function createStoreContextTool({
@@ -30,7 +24,10 @@ export function createStoreContextTool({
     description:
       'Stores a text in a thread, with images, metadata and tags, and returns its context_id. Repeating the last entry of a thread updates it instead.',
     effect: 'write',
-    input: z.object({ ...newEntryInput, ...idempotencyInput }),
+    input: z.object({
+      ...newEntryInput,
+      idempotency_key: idempotencyInput.idempotency_key.describe('Repeated with the same key, a write is done once.'),
+    }),
     output: z.object({ success: z.boolean(), context_id: z.int(), thread_id: z.string(), message: z.string() }),
     async run(input) {
       const entry = parseNewEntry(input, writes);

@@ -18,12 +18,8 @@ export function createUpdateContextBatchTool({
     description: 'Up to 100 updates in one call: all of them or none, or with atomic=false those that can be made.',
     effect: 'delete',
     input: z.object({
-      updates: z
-        .array(z.record(z.string(), z.unknown()))
-        .min(1)
-        .max(100)
-        .describe('Updates as update_context takes them: context_id, text, metadata, metadata_patch, tags, images.'),
-      atomic: z.boolean().default(true).describe('All or nothing.'),
+      updates: z.array(z.record(z.string(), z.unknown())).min(1).max(100).describe('As update_context takes them.'),
+      atomic: z.boolean().default(true),
       ...idempotencyInput,
     }),
     output: z.object({
@@ -31,15 +27,7 @@ export function createUpdateContextBatchTool({
       total: z.int(),
       succeeded: z.int(),
       failed: z.int(),
-      results: z.array(
-        z.object({
-          index: z.int(),
-          context_id: z.int(),
-          success: z.boolean(),
-          updated_fields: z.array(z.string()).nullable(),
-          error: z.string().nullable(),
-        }),
-      ),
+      results: z.array(z.unknown()),
       message: z.string(),
     }),
     async run(input) {

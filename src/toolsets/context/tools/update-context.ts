@@ -15,15 +15,15 @@ export function createUpdateContextTool({
     name: 'update_context',
     title: 'Update Context',
     description:
-      'Changes fields of an entry: text, tags and images are replaced; metadata is replaced, or merged with metadata_patch (RFC 7396: null takes a key away). thread_id, source and created_at stay.',
+      'Replaces the given fields of an entry; [] clears tags or images. metadata_patch merges into the metadata instead (RFC 7396: null takes a key away).',
     effect: 'delete',
     input: z.object({
-      context_id: z.int().min(1).describe('The entry to change.'),
+      context_id: z.int().min(1),
       text: z.string().min(1).optional(),
-      metadata: z.record(z.string(), z.unknown()).optional().describe('Replaces all metadata.'),
-      metadata_patch: z.record(z.string(), z.unknown()).optional().describe('Merged into the metadata.'),
-      tags: z.array(z.string()).optional().describe('Replace all tags; [] takes them away.'),
-      images: z.array(z.record(z.string(), z.unknown())).optional().describe('Replace all images; [] takes them away.'),
+      metadata: z.record(z.string(), z.unknown()).optional(),
+      metadata_patch: z.record(z.string(), z.unknown()).optional(),
+      tags: z.array(z.string()).optional(),
+      images: z.array(z.record(z.string(), z.unknown())).optional(),
       ...idempotencyInput,
     }),
     output: z.object({
