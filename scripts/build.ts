@@ -5,28 +5,16 @@
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { bundleOptions } from './bundle-options.ts';
 
 rmSync('dist', { recursive: true, force: true });
 
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
 const result = await build({
+  ...bundleOptions,
   entryPoints: [{ in: 'src/cli/main.ts', out: 'carrel' }, ...workers],
   outdir: 'dist',
-  chunkNames: '[name]-[hash]',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node22.13',
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: 'none',
   metafile: true,
-  // Bundled CommonJS packages call require() for Node's own modules, which an ES module does not have.
-  banner: {
-    js: "import { createRequire as carrelRequire } from 'node:module'; const require = carrelRequire(import.meta.url);",
-  },
-  logLevel: 'warning',
 });
 
 writeNotices(bundledPackages(Object.keys(result.metafile.inputs)));

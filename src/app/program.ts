@@ -43,6 +43,7 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
 
 export async function startProgram(role: Role, flags: Flags): Promise<Program> {
   const config = loadRoleConfig(role, flags);
+  role.check?.(config);
   const log = openLog(config, flags['debug'] === true).with({ role: role.name });
   for (const warning of config.warnings) log.warn(warning);
   checkExposure(role, config, log);

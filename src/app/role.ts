@@ -22,5 +22,7 @@ export interface Role {
   envFile: boolean;
   /** On stdio, where only the one who started us writes, a message may have at least so many bytes. */
   stdioBytesMin?: number;
+  /** Refuses settings that contradict one another, before anything is opened or written. */
+  check?(config: Config): void;
   openToolsets(config: Config, log: Logger): Promise<Toolset[]>;
 }

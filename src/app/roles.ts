@@ -1,6 +1,14 @@
 import { everyRevision, fessRevision } from '../mcp/protocol-versions.ts';
 import type { Role } from './role.ts';
-import { contextSlices, openContext, openResearch, openServed, researchSlices, serveSlices } from './toolsets.ts';
+import {
+  contextSlices,
+  openContext,
+  openResearch,
+  openServed,
+  researchSlices,
+  serveSlices,
+  wantedNames,
+} from './toolsets.ts';
 
 const common = {
   slices: [],
@@ -24,6 +32,7 @@ export const serveRole: Role = {
   slices: serveSlices,
   overrides: {},
   tokenBeyondLoopback: true,
+  check: (config) => void wantedNames(config),
   openToolsets: openServed,
 };
 

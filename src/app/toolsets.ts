@@ -110,7 +110,8 @@ export async function openServed(config: Config, log: Logger): Promise<Toolset[]
   return wanted.has(findName) && sources.length > 0 ? [...opened, createFindToolset(sources)] : opened;
 }
 
-function wantedNames(config: Config): Set<string> {
+/** The toolsets that `serve` is to offer; a name that is none is refused. */
+export function wantedNames(config: Config): Set<string> {
   const known = [...modules.map(({ name }) => name), findName];
   const { toolsets } = config.of(toolsSlice);
   const unknown = toolsets.find((name) => !known.includes(name));

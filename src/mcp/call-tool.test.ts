@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
 import { createLogger, type LogRecord, silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';

@@ -14,7 +14,7 @@ export interface Sink {
   answer(message: object): void;
   /** What the server says on its own while such a request runs: progress, a question to the client. */
   tell(message: object): void;
-  /** A request that will get no answer, because the client cancelled it. */
+  /** A request that will get no answer, because the client cancelled it or the conversation is over. */
   dropped(): void;
   /** Breaks the connection but not the request: the client is to come back for the answer. */
   hangUp?(): void;
@@ -197,7 +197,9 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     async close() {
       await transport.close();
+      const unanswered = [...pending.values()];
       pending.clear();
+      for (const { sink } of unanswered) sink.dropped();
     },
   };
 }

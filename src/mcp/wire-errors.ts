@@ -62,5 +62,6 @@ export function toProtocolError(error: CarrelError, era: Era, style?: FailureSty
 function numericCode(error: CarrelError, era: Era, style?: FailureStyle): number {
   if (error.code === 'resource_not_found') return era === 'modern' ? rpcCodes.input : resourceNotFoundInside;
   const overridden = style?.as === 'jsonrpc' ? style.codes?.[error.kind] : undefined;
-  return overridden ?? (error.retryAfterSeconds === undefined ? rpcCodes[error.kind] : retryableCode);
+  const retryable = error.kind === 'limit' && error.retryAfterSeconds !== undefined;
+  return overridden ?? (retryable ? retryableCode : rpcCodes[error.kind]);
 }

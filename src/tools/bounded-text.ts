@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export interface TextBounds {
   /** Text without any is refused; white space is none. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createInputParser, type InputParser } from './input.ts';
 import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';

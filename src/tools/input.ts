@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
 import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
@@ -64,21 +64,25 @@ function sentence({ field, problem }: Fault): string {
   return field === '' ? problem : `${field} ${problem}`;
 }
 
-/** Parses JSON text where the schema wants an array or object, and drops nulls that stand for "not given". */
+/**
+ * Parses JSON text where the schema wants an array or object, and drops nulls that stand for "not given". What fits as it
+ * is comes back as it is: most calls need no copy.
+ */
 function relax(value: Record<string, unknown>, schema: JsonSchema): Record<string, unknown> {
   const properties = schema.properties ?? {};
-  const required = new Set(schema.required ?? []);
-  const relaxed: Record<string, unknown> = Object.create(null);
+  let relaxed: Record<string, unknown> | undefined;
   for (const [key, given] of Object.entries(value)) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (property === undefined || typeof property === 'boolean') {
-      relaxed[key] = given;
-      continue;
-    }
-    if (given === null && !required.has(key) && !accepts(property, 'null')) continue;
-    relaxed[key] = relaxValue(given, property);
+    if (property === undefined || typeof property === 'boolean') continue;
+    const isLeftOut = given === null && !schema.required?.includes(key) && !accepts(property, 'null');
+    const fitting = isLeftOut ? undefined : relaxValue(given, property);
+    if (fitting === given) continue;
+    // Without a prototype, so that an argument called __proto__ stays an argument.
+    relaxed ??= Object.assign(Object.create(null), value) as Record<string, unknown>;
+    if (isLeftOut) delete relaxed[key];
+    else relaxed[key] = fitting;
   }
-  return relaxed;
+  return relaxed ?? value;
 }
 
 function relaxValue(given: unknown, schema: JsonSchema): unknown {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * A schema as `tools/list` shows it. Left out is what says nothing and costs every client tokens: the dialect, which is

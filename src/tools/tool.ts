@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Call } from './call.ts';
 

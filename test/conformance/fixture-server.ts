@@ -53,6 +53,7 @@ function extend(server: Server): void {
     return;
   }
   server.registerCapabilities({ logging: {} });
+  // The SDK has no public way to the handler that is registered; the fixtures must stand in front of the product's own.
   const registered = Reflect.get(server, '_requestHandlers') as Map<string, Handler>;
   for (const method of Object.keys(fixtures)) {
     const ownHandler = registered.get(method);

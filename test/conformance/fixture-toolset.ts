@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError } from '../../src/base/errors.ts';
 import type { ResourceContents, ResourceProvider, ResourceSummary } from '../../src/tools/resource.ts';
 import { defineTool } from '../../src/tools/tool.ts';

@@ -30,7 +30,7 @@ export interface Carrel {
 /** A folder that is removed with its owner. */
 export function makeFolder(t: Owner): string {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
@@ -90,7 +90,13 @@ function spawnCarrel(t: Owner, args: readonly string[], options: CarrelOptions) 
   child.stderr?.setEncoding('utf8').on('data', (part: string) => {
     text += part;
   });
+  let wanted = false;
+  child.once('exit', (code, signal) => {
+    const isExpected = wanted || code === 0 || !/listening on/.test(text) || child.killed;
+    if (!isExpected) process.stderr.write(`carrel ended by itself (${code ?? signal}): ${text}\n`);
+  });
   t.after(async () => {
+    wanted = true;
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
     await once(child, 'exit');

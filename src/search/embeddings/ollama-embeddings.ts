@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EmbeddingConfig } from './embedding-config.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 import { createRemoteCalls } from './remote-calls.ts';

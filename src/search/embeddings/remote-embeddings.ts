@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { type EmbeddingProvider, type EmbedOptions, normalised } from './embedding-provider.ts';
 

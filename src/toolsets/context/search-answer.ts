@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What the answers of all four searches have: `results` and `count`, and as the call and its outcome are, `stats`,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { estimateTokens } from '../../tools/token-estimate.ts';
 
 export const budgetInput = {

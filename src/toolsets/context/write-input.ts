@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import type { EntryUpdate, Idempotency, Metadata, NewEntry } from '../../storage/entries.ts';
 import { type ImageLimits, parseImages } from './images.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { cleanText } from '../../documents/clean-text.ts';
 import { type ListedNote, type NewNote, type Note, type NoteStore, storable } from '../../storage/notes.ts';

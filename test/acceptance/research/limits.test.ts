@@ -14,8 +14,8 @@ function tally(answers: readonly RpcAnswer[]): { passed: number; refused: RpcAns
 verifies(
   ['004 limits/response', '004 errors/rate_limit_exceeded', '004 config/RATE_LIMIT_SEARCH', '004 overview/limiter'],
   'T130: of a hundred searches at once exactly ten pass, and the others are refused in the words of the document',
-  async () => {
-    const { rpc } = await startResearch(usual);
+  async (t) => {
+    const { rpc } = await startResearch(usual, t);
     const calls = Array.from({ length: 100 }, () => rpc.callTool('web_search', { query: 'python' }));
     const { passed, refused } = tally(await Promise.all(calls));
     assert.equal(passed, 10);
@@ -38,8 +38,8 @@ verifies(
 verifies(
   ['004 limits/categories', '004 config/RATE_LIMIT_FETCH', '004 config/RATE_LIMIT_NOTES'],
   'each category is counted for itself, and the three note tools together',
-  async () => {
-    const { rpc, site } = await startResearch(usual);
+  async (t) => {
+    const { rpc, site } = await startResearch(usual, t);
     const notes = [
       ...Array.from({ length: 20 }, () => rpc.callTool('save_note', { title: 't', content: 'c' })),
       ...Array.from({ length: 20 }, () => rpc.callTool('list_notes', {})),
@@ -71,8 +71,8 @@ verifies('004 limits/window', 'T137: the window slides: a call fits again when t
   assert.equal(window.take('b').ok, true);
 });
 
-verifies('004 limits/window', 'T133: a client does not become another one by saying so', async () => {
-  const { carrel } = await startResearch({ RATE_LIMIT_NOTES: '3' });
+verifies('004 limits/window', 'T133: a client does not become another one by saying so', async (t) => {
+  const { carrel } = await startResearch({ RATE_LIMIT_NOTES: '3' }, t);
   const codes: unknown[] = [];
   for (let index = 0; index < 6; index += 1) {
     const response = await fetch(carrel.url, {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Owner } from '../../fakes/loopback-server.ts';
 import { startSearchProviders } from '../../fakes/search-providers/start-search-providers.ts';
 import { createBareRpc } from '../../support/bare-rpc.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/start-carrel.ts';
@@ -11,15 +12,15 @@ import { verifies } from '../../support/verifies.ts';
 const providers = await startSearchProviders({ after });
 const env = { DUCKDUCKGO_URL: providers.addresses.duckduckgo };
 
-async function connect(transport: Transport): Promise<Client> {
+async function connect(t: Owner, transport: Transport): Promise<Client> {
   const client = new Client({ name: 'acceptance', version: '1.0.0' });
   await client.connect(transport);
-  after(() => client.close());
+  t.after(() => client.close());
   return client;
 }
 
-function stdioTransport(role: string): StdioClientTransport {
-  const folder = makeFolder({ after });
+function stdioTransport(t: Owner, role: string): StdioClientTransport {
+  const folder = makeFolder(t);
   return new StdioClientTransport({
     command: process.execPath,
     args: [carrelProgram, role, '--transport', 'stdio'],
@@ -44,8 +45,11 @@ for (const kind of ['stdio', 'HTTP'] as const) {
   verifies('004 overview/tools', `contract §7: the official client uses every tool over ${kind}`, async (t) => {
     const client =
       kind === 'stdio'
-        ? await connect(stdioTransport('research'))
-        : await connect(new StreamableHTTPClientTransport(new URL((await startCarrel(t, ['research'], { env })).url)));
+        ? await connect(t, stdioTransport(t, 'research'))
+        : await connect(
+            t,
+            new StreamableHTTPClientTransport(new URL((await startCarrel(t, ['research'], { env })).url)),
+          );
     const { tools } = await client.listTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
@@ -71,7 +75,7 @@ for (const kind of ['stdio', 'HTTP'] as const) {
 test('T136: calls with and without a session count for the same client', async (t) => {
   const { url } = await startCarrel(t, ['research'], { env: { RATE_LIMIT_NOTES: '4' } });
   const rpc = createBareRpc(url);
-  const client = await connect(new StreamableHTTPClientTransport(new URL(url)));
+  const client = await connect(t, new StreamableHTTPClientTransport(new URL(url)));
   await rpc.result('list_notes', {});
   await rpc.result('list_notes', {});
   await call(client, 'list_notes', {});
@@ -80,8 +84,8 @@ test('T136: calls with and without a session count for the same client', async (
   await assert.rejects(client.callTool({ name: 'list_notes', arguments: {} }), { code: -32_000 });
 });
 
-test('contract §8: serve offers the research tools and find over notes and, on request, the web', async () => {
-  const client = await connect(stdioTransport('serve'));
+test('contract §8: serve offers the research tools and find over notes and, on request, the web', async (t) => {
+  const client = await connect(t, stdioTransport(t, 'serve'));
   const names = (await client.listTools()).tools.map(({ name }) => name);
   for (const name of ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'find']) {
     assert.ok(names.includes(name), name);
@@ -114,7 +118,7 @@ test('contract §8: serve offers the research tools and find over notes and, on 
 
 test('contract §8: notes are resources that can be listed by pages and read', async (t) => {
   const { url } = await startCarrel(t, ['research'], { env: { RATE_LIMIT_NOTES: '1000' } });
-  const client = await connect(new StreamableHTTPClientTransport(new URL(url)));
+  const client = await connect(t, new StreamableHTTPClientTransport(new URL(url)));
   for (let index = 0; index < 60; index += 1) {
     await call(client, 'save_note', { title: `Note ${index}`, content: `Text ${index}.`, tags: ['t'] });
   }

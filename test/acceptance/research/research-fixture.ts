@@ -1,4 +1,5 @@
 import { after } from 'node:test';
+import type { Owner } from '../../fakes/loopback-server.ts';
 import { type PageSite, startPageSite } from '../../fakes/page-site.ts';
 import { type SearchProviders, startSearchProviders } from '../../fakes/search-providers/start-search-providers.ts';
 import { createBareRpc } from '../../support/bare-rpc.ts';
@@ -11,11 +12,11 @@ export interface Research {
   site: PageSite;
 }
 
-/** `carrel research`, built, with a search engine and a site on loopback; it ends with the test file. */
-export async function startResearch(env: Record<string, string> = {}): Promise<Research> {
-  const providers = await startSearchProviders({ after });
-  const site = await startPageSite({ after });
-  const carrel = await startCarrel({ after }, ['research'], {
+/** `carrel research`, built, with a search engine and a site on loopback; they end with the test file or with the owner. */
+export async function startResearch(env: Record<string, string> = {}, owner: Owner = { after }): Promise<Research> {
+  const providers = await startSearchProviders(owner);
+  const site = await startPageSite(owner);
+  const carrel = await startCarrel(owner, ['research'], {
     env: {
       DUCKDUCKGO_URL: providers.addresses.duckduckgo,
       FETCH_ALLOW_PRIVATE: `127.0.0.1:${site.port}`,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../../base/errors.ts';
 import type { NewEntry, StoreOutcome } from '../../../storage/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';

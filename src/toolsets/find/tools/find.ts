@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { estimateTokens } from '../../../tools/token-estimate.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { NoteStore } from '../../../storage/notes.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';

@@ -1,0 +1,19 @@
+import { rmSync } from 'node:fs';
+import { build } from 'esbuild';
+import { bundleOptions } from '../../scripts/bundle-options.ts';
+
+/** Bundles each peer by itself, so that none carries what only another needs; returns the file to start. */
+export async function bundlePeers<Name extends string>(names: readonly Name[]): Promise<(name: Name) => string> {
+  const folder = new URL('./dist/', import.meta.url).pathname;
+  rmSync(folder, { recursive: true, force: true });
+  await Promise.all(
+    names.map((name) =>
+      build({
+        ...bundleOptions,
+        entryPoints: [new URL(`./peers/${name}.ts`, import.meta.url).pathname],
+        outdir: `${folder}${name}`,
+      }),
+    ),
+  );
+  return (name) => `${folder}${name}/${name}.js`;
+}

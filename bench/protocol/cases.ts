@@ -1,0 +1,71 @@
+import { connectHttp } from './http-client.ts';
+import { overlapping } from './load.ts';
+import { startPeer } from './peer-process.ts';
+import type { HttpMode } from './peers/echo.ts';
+import { type Client, connectStdio } from './stdio-client.ts';
+
+export const peerNames = ['bare-node', 'sdk-v1-stdio', 'sdk-v1-http', 'sdk-v2-stdio', 'sdk-v2-http', 'carrel'] as const;
+export type PeerName = (typeof peerNames)[number];
+
+export type Who = 'bare node' | 'SDK v1' | 'SDK v2' | 'Carrel';
+
+/** Cases of one group do the same over the same wire, and are compared. */
+export interface Case {
+  group: string;
+  who: Who;
+  file: PeerName;
+  transport: 'stdio' | 'http';
+  mode: HttpMode;
+}
+
+const stdio = 'stdio, session';
+const json = 'HTTP, session, JSON';
+const sse = 'HTTP, session, SSE';
+export const groups = { stdio, json, sse, stdioModern: 'stdio, 2026-07-28', modern: 'HTTP, 2026-07-28' } as const;
+
+export const cases: readonly Case[] = [
+  { group: stdio, who: 'bare node', file: 'bare-node', transport: 'stdio', mode: 'json' },
+  { group: stdio, who: 'SDK v1', file: 'sdk-v1-stdio', transport: 'stdio', mode: 'json' },
+  { group: stdio, who: 'SDK v2', file: 'sdk-v2-stdio', transport: 'stdio', mode: 'json' },
+  { group: stdio, who: 'Carrel', file: 'carrel', transport: 'stdio', mode: 'json' },
+  { group: groups.stdioModern, who: 'SDK v2', file: 'sdk-v2-stdio', transport: 'stdio', mode: 'modern' },
+  { group: groups.stdioModern, who: 'Carrel', file: 'carrel', transport: 'stdio', mode: 'modern' },
+  { group: json, who: 'bare node', file: 'bare-node', transport: 'http', mode: 'json' },
+  { group: json, who: 'SDK v1', file: 'sdk-v1-http', transport: 'http', mode: 'json' },
+  { group: json, who: 'SDK v2', file: 'sdk-v2-http', transport: 'http', mode: 'json' },
+  { group: json, who: 'Carrel', file: 'carrel', transport: 'http', mode: 'json' },
+  { group: sse, who: 'SDK v1', file: 'sdk-v1-http', transport: 'http', mode: 'sse' },
+  { group: sse, who: 'SDK v2', file: 'sdk-v2-http', transport: 'http', mode: 'sse' },
+  { group: sse, who: 'Carrel', file: 'carrel', transport: 'http', mode: 'sse' },
+  { group: groups.modern, who: 'SDK v2', file: 'sdk-v2-http', transport: 'http', mode: 'modern' },
+  { group: groups.modern, who: 'Carrel', file: 'carrel', transport: 'http', mode: 'modern' },
+];
+
+export interface RunningCase {
+  readonly case: Case;
+  readonly pid: number;
+  readonly client: Client;
+  kill(): Promise<void>;
+}
+
+/** A process of its own for each case: what one kind of request leaves in memory must not weigh on another. */
+export async function startCase(which: Case, file: string): Promise<RunningCase> {
+  const peer = startPeer([file, which.transport, which.mode]);
+  const client = await (which.transport === 'stdio'
+    ? connectStdio(peer, which.mode === 'modern')
+    : connectHttp({ url: await peer.nextLine(), mode: which.mode, accept: accept(which), connections: overlapping }));
+  return {
+    case: which,
+    pid: peer.pid,
+    client,
+    async kill() {
+      client.close();
+      await peer.kill();
+    },
+  };
+}
+
+/** Carrel streams to a client that wants nothing else; the SDKs insist on both and are told at their start. */
+function accept({ who, mode }: Case): string {
+  return who === 'Carrel' && mode === 'sse' ? 'text/event-stream' : 'application/json, text/event-stream';
+}

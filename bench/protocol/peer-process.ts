@@ -1,0 +1,47 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+
+export interface PeerProcess {
+  readonly pid: number;
+  send(line: string): void;
+  /** The next line that it prints. */
+  nextLine(): Promise<string>;
+  kill(): Promise<void>;
+}
+
+export function startPeer(argv: readonly string[]): PeerProcess {
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, [...argv], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const lines: string[] = [];
+  const waiting: PromiseWithResolvers<string>[] = [];
+  let rest = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const pieces = (rest + text).split('\n');
+    rest = pieces.pop() ?? '';
+    for (const line of pieces) {
+      const reader = waiting.shift();
+      if (reader) reader.resolve(line);
+      else lines.push(line);
+    }
+  });
+  child.once('exit', (code) => {
+    for (const reader of waiting) reader.reject(new Error(`${argv.join(' ')} ended with ${code}`));
+  });
+  return {
+    pid: child.pid ?? 0,
+    send: (line) => void child.stdin.write(`${line}\n`),
+    nextLine() {
+      const line = lines.shift();
+      if (line !== undefined) return Promise.resolve(line);
+      const reader = Promise.withResolvers<string>();
+      waiting.push(reader);
+      return reader.promise;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+/** No SDK, no checks: what Node itself needs to read a line or a request, parse it and answer. The floor. */
+
+import { answerEcho } from './echo.ts';
+import { listenAnywhere } from './listen-anywhere.ts';
+
+interface Message {
+  id?: number | string;
+  method: string;
+  params?: { arguments?: Record<string, unknown> };
+}
+
+if (process.argv[2] === 'http') {
+  listenAnywhere((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const answer = answerTo(JSON.parse(Buffer.concat(parts).toString()));
+      if (answer === undefined) {
+        response.writeHead(202).end();
+        return;
+      }
+      const body = JSON.stringify(answer);
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+      response.end(body);
+    });
+  });
+} else {
+  let rest = '';
+  process.stdin.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const answer = answerTo(JSON.parse(line));
+      if (answer !== undefined) process.stdout.write(`${JSON.stringify(answer)}\n`);
+    }
+  });
+}
+
+function answerTo({ id, method, params }: Message): object | undefined {
+  if (id === undefined) return undefined;
+  return { jsonrpc: '2.0', id, result: method === 'tools/call' ? answerEcho(params?.arguments) : handshake };
+}
+
+const handshake = {
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'bench', version: '0' },
+};

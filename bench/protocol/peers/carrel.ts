@@ -1,0 +1,52 @@
+/** Carrel's own transports and its own way to a tool, with one toolset of one tool. */
+import * as z from 'zod';
+import { silentLogger } from '../../../src/base/log.ts';
+import { createCallJobs } from '../../../src/jobs/call-jobs.ts';
+import { messageLimits } from '../../../src/mcp/messages.ts';
+import { createOffer } from '../../../src/mcp/offer.ts';
+import { everyRevision } from '../../../src/mcp/protocol-versions.ts';
+import { serveOverHttp, serveOverStdio } from '../../../src/mcp/serve.ts';
+import { defineTool } from '../../../src/tools/tool.ts';
+import { echo } from './echo.ts';
+
+const tool = defineTool({
+  name: echo.name,
+  title: echo.title,
+  description: echo.description,
+  effect: 'read',
+  input: z.object({ text: z.string() }),
+  output: z.object({ text: z.string() }),
+  run: async ({ text }) => ({ text }),
+});
+
+const offer = createOffer({
+  serverInfo: { name: 'bench', version: '0' },
+  instructions: '',
+  toolsets: [{ name: 'bench', tools: [tool], failures: { as: 'result' } }],
+  readOnly: false,
+  disabledTools: [],
+  inFlight: { runningMax: 64, waitingMax: 1000 },
+  jobs: createCallJobs(),
+  log: silentLogger,
+});
+const common = { offer, revisions: everyRevision, limits: messageLimits };
+
+if (process.argv[2] === 'http') {
+  const service = await serveOverHttp({
+    ...common,
+    host: '127.0.0.1',
+    port: 0,
+    path: '/mcp',
+    allowedHosts: [],
+    allowedOrigins: [],
+    tokens: {},
+    sessions: { sessionsMax: 1000, idleMs: 1_800_000 },
+    bareCalls: false,
+    health: () => ({ status: 'ok' }),
+  });
+  process.stdout.write(`${service.url}\n`);
+} else {
+  const service = serveOverStdio({ ...common, input: process.stdin, output: process.stdout });
+  await service.closed;
+  process.exit(0);
+}

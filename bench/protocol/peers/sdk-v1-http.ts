@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { httpMode } from './echo.ts';
+import { listenAnywhere } from './listen-anywhere.ts';
+import { createSdkServer } from './sdk-v1-server.ts';
+
+const mode = httpMode();
+const sessions = new Map<string, StreamableHTTPServerTransport>();
+
+listenAnywhere(async (request, response) => {
+  const known = sessions.get(String(request.headers['mcp-session-id']));
+  const transport = known ?? (await openSession());
+  await transport.handleRequest(request, response);
+});
+
+async function openSession(): Promise<StreamableHTTPServerTransport> {
+  const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    enableJsonResponse: mode === 'json',
+    onsessioninitialized: (id) => void sessions.set(id, transport),
+  });
+  // Its optional fields are declared in a way that exactOptionalPropertyTypes does not accept.
+  await createSdkServer().connect(transport as Transport);
+  return transport;
+}

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { httpMode } from './echo.ts';
+import { listenAnywhere } from './listen-anywhere.ts';
+import { createSdkServer } from './sdk-v2-server.ts';
+
+const mode = httpMode();
+
+if (mode === 'modern') {
+  const handle = toNodeHandler(createMcpHandler(() => createSdkServer()));
+  // Its optional fields are declared in a way that exactOptionalPropertyTypes does not accept.
+  listenAnywhere((request, response) => void handle(request as Parameters<typeof handle>[0], response));
+} else {
+  const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
+  listenAnywhere(async (request, response) => {
+    const known = sessions.get(String(request.headers['mcp-session-id']));
+    const transport = known ?? (await openSession());
+    await transport.handleRequest(request, response);
+  });
+
+  const openSession = async (): Promise<NodeStreamableHTTPServerTransport> => {
+    const transport: NodeStreamableHTTPServerTransport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      enableJsonResponse: mode === 'json',
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    });
+    await createSdkServer().connect(transport);
+    return transport;
+  };
+}

@@ -1,0 +1,102 @@
+import { type Case, groups, type Who } from './cases.ts';
+import { median, type Round } from './load.ts';
+import type { StartUp } from './start-up.ts';
+
+export interface CaseResult {
+  case: Case;
+  rounds: Round[];
+  residentFirst: number;
+  residentLast: number;
+}
+
+export interface StartUpResult {
+  who: string;
+  runs: StartUp[];
+}
+
+export interface Verdict {
+  target: string;
+  measured: string;
+  reached: boolean;
+}
+
+/** To reach, from the project's own requirements. */
+const targets = { httpRatio: 0.65, stdioRatio: 1.0, startUpRatio: 1.0, startUpExtraMs: 100 };
+
+export function loadTable(results: readonly CaseResult[]): string {
+  const head = ['', 'CPU µs/req', 'best', '× SDK v2', 'best', 'req/s', 'best', 'p50 ms', 'p99 ms', 'RSS MB'];
+  const rows = results.map((result) => {
+    const cpu = result.rounds.map((round) => round.cpuMicroseconds);
+    const perSecond = result.rounds.map((round) => round.perSecond);
+    const ratio = ratioToSdk(results, result.case.group, result.case.who);
+    return [
+      `${result.case.group}: ${result.case.who}`,
+      median(cpu).toFixed(0),
+      Math.min(...cpu).toFixed(0),
+      ratio.median.toFixed(2),
+      ratio.best.toFixed(2),
+      median(perSecond).toFixed(0),
+      Math.max(...perSecond).toFixed(0),
+      median(result.rounds.map((round) => round.p50Ms)).toFixed(3),
+      median(result.rounds.map((round) => round.p99Ms)).toFixed(2),
+      `${result.residentFirst.toFixed(0)} → ${result.residentLast.toFixed(0)}`,
+    ];
+  });
+  return markdown(head, rows);
+}
+
+export function startUpTable(results: readonly StartUpResult[]): string {
+  const rows = results.map(({ who, runs }) => {
+    const ms = runs.map((run) => run.ms);
+    const cpuMs = runs.map((run) => run.cpuMs);
+    const resident = median(runs.map((run) => run.residentMegabytes));
+    return [who, ...[Math.min(...ms), median(ms), Math.min(...cpuMs), resident].map((value) => value.toFixed(0))];
+  });
+  return markdown(['start-up to the first answer, stdio', 'min ms', 'median ms', 'best CPU ms', 'RSS MB'], rows);
+}
+
+export function judge(results: readonly CaseResult[], product: StartUpResult, sdk: StartUpResult): Verdict[] {
+  const http = ratioToSdk(results, groups.json, 'Carrel').median;
+  const stdio = ratioToSdk(results, groups.stdio, 'Carrel').median;
+  const ours = median(product.runs.map((run) => run.ms));
+  const bound = targets.startUpRatio * median(sdk.runs.map((run) => run.ms)) + targets.startUpExtraMs;
+  return [
+    {
+      target: `HTTP session JSON, CPU per request ≤ ${targets.httpRatio} × SDK v2`,
+      measured: `${http.toFixed(2)} ×`,
+      reached: http <= targets.httpRatio,
+    },
+    {
+      target: `stdio session, CPU per request ≤ ${targets.stdioRatio.toFixed(1)} × SDK v2`,
+      measured: `${stdio.toFixed(2)} ×`,
+      reached: stdio <= targets.stdioRatio,
+    },
+    {
+      target: `start-up ≤ ${targets.startUpRatio.toFixed(1)} × bundled SDK v2 + ${targets.startUpExtraMs} ms`,
+      measured: `${ours.toFixed(0)} ms against ${bound.toFixed(0)} ms`,
+      reached: ours <= bound,
+    },
+  ];
+}
+
+/** Compared round by round, because the machine is not equally busy in each; `best` compares the two best rounds. */
+function ratioToSdk(results: readonly CaseResult[], group: string, who: Who): { median: number; best: number } {
+  const cpu = (name: Who): number[] =>
+    results
+      .find(({ case: { group: at, who: whose } }) => at === group && whose === name)
+      ?.rounds.map((round) => round.cpuMicroseconds) ?? [];
+  const own = cpu(who);
+  const sdk = cpu('SDK v2');
+  return {
+    median: median(own.map((value, round) => value / (sdk[round] ?? Number.NaN))),
+    best: Math.min(...own) / Math.min(...sdk),
+  };
+}
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(head), rule, ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,86 @@
+/**
+ * Compares the protocol layer with the bare SDKs and with bare Node: `node bench/protocol/run.ts [--quick]`. Needs Linux
+ * (it reads /proc) and the built product (`npm run build`). Ends with 1 if a target is missed.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundlePeers } from './bundle.ts';
+import { type Case, cases, peerNames, type RunningCase, startCase } from './cases.ts';
+import { type RoundSize, runRound } from './load.ts';
+import { residentMegabytes } from './process-meter.ts';
+import { type CaseResult, judge, loadTable, type StartUpResult, startUpTable } from './report.ts';
+import { measureStartUp } from './start-up.ts';
+
+interface Plan {
+  rounds: number;
+  starts: number;
+  /** A request over stdio costs a fraction of one over HTTP, so a round needs more of them to be worth measuring. */
+  size: Record<Case['transport'], RoundSize>;
+}
+
+const full: Plan = {
+  rounds: 9,
+  starts: 15,
+  size: { stdio: { alone: 200, together: 5_000 }, http: { alone: 200, together: 1_000 } },
+};
+const quick: Plan = {
+  rounds: 5,
+  starts: 5,
+  size: { stdio: { alone: 100, together: 3_000 }, http: { alone: 100, together: 600 } },
+};
+/** Before any round counts: the compiler must have seen the code often enough. */
+const warmUp: RoundSize = { alone: 0, together: 3_000 };
+
+const product = new URL('../../bin/carrel.js', import.meta.url).pathname;
+if (process.platform !== 'linux') throw new Error('CPU time and memory are read from /proc, which only Linux has.');
+if (!existsSync(new URL('../../dist/carrel.js', import.meta.url))) throw new Error('Run npm run build first.');
+
+const plan = process.argv.includes('--quick') ? quick : full;
+const fileOf = await bundlePeers(peerNames);
+console.log(
+  `Node ${process.version}, ${process.arch}, ${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`,
+);
+
+const [ours, sdk, bare] = await measureStartUps(plan.starts);
+const results = await measureLoad(plan);
+console.log(`\n${startUpTable([ours, sdk, bare])}\n\n${loadTable(results)}\n`);
+for (const { target, measured, reached } of judge(results, ours, sdk)) {
+  console.log(`${reached ? 'reached' : 'MISSED '}  ${target}: ${measured}`);
+  if (!reached) process.exitCode = 1;
+}
+
+async function measureStartUps(starts: number): Promise<[StartUpResult, StartUpResult, StartUpResult]> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+  const ours: StartUpResult = { who: 'Carrel, the built product', runs: [] };
+  const sdk: StartUpResult = { who: 'SDK v2, bundled', runs: [] };
+  const bare: StartUpResult = { who: 'bare node', runs: [] };
+  for (let start = 0; start < starts; start += 1) {
+    ours.runs.push(await measureStartUp([product, 'serve', '--transport', 'stdio', '--data-dir', dataFolder]));
+    sdk.runs.push(await measureStartUp([fileOf('sdk-v2-stdio'), 'stdio']));
+    bare.runs.push(await measureStartUp([fileOf('bare-node'), 'stdio']));
+  }
+  rmSync(dataFolder, { recursive: true });
+  return [ours, sdk, bare];
+}
+
+/** Round by round through all cases, so that a busy minute of the machine falls on all of them alike. */
+async function measureLoad({ rounds, size }: Plan): Promise<CaseResult[]> {
+  const running: RunningCase[] = [];
+  try {
+    for (const each of cases) running.push(await startCase(each, fileOf(each.file)));
+    const results = running.map(({ case: which, pid }): CaseResult => {
+      return { case: which, rounds: [], residentFirst: residentMegabytes(pid), residentLast: 0 };
+    });
+    for (const { client, pid } of running) await runRound(client, pid, warmUp);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [index, { case: which, client, pid }] of running.entries()) {
+        results[index]?.rounds.push(await runRound(client, pid, size[which.transport]));
+      }
+    }
+    for (const [index, result] of results.entries()) result.residentLast = residentMegabytes(running[index]?.pid ?? 0);
+    return results;
+  } finally {
+    await Promise.all(running.map((each) => each.kill()));
+  }
+}

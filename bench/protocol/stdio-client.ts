@@ -1,0 +1,46 @@
+import type { PeerProcess } from './peer-process.ts';
+import { callText, checkAnswer, initialize, initialized } from './wire-text.ts';
+
+/** Something that can be asked; several calls may be under way at once. */
+export interface Client {
+  call(): Promise<void>;
+  close(): void;
+}
+
+export async function connectStdio(peer: PeerProcess, modern: boolean): Promise<Client> {
+  const pending = new Map<number, (line: string) => void>();
+  let lastId = 0;
+  if (!modern) {
+    peer.send(initialize);
+    await peer.nextLine();
+    peer.send(initialized);
+  }
+  const read = async (): Promise<void> => {
+    for (;;) {
+      const line = await peer.nextLine();
+      const id = Number(JSON.parse(line).id);
+      pending.get(id)?.(line);
+      pending.delete(id);
+    }
+  };
+  // Ends with the process, which is then no failure.
+  read().catch(() => {});
+  return {
+    call() {
+      lastId += 1;
+      const id = lastId;
+      peer.send(callText(id, modern));
+      return new Promise((resolve, reject) => {
+        pending.set(id, (line) => {
+          try {
+            checkAnswer(line, id);
+            resolve();
+          } catch (error) {
+            reject(error);
+          }
+        });
+      });
+    },
+    close() {},
+  };
+}

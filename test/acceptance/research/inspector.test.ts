@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { makeFolder } from '../../support/start-carrel.ts';
+import { startResearch } from './research-fixture.ts';
+
+const { carrel } = await startResearch();
+const inspector = join(
+  import.meta.dirname,
+  '../../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+);
+
+test('issue 3: the Inspector drives carrel research over HTTP', async (t) => {
+  const home = makeFolder(t);
+  const inspect = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const where = ['--server-url', carrel.url, '--transport', 'http'];
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [inspector, '--cli', '--format', 'json', '-q', ...args, ...where],
+      { env: { PATH: process.env['PATH'] ?? '', HOME: home } },
+    );
+    return JSON.parse(stdout).result;
+  };
+  const call = async (tool: string, ...args: string[]): Promise<Record<string, unknown>> => {
+    const given = args.flatMap((arg) => ['--tool-arg', arg]);
+    const result = await inspect('--method', 'tools/call', '--tool-name', tool, ...given);
+    return result['structuredContent'] as Record<string, unknown>;
+  };
+  const { tools } = (await inspect('--method', 'tools/list', '--strict')) as { tools: { name: string }[] };
+  assert.equal(tools.length, 5);
+  assert.equal((await call('web_search', 'query=python', 'limit=2'))['provider'], 'duckduckgo');
+  const { note } = await call('save_note', 'title=From the Inspector', 'content=Some inspected words.', 'tags=["x"]');
+  assert.deepEqual((note as { tags: string[] }).tags, ['x']);
+  assert.equal((await call('list_notes', 'query=inspected'))['total_count'], 1);
+});
