@@ -58,8 +58,8 @@ export interface RankExplanation {
 export const legCandidates = 100;
 
 /** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
-const meaningWeightBase = 0.18;
-const meaningWeightPerFlatness = 1.05;
+const meaningWeightBase = 0.16;
+const meaningWeightPerFlatness = 1.2;
 const meaningWeightMin = 0.05;
 const meaningWeightMax = 0.95;
 const flatnessRank = 50;
