@@ -63,6 +63,24 @@ export function loadDataSet(folder: string, name: string): DataSet | undefined {
   };
 }
 
+/** Each group as a set of its own, with an index and statistics of its own. */
+export function splitByGroup(set: DataSet): DataSet[] {
+  return [...new Set(set.passages.map(({ group }) => group))].sort().map((group) => {
+    const numbers = new Map<number, number>();
+    const passages = set.passages.filter((passage, number) => {
+      if (passage.group === group) numbers.set(number, numbers.size);
+      return passage.group === group;
+    });
+    const queries = set.queries
+      .filter((query) => query.group === group)
+      .map((query) => ({
+        ...query,
+        relevant: new Map([...query.relevant].map(([number, gain]) => [numbers.get(number) ?? -1, gain])),
+      }));
+    return { name: `${set.name} ${group}`, passages, queries };
+  });
+}
+
 function groupOf(name: string, row: Row): string {
   if (name === 'locomo') return String(row.meta?.['thread_id']);
   return name === 'xquad-r' ? String(row.meta?.['lang']) : '';

@@ -14,7 +14,7 @@ import { type FusionSettings, fuse } from '../../src/search/fusion.ts';
 import { type HybridDeps, searchHybrid } from '../../src/search/hybrid.ts';
 import { baselines } from './baselines.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
-import { type BenchQuery, type DataSet, loadDataSet } from './data-set.ts';
+import { type BenchQuery, type DataSet, loadDataSet, splitByGroup } from './data-set.ts';
 import { type BenchLegs, createBenchLegs } from './legs.ts';
 import { type Figures, figuresOf, meanFigures } from './metrics.ts';
 
@@ -45,21 +45,18 @@ for (const name of options.sets.split(',')) {
 await provider.close();
 
 async function report(set: DataSet): Promise<void> {
-  // The model is an English one; on the eleven languages of XQuAD-R only the words are measured.
-  const wordsOnly = set.name === 'xquad-r';
-  const embeddings = wordsOnly ? undefined : createCachedEmbeddings(provider, options.cache, set.name);
-  const legs = await createBenchLegs(set, embeddings);
-  const queries = set.queries.filter(({ split }) => split === options.split);
-  if (wordsOnly) await reportLanguages(legs, queries);
+  if (set.name === 'xquad-r') await reportLanguages(set);
   else {
+    const legs = await createBenchLegs(set, createCachedEmbeddings(provider, options.cache, set.name));
+    const queries = set.queries.filter(({ split }) => split === options.split);
     for (const [run, figures] of Object.entries(await measure(legs, queries, false))) {
       console.log(row([`${set.name} ${options.split} (${queries.length})`, run, ...numbers(figures)]));
     }
+    await legs.close();
   }
   for (const { run, figures } of options.split === 'test' ? (baselines[set.name] ?? []) : []) {
     console.log(row([set.name, run, ...figures]));
   }
-  await legs.close();
 }
 
 async function measure(
@@ -92,19 +89,16 @@ async function rankings(deps: HybridDeps, text: string, wordsOnly: boolean): Pro
   return { words, meaning: ids(meaning), hybrid: ids(hybrid.matches), 'hybrid ordered by RRF 60': ids(rrf.matches) };
 }
 
-async function reportLanguages(legs: BenchLegs, queries: readonly BenchQuery[]): Promise<void> {
+/** The model is an English one; of the eleven languages only the words are measured, each in an index of its own. */
+async function reportLanguages(set: DataSet): Promise<void> {
   const means: number[] = [];
-  for (const language of [...new Set(queries.map(({ group }) => group))].sort()) {
-    const { words } = await measure(
-      legs,
-      queries.filter(({ group }) => group === language),
-      true,
-    );
+  for (const language of splitByGroup(set)) {
+    const { words } = await measure(await createBenchLegs(language, undefined), language.queries, true);
     means.push(words?.ndcg10 ?? 0);
-    console.log(row([`xquad-r ${language}`, 'words', ...(words ? numbers(words) : [])]));
+    console.log(row([language.name, 'words', ...(words ? numbers(words) : [])]));
   }
   const mean = means.reduce((sum, value) => sum + value, 0) / means.length;
-  console.log(row(['xquad-r', 'words, mean of languages', shown(mean), '', '', '']));
+  console.log(row([set.name, 'words, mean of languages', shown(mean), '', '', '']));
 }
 
 function numbers({ ndcg10, recall5, recall10, mrr10 }: Figures): string[] {
