@@ -1,4 +1,5 @@
 import type { NoteStore } from './notes.ts';
+import type { Corpus, PassageStore } from './passages.ts';
 
 /**
  * Where everything that Carrel keeps is kept. One contract per concern, an implementation for each database; whatever
@@ -7,6 +8,7 @@ import type { NoteStore } from './notes.ts';
  */
 export interface Storage {
   readonly notes: NoteStore;
+  readonly passages: { readonly [Name in Corpus]: PassageStore };
   describe(): Promise<StorageDescription>;
   /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */
   check(): Promise<string[]>;

@@ -1,5 +1,5 @@
 import type { TermText } from './term-text.ts';
-import { leafKey, type WordLeaf } from './word-query.ts';
+import { leafKey, membersOf, type WordLeaf } from './word-query.ts';
 
 /** What an index knows about its documents as a whole. */
 export interface IndexStatistics {
@@ -89,13 +89,6 @@ export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, nu
     weight += Math.log(1 + (documents - found + 0.5) / (found + 0.5));
   }
   return weight;
-}
-
-function membersOf(leaf: WordLeaf): WordLeaf[] {
-  if (leaf.kind !== 'phrase') return [leaf];
-  return leaf.terms.map((term, index) =>
-    leaf.open && index === leaf.terms.length - 1 ? { kind: 'prefix', prefix: term } : { kind: 'term', term },
-  );
 }
 
 function countLeaf(leaf: WordLeaf, text: TermText): number {

@@ -105,6 +105,14 @@ export function leafKey(leaf: WordLeaf): string {
   return leaf.kind === 'prefix' ? `${leaf.prefix}*` : `"${leaf.terms.join(' ')}"${leaf.open ? '*' : ''}`;
 }
 
+/** The words that a leaf is made of, each as a leaf of its own. */
+export function membersOf(leaf: WordLeaf): WordLeaf[] {
+  if (leaf.kind !== 'phrase') return [leaf];
+  return leaf.terms.map((term, index) =>
+    leaf.open && index === leaf.terms.length - 1 ? { kind: 'prefix', prefix: term } : { kind: 'term', term },
+  );
+}
+
 interface MainWord {
   term: string;
   start: number;

@@ -27,7 +27,7 @@ describe('a SQLite file that misbehaves', () => {
   test('T140, T141: the file is in WAL mode, ours by its header, and at the newest schema', async () => {
     const path = join(folder, 'header.db');
     const storage = await createSqliteStorage({ path });
-    assert.equal((await storage.describe()).schema, 1);
+    assert.equal((await storage.describe()).schema, 2);
     assert.deepEqual(await storage.check(), []);
     await storage.close();
     const bytes = readFileSync(path);

@@ -7,10 +7,12 @@ import { createWordIndex } from './word-index.ts';
 /** A note may have 50,000 characters, and each of the pool is read. */
 const poolMax = 200;
 
+const totalMax = 1_000_000;
+
 const tagFilter = '($1::text[] IS NULL OR o.tags @> $1::text[])';
 
 export function createNoteStore(connections: Connections, now: () => Date): NoteStore {
-  const words = createWordIndex({ name: 'note', owner: 'notes', poolMax });
+  const words = createWordIndex({ name: 'note', owner: 'notes', poolMax, totalMax });
   return {
     save(fresh) {
       const note = newNote(fresh, now());
@@ -21,7 +23,8 @@ export function createNoteStore(connections: Connections, now: () => Date): Note
           [note.id, note.title, note.content, note.tags, note.sourceUrls, note.createdAt, note.updatedAt],
         );
         const heading = [...new Set(note.tags)].join('\n');
-        await words.write(statements, numberOf(row, 'key'), { title: note.title, heading, body: note.content });
+        const key = numberOf(row, 'key');
+        await words.write(statements, [{ key, title: note.title, heading, body: note.content }]);
         return note;
       });
     },

@@ -2,6 +2,7 @@ import type { Storage, StorageDeps } from '../storage.ts';
 import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { createNoteStore } from './notes.ts';
+import { createPassageStore } from './passages.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
@@ -14,6 +15,11 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   }
   return {
     notes: createNoteStore(connections, deps.now ?? (() => new Date())),
+    passages: {
+      context: createPassageStore(connections, 'context'),
+      kb: createPassageStore(connections, 'kb'),
+      notes: createPassageStore(connections, 'notes'),
+    },
     describe: () =>
       connections.read(async (statements) => {
         const [row = {}] = await statements.query(

@@ -1,25 +1,25 @@
 import type { WordLeaf, WordQuery } from '../../words/word-query.ts';
 
-/** A condition on the terms table `t`, with its values in the order of their numbers. */
+/** A piece of SQL, with its values in the order of their numbers. */
 export interface Condition {
   readonly sql: string;
-  readonly values: readonly string[];
+  readonly values: readonly unknown[];
 }
 
 /**
- * Renders a query as a condition whose values start at the number `first`. The index is asked for a superset (a phrase as
- * all of its words); where the query holds phrases, the rows found are then tested exactly.
+ * Renders a query as a condition on the words `w` whose values start at the number `first`. The index is asked for a
+ * superset (a phrase as all of its words), narrowed by `must`; where the query holds phrases, the rows found are then
+ * tested `exact`ly in the terms `t`.
  */
-export function renderWords(query: WordQuery, first: number): Condition | undefined {
-  if (query.kind === 'nothing') return undefined;
-  const values = [tsquery(query)];
-  const indexed = `t.words @@ $${first}::tsquery`;
-  if (!hasPhrase(query)) return { sql: indexed, values };
+export function renderWords(query: WordQuery, first: number, must?: string): Condition & { readonly exact: boolean } {
+  const values = [must === undefined ? tsquery(query) : `(${tsquery(query)}) & (${must})`];
+  const indexed = `w.words @@ $${first}::tsquery`;
+  if (!hasPhrase(query)) return { sql: indexed, values, exact: false };
   const exact = renderExact(query, (value) => {
     values.push(value);
     return `$${first + values.length - 1}`;
   });
-  return { sql: `${indexed} AND ${exact}`, values };
+  return { sql: `${indexed} AND ${exact}`, values, exact: true };
 }
 
 /** The query in PostgreSQL's own language, finding at least what the query does. Every term is quoted. */
@@ -42,7 +42,7 @@ export function tsquery(query: WordQuery): string {
 }
 
 function renderExact(query: WordQuery, bind: (value: string) => string): string {
-  if (!hasPhrase(query)) return `t.words @@ ${bind(tsquery(query))}::tsquery`;
+  if (!hasPhrase(query)) return `w.words @@ ${bind(tsquery(query))}::tsquery`;
   switch (query.kind) {
     case 'phrase': {
       const value = bind(` ${query.terms.join(' ')}${query.open ? '' : ' '}`);

@@ -1,103 +1,204 @@
 import { countedLeaves, createScorer, type DocumentTerms, type IndexStatistics, leafWeight } from '../../words/bm25.ts';
 import { termText } from '../../words/term-text.ts';
-import { leafKey, leavesOf, type WordQuery } from '../../words/word-query.ts';
-import { rankPool } from '../rank-pool.ts';
-import type { FoundPage, IndexedTexts, Page } from '../word-index.ts';
+import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
+import {
+  type CandidatePlan,
+  createCountCache,
+  essentialDocuments,
+  isAlternatives,
+  isSettled,
+  optionalMax,
+  planCandidates,
+} from '../candidates.ts';
+import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
+import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
 import { numberOf, type Row, type Statements, textOf } from './connections.ts';
-import { renderWords, tsquery } from './render-words.ts';
+import { type Condition, renderWords, tsquery } from './render-words.ts';
 
 /** Full text of one kind of document. The tsvector finds candidates; our own BM25 puts them in order. */
 export interface WordIndex {
-  write(statements: Statements, key: number, texts: IndexedTexts): Promise<void>;
+  write(statements: Statements, documents: readonly IndexedDocument[]): Promise<void>;
   find(statements: Statements, query: WordQuery, filter: OwnerFilter, page: Page): Promise<FoundPage>;
 }
 
-/** A condition on the owner `o`, whose values are numbered from `$1`. */
+export interface IndexedDocument extends IndexedTexts {
+  readonly key: number;
+}
+
+/** A condition on the owner `o`, whose values are numbered from `$1`. Without `sql`, all may be found. */
 export interface OwnerFilter {
-  readonly sql: string;
+  readonly sql: string | undefined;
   readonly values: readonly unknown[];
 }
 
-export interface WordIndexConfig {
-  readonly name: string;
-  readonly owner: string;
-  /** How many candidates are scored exactly. What comes behind them keeps the order of the rough score. */
-  readonly poolMax: number;
-}
+/** Rows that are looked at to estimate how many documents hold a very common word. */
+const sampleRows = 1000;
 
-export function createWordIndex({ name, owner, poolMax }: WordIndexConfig): WordIndex {
+export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexConfig): WordIndex {
   const terms = `carrel.${name}_terms`;
-  const columns = ['title', 'title_extra', 'heading', 'heading_extra', 'body', 'body_extra'];
+  const words = `carrel.${name}_words`;
+  const cache = createCountCache();
   return {
-    async write(statements, key, texts) {
-      const title = termText(texts.title);
-      const heading = termText(texts.heading);
-      const body = termText(texts.body);
-      const streams = [title.main, title.extra, heading.main, heading.extra, body.main, body.extra];
-      const words = [...new Set(streams.flatMap((stream) => stream.split(' ')))].filter((word) => word !== '');
+    async write(statements, documents) {
+      const rows = documents.map(({ key, title, heading, body }) => {
+        const [t, h, b] = [termText(title), termText(heading), termText(body)];
+        return {
+          key,
+          streams: [t.main, t.extra, h.main, h.extra, b.main, b.extra],
+          lengths: [t.length, h.length, b.length],
+        };
+      });
+      const keys = rows.map(({ key }) => key);
+      const column = (index: number) => rows.map(({ streams }) => streams[index]);
+      const lengths = (index: number) => rows.map((row) => row.lengths[index]);
       await statements.query(
-        `INSERT INTO ${terms} (key, ${columns.join(', ')}, title_length, heading_length, body_length, words)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, array_to_tsvector($11::text[]))`,
-        [key, ...streams, title.length, heading.length, body.length, words],
+        `INSERT INTO ${terms} SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+           $7::text[], $8::integer[], $9::integer[], $10::integer[])`,
+        [keys, ...[0, 1, 2, 3, 4, 5].map(column), ...[0, 1, 2].map(lengths)],
+      );
+      await statements.query(
+        `INSERT INTO ${words} SELECT key, words::tsvector FROM unnest($1::bigint[], $2::text[]) AS fresh (key, words)`,
+        [keys, rows.map(({ streams }) => vectorOf(streams))],
       );
     },
     async find(statements, query, filter, { limit, offset }) {
-      const words = renderWords(query, filter.values.length + 1);
-      if (words === undefined) return { found: [], total: 0 };
-      const from = `FROM ${terms} t JOIN carrel.${owner} o ON o.key = t.key WHERE ${words.sql} AND ${filter.sql}`;
-      const values = [...filter.values, ...words.values];
-      const leaves = leavesOf(query);
-      const counts = await documentsWith(statements, query);
-      const statistics = await readStatistics(statements);
-      const weights = leaves.map((leaf) => leafWeight(leaf, counts, statistics.documents));
-      const next = values.length + 1;
-      const rough = leaves
-        .map(
-          (_, index) =>
-            `(CASE WHEN t.words @@ ($${next}::tsquery[])[${index + 1}] THEN ($${next + 1}::float8[])[${index + 1}] ELSE 0 END)`,
-        )
-        .join(' + ');
-      const select = (list: string, count: number, skip: number) =>
-        statements.query(
-          `SELECT ${list} ${from} ORDER BY ${rough} DESC, t.key LIMIT $${next + 2} OFFSET $${next + 3}`,
-          [...values, leaves.map(tsquery), weights, count, skip],
-        );
-      const pool = await select('t.*, o.id', poolMax, 0);
-      const total = pool.length < poolMax ? pool.length : await count(statements, from, values);
-      const candidates = pool.map((row) => ({
-        key: numberOf(row, 'key'),
-        id: textOf(row, 'id'),
-        terms: documentTerms(row),
-      }));
-      const found = rankPool(candidates, createScorer(leaves, counts, statistics)).slice(offset, offset + limit);
+      if (query.kind === 'nothing') return { found: [], total: 0 };
+      const { pool, complete } = await findPool(statements, query, filter);
+      const all = source(query, filter, undefined);
+      const total = complete && pool.length < poolMax ? pool.length : await countMatches(statements, all);
+      const found = pool.slice(offset, offset + limit);
       const missing = Math.min(limit, total - offset) - found.length;
-      if (missing > 0) {
-        const rest = await select('t.key', missing, Math.max(poolMax, offset));
-        found.push(...rest.map((row) => ({ key: numberOf(row, 'key'), score: 0 })));
-      }
+      if (missing > 0) found.push(...(await behind(statements, pool, all, missing, Math.max(0, offset - pool.length))));
       return { found, total };
     },
   };
 
-  async function documentsWith(statements: Statements, query: WordQuery): Promise<Map<string, number>> {
-    const leaves = countedLeaves(leavesOf(query));
+  /** The rows that a query finds, with the values that the text refers to. */
+  function source(query: WordQuery, filter: OwnerFilter, must: string | undefined): Condition {
+    const condition = renderWords(query, filter.values.length + 1, must);
+    const joins = [
+      condition.exact ? `JOIN ${terms} t ON t.key = w.key` : '',
+      filter.sql === undefined ? '' : `JOIN carrel.${owner} o ON o.key = w.key`,
+    ];
+    return {
+      sql: `FROM ${words} w ${joins.join(' ')} WHERE ${condition.sql} ${filter.sql === undefined ? '' : `AND ${filter.sql}`}`,
+      values: [...filter.values, ...condition.values],
+    };
+  }
+
+  async function findPool(
+    statements: Statements,
+    query: WordQuery,
+    filter: OwnerFilter,
+  ): Promise<{ pool: Ranked[]; complete: boolean }> {
+    const leaves = leavesOf(query);
+    const statistics = await readStatistics(statements);
+    const counts = await countDocuments(statements, leaves, statistics);
+    const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
+    const rarest = (leaf: WordLeaf) => Math.min(...membersOf(leaf).map((member) => counts.get(leafKey(member)) ?? 0));
+    const score = createScorer(leaves, counts, statistics);
+    for (let attempt = 0; ; attempt += 1) {
+      const documentsMin = essentialDocuments[attempt] ?? Number.POSITIVE_INFINITY;
+      const plan = planCandidates(leaves, rarest, documentsMin);
+      const pool = rankPool(await candidates(statements, query, filter, plan, weightOf), score);
+      const scores = pool.map((ranked) => ranked.score);
+      if (isSettled(attempt, plan, scores, poolMax, weightOf)) return { pool, complete: plan.optional.length === 0 };
+    }
+  }
+
+  async function candidates(
+    statements: Statements,
+    query: WordQuery,
+    filter: OwnerFilter,
+    plan: CandidatePlan,
+    weightOf: (leaf: WordLeaf) => number,
+  ): Promise<Candidate[]> {
+    const must = plan.optional.length === 0 ? undefined : tsquery(anyOf(plan.essential));
+    // Alternatives need not be tested once an essential one is there.
+    const asked = must !== undefined && isAlternatives(query) ? anyOf(plan.essential) : query;
+    const { sql, values } = source(asked, filter, asked === query ? must : undefined);
+    const weighed = [...plan.essential, ...plan.optional.slice(0, optionalMax)];
+    const next = values.length + 1;
+    const rough = weighed.map(
+      (_, index) =>
+        `CASE WHEN w.words @@ ($${next}::tsquery[])[${index + 1}] THEN ($${next + 1}::float8[])[${index + 1}] ELSE 0 END`,
+    );
     const rows = await statements.query(
-      `SELECT q.place, (SELECT count(*) FROM ${terms} t WHERE t.words @@ q.words) AS total
+      `SELECT t.*, o.id FROM (
+         SELECT w.key ${sql} ORDER BY ${rough.join(' + ')} DESC, w.key LIMIT ${poolMax}
+       ) c JOIN ${terms} t ON t.key = c.key JOIN carrel.${owner} o ON o.key = c.key`,
+      [...values, weighed.map(tsquery), weighed.map(weightOf)],
+    );
+    return rows.map((row) => ({ key: numberOf(row, 'key'), id: textOf(row, 'id'), terms: documentTerms(row) }));
+  }
+
+  async function behind(
+    statements: Statements,
+    pool: readonly Ranked[],
+    all: Condition,
+    limit: number,
+    offset: number,
+  ): Promise<Ranked[]> {
+    const next = all.values.length + 1;
+    const rows = await statements.query(
+      `SELECT w.key ${all.sql} AND w.key <> ALL ($${next}::bigint[]) ORDER BY w.key DESC LIMIT $${next + 1} OFFSET $${next + 2}`,
+      [...all.values, pool.map(({ key }) => key), limit, offset],
+    );
+    return rows.map((row) => ({ key: numberOf(row, 'key'), score: 0 }));
+  }
+
+  async function countMatches(statements: Statements, { sql, values }: Condition): Promise<number> {
+    const [row = {}] = await statements.query(
+      `SELECT count(*) AS total FROM (SELECT 1 ${sql} LIMIT ${totalMax}) AS matches`,
+      values,
+    );
+    return numberOf(row, 'total');
+  }
+
+  async function countDocuments(
+    statements: Statements,
+    leaves: readonly WordLeaf[],
+    statistics: IndexStatistics,
+  ): Promise<Map<string, number>> {
+    const counts = cache.for(statistics);
+    const unknown = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
+    if (unknown.length === 0) return counts;
+    const totals = await totalsOf(
+      statements,
+      `SELECT q.place, (SELECT count(*) FROM (SELECT 1 FROM ${words} w WHERE w.words @@ q.words LIMIT ${countedMax}) m) AS total
        FROM unnest($1::tsquery[]) WITH ORDINALITY AS q (words, place)`,
-      [leaves.map(tsquery)],
+      [unknown.map(tsquery)],
     );
-    return new Map(
-      rows.flatMap((row) => {
-        const leaf = leaves[numberOf(row, 'place') - 1];
-        return leaf === undefined ? [] : [[leafKey(leaf), numberOf(row, 'total')]];
-      }),
+    const common = unknown.filter((_, index) => (totals[index] ?? 0) >= countedMax);
+    const shares = common.length === 0 ? [] : await sample(statements, common, statistics.documents);
+    unknown.forEach((leaf, index) => {
+      const share = shares[common.indexOf(leaf)];
+      const total = totals[index] ?? 0;
+      counts.set(
+        leafKey(leaf),
+        share === undefined ? total : Math.max(total, Math.round(share * statistics.documents)),
+      );
+    });
+    return counts;
+  }
+
+  /** The shares of documents that hold each word. The same rows are taken each time, so that the same order results. */
+  async function sample(statements: Statements, leaves: readonly WordLeaf[], documents: number): Promise<number[]> {
+    const percent = Math.min(100, (100 * sampleRows) / Math.max(1, documents));
+    const rows = await totalsOf(
+      statements,
+      `WITH s AS MATERIALIZED (SELECT words FROM ${words} TABLESAMPLE SYSTEM ($2) REPEATABLE (1))
+       SELECT q.place, (SELECT avg((s.words @@ q.words)::int) FROM s) AS total
+       FROM unnest($1::tsquery[]) WITH ORDINALITY AS q (words, place)`,
+      [leaves.map(tsquery), percent],
     );
+    return leaves.map((_, index) => rows[index] ?? 0);
   }
 
   async function readStatistics(statements: Statements): Promise<IndexStatistics> {
     const [row = {}] = await statements.query(
-      `SELECT count(*) AS documents, coalesce(sum(title_length), 0) AS title,
-         coalesce(sum(heading_length), 0) AS heading, coalesce(sum(body_length), 0) AS body FROM ${terms}`,
+      `SELECT sum(documents) AS documents, sum(title_length) AS title, sum(heading_length) AS heading,
+         sum(body_length) AS body FROM carrel.${name}_statistics`,
     );
     const documents = numberOf(row, 'documents');
     const mean = (column: string) => numberOf(row, column) / Math.max(1, documents);
@@ -105,9 +206,19 @@ export function createWordIndex({ name, owner, poolMax }: WordIndexConfig): Word
   }
 }
 
-async function count(statements: Statements, from: string, values: readonly unknown[]): Promise<number> {
-  const [row = {}] = await statements.query(`SELECT count(*) AS total ${from}`, values);
-  return numberOf(row, 'total');
+async function totalsOf(statements: Statements, sql: string, values: readonly unknown[]): Promise<number[]> {
+  const totals: number[] = [];
+  for (const row of await statements.query(sql, values)) {
+    totals[numberOf(row, 'place') - 1] = row['total'] === null ? 0 : numberOf(row, 'total');
+  }
+  return totals;
+}
+
+/** The distinct terms, quoted as the type's own notation wants it. */
+function vectorOf(streams: readonly string[]): string {
+  const distinct = new Set(streams.flatMap((stream) => stream.split(' ')));
+  distinct.delete('');
+  return [...distinct].map((term) => tsquery({ kind: 'term', term })).join(' ');
 }
 
 function documentTerms(row: Row): DocumentTerms {

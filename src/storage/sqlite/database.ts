@@ -19,9 +19,14 @@ export interface Database {
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
   /** The rowid of the last row that was inserted. */
   run(sql: string, ...values: SQLInputValue[]): number;
+  /** The number of rows that were changed or removed. */
+  change(sql: string, ...values: SQLInputValue[]): number;
   /** Several statements, none with parameters: schemas and pragmas. */
   exec(sql: string): void;
-  /** All of it or nothing. Takes the write lock at the start, so that it cannot fail half-way for the lock's sake. */
+  /**
+   * All of it or nothing. Takes the write lock at the start, so that it cannot fail half-way for the lock's sake. One
+   * within another is a part of it.
+   */
   transaction<T>(work: () => T): T;
   close(): void;
 }
@@ -38,6 +43,7 @@ export function openDatabase(config: DatabaseConfig): Database {
     connection.close();
     throw error;
   }
+  let inTransaction = false;
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
     const known = statements.get(sql);
@@ -50,8 +56,17 @@ export function openDatabase(config: DatabaseConfig): Database {
     all: (sql, ...values) => prepared(sql).all(...values),
     get: (sql, ...values) => prepared(sql).get(...values),
     run: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
+    change: (sql, ...values) => Number(prepared(sql).run(...values).changes),
     exec: (sql) => connection.exec(sql),
-    transaction: (work) => transaction(connection, work),
+    transaction(work) {
+      if (inTransaction) return work();
+      inTransaction = true;
+      try {
+        return transaction(connection, work);
+      } finally {
+        inTransaction = false;
+      }
+    },
     close: () => connection.close(),
   };
 }

@@ -1,3 +1,4 @@
+import { passageSchema } from './passage-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
 
 /**
@@ -28,4 +29,5 @@ export const migrations: readonly string[] = [
 
   ${wordIndexSchema('note', 'notes')}
   `,
+  ['context', 'kb', 'notes'].map(passageSchema).join(''),
 ];

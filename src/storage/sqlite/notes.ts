@@ -14,8 +14,10 @@ export interface NoteTable {
 /** A note may have 50,000 characters, and each of the pool is read. */
 const poolMax = 200;
 
+const totalMax = 1_000_000;
+
 export function createNoteTable(database: Database): NoteTable {
-  const words = createWordIndex(database, { name: 'note', owner: 'notes', poolMax });
+  const words = createWordIndex(database, { name: 'note', owner: 'notes', poolMax, totalMax });
   return {
     insert(note) {
       const tags = [...new Set(note.tags)];

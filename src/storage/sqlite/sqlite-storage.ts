@@ -1,5 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import { newNote } from '../notes.ts';
+import type { Corpus, PassageStore } from '../passages.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createReaderPool } from './reader-pool.ts';
@@ -38,12 +39,22 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     return writer.call(store, method, args);
   };
 
+  const passages = (corpus: Corpus): PassageStore => ({
+    replace: (documents) => write('passages', 'replace', [corpus, documents]),
+    remove: (parents) => write('passages', 'remove', [corpus, parents]),
+    get: (keys, options) => readers.call('passages', 'get', [corpus, keys], options),
+    between: (parent, first, last, options) =>
+      readers.call('passages', 'between', [corpus, parent, first, last], options),
+    search: (request, options) => readers.call('passages', 'search', [corpus, request], options),
+  });
+
   return {
     notes: {
       save: (note) => write('notes', 'insert', [newNote(note, now())]),
       get: (id, options) => readers.call('notes', 'get', [id], options),
       list: (request, options) => readers.call('notes', 'list', [request], options),
     },
+    passages: { context: passages('context'), kb: passages('kb'), notes: passages('notes') },
     describe: () => readers.call('upkeep', 'describe', []),
     check: () => write('upkeep', 'check', []),
     async close() {

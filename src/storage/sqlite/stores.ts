@@ -1,11 +1,14 @@
+import { corpora } from '../passages.ts';
 import type { StorageDescription } from '../storage.ts';
 import { type Database, numberOf, textOf } from './database.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
+import { createPassageTables, type PassageTables } from './passages.ts';
 
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
 export interface SqliteStores {
   readonly notes: NoteTable;
+  readonly passages: PassageTables;
   readonly upkeep: Upkeep;
 }
 
@@ -15,11 +18,15 @@ export interface Upkeep {
 }
 
 export function createStores(database: Database): SqliteStores {
-  return { notes: createNoteTable(database), upkeep: createUpkeep(database) };
+  return {
+    notes: createNoteTable(database),
+    passages: createPassageTables(database),
+    upkeep: createUpkeep(database),
+  };
 }
 
 /** The word indexes, by the prefix of their tables. */
-const indexes = ['note'];
+const indexes = ['note', ...corpora.map((corpus) => `${corpus}_passage`)];
 
 function createUpkeep(database: Database): Upkeep {
   return {
@@ -44,7 +51,7 @@ function createUpkeep(database: Database): Upkeep {
           // Rank 1 has FTS5 compare the index with the terms that it was made from, too.
           database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);
         } catch {
-          problems.push(`The full-text index of ${name}s does not agree with what is stored.`);
+          problems.push(`The full-text index ${name}_words does not agree with what is stored.`);
         }
       }
       return problems;

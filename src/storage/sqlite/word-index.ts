@@ -1,9 +1,18 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { countedLeaves, createScorer, type DocumentTerms, type IndexStatistics } from '../../words/bm25.ts';
+import { countedLeaves, createScorer, type DocumentTerms, type IndexStatistics, leafWeight } from '../../words/bm25.ts';
 import { termText } from '../../words/term-text.ts';
-import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
-import { type Candidate, rankPool } from '../rank-pool.ts';
-import type { FoundPage, IndexedTexts, Page } from '../word-index.ts';
+import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
+import {
+  type CandidatePlan,
+  createCountCache,
+  essentialDocuments,
+  isAlternatives,
+  isSettled,
+  optionalMax,
+  planCandidates,
+} from '../candidates.ts';
+import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
+import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { renderMatch } from './render-match.ts';
 
@@ -19,72 +28,106 @@ export interface KeyFilter {
   readonly values: readonly SQLInputValue[];
 }
 
-export interface WordIndexConfig {
-  /** The prefix of the index's tables. */
-  readonly name: string;
-  /** The table that its keys are of, which has an `id` that breaks ties. */
-  readonly owner: string;
-  /** How many of FTS5's best are scored again. What comes behind them keeps FTS5's order. */
-  readonly poolMax: number;
-}
-
 export function createWordIndex(database: Database, config: WordIndexConfig): WordIndex {
-  const { name, poolMax } = config;
-  const sql = statements(config);
+  const { name, owner, poolMax, totalMax } = config;
+  const words = `${name}_words`;
+  const cache = createCountCache();
   return {
     write(key, texts) {
       const title = termText(texts.title);
       const heading = termText(texts.heading);
       const body = termText(texts.body);
       database.run(
-        sql.write,
+        `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         key,
         ...[title.main, title.extra, heading.main, heading.extra, body.main, body.extra],
         ...[title.length, heading.length, body.length],
       );
     },
-    find(query, filter, page) {
+    find(query, filter, { limit, offset }) {
       const match = renderMatch(query);
       if (match === undefined) return { found: [], total: 0 };
-      const inFilter = filter.sql === undefined ? '' : `AND w.rowid IN (${filter.sql})`;
-      const select = (limit: number, offset: number) =>
-        database.all(sql.candidates(inFilter), match, ...filter.values, limit, offset);
-      const pool = select(poolMax, 0);
-      const total =
-        pool.length < poolMax
-          ? pool.length
-          : numberOf(database.get(sql.count(inFilter), match, ...filter.values) ?? {}, 'total');
-      const leaves = leavesOf(query);
-      const score = createScorer(leaves, documentsWith(leaves), statistics());
-      const found = rankPool(candidates(pool), score).slice(page.offset, page.offset + page.limit);
-      const missing = Math.min(page.limit, total - page.offset) - found.length;
-      if (missing > 0) {
-        for (const row of select(missing, Math.max(poolMax, page.offset))) {
-          found.push({ key: numberOf(row, 'key'), score: 0 });
-        }
-      }
+      const { pool, complete } = findPool(query, match, filter);
+      const total = complete && pool.length < poolMax ? pool.length : countMatches(match, filter);
+      const found = pool.slice(offset, offset + limit);
+      const missing = Math.min(limit, total - offset) - found.length;
+      if (missing > 0) found.push(...behind(pool, match, filter, missing, Math.max(0, offset - pool.length)));
       return { found, total };
     },
   };
 
-  function candidates(rows: readonly Row[]): Candidate[] {
-    const ids = new Map(rows.map((row) => [numberOf(row, 'key'), textOf(row, 'id')]));
-    return database.all(sql.terms, JSON.stringify([...ids.keys()])).map((row) => {
-      const key = numberOf(row, 'key');
-      return { key, id: ids.get(key) ?? '', terms: documentTerms(row) };
-    });
+  function findPool(query: WordQuery, match: string, filter: KeyFilter): { pool: Ranked[]; complete: boolean } {
+    const leaves = leavesOf(query);
+    const statistics = readStatistics();
+    const counts = countDocuments(leaves, statistics);
+    const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
+    const rarest = (leaf: WordLeaf) => Math.min(...membersOf(leaf).map((member) => counts.get(leafKey(member)) ?? 0));
+    const score = createScorer(leaves, counts, statistics);
+    for (let attempt = 0; ; attempt += 1) {
+      const documentsMin = essentialDocuments[attempt] ?? Number.POSITIVE_INFINITY;
+      const plan = planCandidates(leaves, rarest, documentsMin);
+      const pool = rankPool(candidates(planned(query, match, plan), filter), score);
+      const scores = pool.map((ranked) => ranked.score);
+      if (isSettled(attempt, plan, scores, poolMax, weightOf)) return { pool, complete: plan.optional.length === 0 };
+    }
   }
 
-  function documentsWith(leaves: readonly WordLeaf[]): Map<string, number> {
-    const counts = new Map<string, number>();
+  function candidates(match: string, filter: KeyFilter): Candidate[] {
+    // The rows' texts and ids are fetched for the chosen ones only. FTS5 is what the filter is tested against, not the
+    // other way round: it would be asked for each key of the filter anew, hence the plus sign.
+    return database
+      .all(
+        `SELECT t.*, o.id FROM (
+           SELECT w.rowid AS key FROM ${words} w WHERE ${words} MATCH ? ${condition(filter)}
+           ORDER BY bm25(${words}, 2, 1, 1.5, 1, 1, 0.8), w.rowid LIMIT ${poolMax}
+         ) c JOIN ${name}_terms t ON t.key = c.key JOIN ${owner} o ON o.key = c.key`,
+        ...[match, ...filter.values],
+      )
+      .map((row) => ({ key: numberOf(row, 'key'), id: textOf(row, 'id'), terms: documentTerms(row) }));
+  }
+
+  function behind(pool: readonly Ranked[], match: string, filter: KeyFilter, limit: number, offset: number): Ranked[] {
+    const keys = JSON.stringify(pool.map(({ key }) => key));
+    return database
+      .all(
+        `SELECT w.rowid AS key FROM ${words} w WHERE ${words} MATCH ? ${condition(filter)}
+         AND +w.rowid NOT IN (SELECT value FROM json_each(?)) ORDER BY w.rowid DESC LIMIT ? OFFSET ?`,
+        ...[match, ...filter.values, keys, limit, offset],
+      )
+      .map((row) => ({ key: numberOf(row, 'key'), score: 0 }));
+  }
+
+  function countMatches(match: string, filter: KeyFilter): number {
+    const row = database.get(
+      `SELECT count(*) AS total FROM (
+         SELECT 1 FROM ${words} w WHERE ${words} MATCH ? ${condition(filter)} LIMIT ${totalMax})`,
+      ...[match, ...filter.values],
+    );
+    return row === undefined ? 0 : numberOf(row, 'total');
+  }
+
+  function countDocuments(leaves: readonly WordLeaf[], statistics: IndexStatistics): Map<string, number> {
+    const counts = cache.for(statistics);
     for (const leaf of countedLeaves(leaves)) {
-      const row = database.get(sql.count(''), renderMatch(leaf) ?? '');
-      counts.set(leafKey(leaf), row === undefined ? 0 : numberOf(row, 'total'));
+      const key = leafKey(leaf);
+      if (!counts.has(key)) counts.set(key, countLeaf(leaf));
     }
     return counts;
   }
 
-  function statistics(): IndexStatistics {
+  /** FTS5 goes through the keys upwards: how far the first ones reach tells how many there are in all. */
+  function countLeaf(leaf: WordLeaf): number {
+    const row =
+      database.get(
+        `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
+           SELECT rowid AS key FROM ${words} WHERE ${words} MATCH ? LIMIT ${countedMax})`,
+        renderMatch(leaf) ?? '',
+      ) ?? {};
+    const total = numberOf(row, 'total');
+    return total < countedMax ? total : Math.round((total * numberOf(row, 'newest')) / numberOf(row, 'last'));
+  }
+
+  function readStatistics(): IndexStatistics {
     const row = database.get(`SELECT * FROM ${name}_statistics`) ?? {};
     const documents = numberOf(row, 'documents');
     const mean = (column: string) => numberOf(row, column) / Math.max(1, documents);
@@ -95,17 +138,16 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
   }
 }
 
-function statements({ name, owner }: WordIndexConfig) {
-  // Weights of the columns in the order of the schema. Only a rough order is needed: the pool is scored again.
-  const rank = `bm25(${name}_words, 2, 1, 1.5, 1, 1, 0.8)`;
-  return {
-    write: `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    terms: `SELECT * FROM ${name}_terms WHERE key IN (SELECT value FROM json_each(?))`,
-    count: (filter: string) => `SELECT count(*) AS total FROM ${name}_words w WHERE ${name}_words MATCH ? ${filter}`,
-    candidates: (filter: string) => `
-      SELECT w.rowid AS key, o.id AS id FROM ${name}_words w JOIN ${owner} o ON o.key = w.rowid
-      WHERE ${name}_words MATCH ? ${filter} ORDER BY ${rank}, w.rowid LIMIT ? OFFSET ?`,
-  };
+/** Candidates must have an essential word; FTS5 looks at the next rarest ones too, for its rough order. */
+function planned(query: WordQuery, match: string, { essential, optional }: CandidatePlan): string {
+  if (optional.length === 0) return match;
+  const must = renderMatch(anyOf(essential)) ?? '';
+  if (!isAlternatives(query)) return `(${match}) AND (${must})`;
+  return `(${must}) OR ((${must}) AND (${renderMatch(anyOf(optional.slice(0, optionalMax)))}))`;
+}
+
+function condition(filter: KeyFilter): string {
+  return filter.sql === undefined ? '' : `AND +w.rowid IN (${filter.sql})`;
 }
 
 function documentTerms(row: Row): DocumentTerms {

@@ -1,0 +1,145 @@
+import { storable } from '../notes.ts';
+import {
+  type Corpus,
+  matchesMax,
+  type Passage,
+  type PassageFilter,
+  type PassageHit,
+  type PassageStore,
+  type StoredPassage,
+} from '../passages.ts';
+import { type Connections, numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
+import { createWordIndex, type OwnerFilter } from './word-index.ts';
+
+/** Passages are short; this many are scored in a few milliseconds. */
+const poolMax = 400;
+
+/** Rows that one statement carries. */
+const batchMax = 500;
+
+export function createPassageStore(connections: Connections, corpus: Corpus): PassageStore {
+  const passages = `carrel.${corpus}_passages`;
+  const words = createWordIndex({
+    name: `${corpus}_passage`,
+    owner: `${corpus}_passages`,
+    poolMax,
+    totalMax: matchesMax,
+  });
+  return {
+    replace: (documents) =>
+      connections.write(async (statements) => {
+        await removeParents(
+          statements,
+          documents.map(({ parent }) => parent),
+        );
+        const fresh = documents.flatMap(({ parent, passages: own }) => own.map((passage) => clean(parent, passage)));
+        for (let first = 0; first < fresh.length; first += batchMax) {
+          await insert(statements, fresh.slice(first, first + batchMax));
+        }
+      }),
+    remove: (parents) => connections.write((statements) => removeParents(statements, parents)),
+    get: (keys, options) =>
+      connections.read(async (statements) => {
+        const rows = await rowsByKey(statements, '*', keys);
+        return keys.flatMap((key) => passageOf(rows.get(key)));
+      }, options),
+    between: (parent, first, last, options) =>
+      connections.read(async (statements) => {
+        const rows = await statements.query(
+          `SELECT * FROM ${passages} WHERE parent = $1 AND position BETWEEN $2 AND $3 ORDER BY position, id`,
+          [storable(parent), first, last],
+        );
+        return rows.flatMap(passageOf);
+      }, options),
+    search: ({ query, filter, ...page }, options) =>
+      connections.read(async (statements) => {
+        const { found, total } = await words.find(statements, query, ownerFilter(filter ?? {}), page);
+        const keys = found.map(({ key }) => key);
+        const rows = await rowsByKey(statements, 'key, id, parent, position', keys);
+        return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+      }, options),
+  };
+
+  async function insert(statements: Statements, fresh: readonly (Passage & { parent: string })[]): Promise<void> {
+    const rows = await statements.query(
+      `INSERT INTO ${passages} (id, parent, position, title, headings, body, labels)
+       SELECT r.id, r.parent, r.position, r.title, r.headings, r.body, r.labels FROM jsonb_to_recordset($1::jsonb)
+         AS r (id text, parent text, position integer, title text, headings text[], body text, labels text[])
+       RETURNING id, key`,
+      [JSON.stringify(fresh)],
+    );
+    const keys = new Map(rows.map((row) => [textOf(row, 'id'), numberOf(row, 'key')]));
+    await words.write(
+      statements,
+      fresh.map(({ id, title, headings, body }) => ({
+        key: keys.get(id) ?? 0,
+        title,
+        heading: headings.join('\n'),
+        body,
+      })),
+    );
+  }
+
+  async function removeParents(statements: Statements, parents: readonly string[]): Promise<number> {
+    const rows = await statements.query(`DELETE FROM ${passages} WHERE parent = ANY ($1) RETURNING 1`, [
+      parents.map(storable),
+    ]);
+    return rows.length;
+  }
+
+  async function rowsByKey(
+    statements: Statements,
+    columns: string,
+    keys: readonly number[],
+  ): Promise<Map<number, Row>> {
+    const rows = await statements.query(`SELECT ${columns} FROM ${passages} WHERE key = ANY ($1)`, [keys]);
+    return new Map(rows.map((row) => [numberOf(row, 'key'), row]));
+  }
+}
+
+function clean(parent: string, passage: Passage): Passage & { parent: string } {
+  return {
+    id: storable(passage.id),
+    parent: storable(parent),
+    position: passage.position,
+    title: storable(passage.title),
+    headings: passage.headings.map(storable),
+    body: storable(passage.body),
+    labels: [...new Set(passage.labels.map(storable))],
+  };
+}
+
+function ownerFilter(filter: PassageFilter): OwnerFilter {
+  const values: unknown[] = [];
+  const conditions = (filter.labels ?? []).map((group) => {
+    values.push(group.map(storable));
+    return `o.labels && $${values.length}::text[]`;
+  });
+  if (filter.parents !== undefined) {
+    values.push(filter.parents.map(storable));
+    conditions.push(`o.parent = ANY ($${values.length}::text[])`);
+  }
+  return { sql: conditions.length === 0 ? undefined : conditions.join(' AND '), values };
+}
+
+function passageOf(row: Row | undefined): StoredPassage[] {
+  if (row === undefined) return [];
+  return [
+    {
+      key: numberOf(row, 'key'),
+      id: textOf(row, 'id'),
+      parent: textOf(row, 'parent'),
+      position: numberOf(row, 'position'),
+      title: textOf(row, 'title'),
+      headings: textsOf(row, 'headings'),
+      body: textOf(row, 'body'),
+      labels: textsOf(row, 'labels'),
+    },
+  ];
+}
+
+function hitOf(row: Row | undefined, score: number): PassageHit[] {
+  if (row === undefined) return [];
+  const [key, position] = [numberOf(row, 'key'), numberOf(row, 'position')];
+  return [{ key, id: textOf(row, 'id'), parent: textOf(row, 'parent'), position, score }];
+}

@@ -1,0 +1,149 @@
+import type { SQLInputValue } from 'node:sqlite';
+import { storable } from '../notes.ts';
+import {
+  type Corpus,
+  corpora,
+  matchesMax,
+  type Passage,
+  type PassageDocument,
+  type PassageFilter,
+  type PassageHit,
+  type PassagePage,
+  type PassageSearch,
+  type StoredPassage,
+} from '../passages.ts';
+import { type Database, numberOf, type Row, textOf } from './database.ts';
+import { createWordIndex, type KeyFilter } from './word-index.ts';
+
+/** The passages of all corpora in SQLite, on the thread that has the connection. */
+export interface PassageTables {
+  replace(corpus: Corpus, documents: readonly PassageDocument[]): void;
+  remove(corpus: Corpus, parents: readonly string[]): number;
+  get(corpus: Corpus, keys: readonly number[]): StoredPassage[];
+  between(corpus: Corpus, parent: string, first: number, last: number): StoredPassage[];
+  search(corpus: Corpus, request: PassageSearch): PassagePage;
+}
+
+/** Passages are short; this many are scored in a few milliseconds. */
+const poolMax = 400;
+
+export function createPassageTables(database: Database): PassageTables {
+  const tables = new Map(corpora.map((corpus) => [corpus, createPassageTable(database, corpus)]));
+  const table = (corpus: Corpus) => {
+    const found = tables.get(corpus);
+    if (found === undefined) throw new TypeError('no such corpus');
+    return found;
+  };
+  return {
+    replace: (corpus, documents) => table(corpus).replace(documents),
+    remove: (corpus, parents) => table(corpus).remove(parents),
+    get: (corpus, keys) => table(corpus).get(keys),
+    between: (corpus, parent, first, last) => table(corpus).between(parent, first, last),
+    search: (corpus, request) => table(corpus).search(request),
+  };
+}
+
+function createPassageTable(database: Database, corpus: Corpus) {
+  const passages = `${corpus}_passages`;
+  const labels = `${corpus}_passage_labels`;
+  const words = createWordIndex(database, {
+    name: `${corpus}_passage`,
+    owner: passages,
+    poolMax,
+    totalMax: matchesMax,
+  });
+  return {
+    replace(documents: readonly PassageDocument[]): void {
+      database.transaction(() => {
+        for (const { parent, passages: fresh } of documents) {
+          removeParent(parent);
+          for (const passage of fresh) insert(storable(parent), passage);
+        }
+      });
+    },
+    remove(parents: readonly string[]): number {
+      return database.transaction(() => parents.reduce((sum, parent) => sum + removeParent(parent), 0));
+    },
+    get(keys: readonly number[]): StoredPassage[] {
+      const rows = rowsByKey('*', keys);
+      return keys.flatMap((key) => passageOf(rows.get(key)));
+    },
+    between(parent: string, first: number, last: number): StoredPassage[] {
+      return database
+        .all(
+          `SELECT * FROM ${passages} WHERE parent = ? AND position BETWEEN ? AND ? ORDER BY position, id`,
+          ...[storable(parent), first, last],
+        )
+        .flatMap(passageOf);
+    },
+    search({ query, filter, ...page }: PassageSearch): PassagePage {
+      const { found, total } = words.find(query, keyFilter(filter ?? {}), page);
+      const rows = rowsByKey(
+        'key, id, parent, position',
+        found.map(({ key }) => key),
+      );
+      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+    },
+  };
+
+  function insert(parent: string, passage: Passage): void {
+    const title = storable(passage.title);
+    const body = storable(passage.body);
+    const headings = passage.headings.map(storable);
+    const own = [...new Set(passage.labels.map(storable))];
+    const key = database.run(
+      `INSERT INTO ${passages} (id, parent, position, title, headings, body, labels) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      ...[storable(passage.id), parent, passage.position, title, JSON.stringify(headings), body, JSON.stringify(own)],
+    );
+    for (const label of own) database.run(`INSERT INTO ${labels} (label, key) VALUES (?, ?)`, label, key);
+    words.write(key, { title, heading: headings.join('\n'), body });
+  }
+
+  function removeParent(parent: string): number {
+    return database.change(`DELETE FROM ${passages} WHERE parent = ?`, storable(parent));
+  }
+
+  function rowsByKey(columns: string, keys: readonly number[]): Map<number, Row> {
+    const rows = database.all(
+      `SELECT ${columns} FROM ${passages} WHERE key IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(keys),
+    );
+    return new Map(rows.map((row) => [numberOf(row, 'key'), row]));
+  }
+
+  function keyFilter(filter: PassageFilter): KeyFilter {
+    const selects: string[] = [];
+    const values: SQLInputValue[] = [];
+    for (const group of filter.labels ?? []) {
+      selects.push(`SELECT key FROM ${labels} WHERE label IN (SELECT value FROM json_each(?))`);
+      values.push(JSON.stringify(group));
+    }
+    if (filter.parents !== undefined) {
+      selects.push(`SELECT key FROM ${passages} WHERE parent IN (SELECT value FROM json_each(?))`);
+      values.push(JSON.stringify(filter.parents));
+    }
+    return { sql: selects.length === 0 ? undefined : selects.join(' INTERSECT '), values };
+  }
+}
+
+function passageOf(row: Row | undefined): StoredPassage[] {
+  if (row === undefined) return [];
+  return [
+    {
+      key: numberOf(row, 'key'),
+      id: textOf(row, 'id'),
+      parent: textOf(row, 'parent'),
+      position: numberOf(row, 'position'),
+      title: textOf(row, 'title'),
+      headings: JSON.parse(textOf(row, 'headings')),
+      body: textOf(row, 'body'),
+      labels: JSON.parse(textOf(row, 'labels')),
+    },
+  ];
+}
+
+function hitOf(row: Row | undefined, score: number): PassageHit[] {
+  if (row === undefined) return [];
+  const [key, position] = [numberOf(row, 'key'), numberOf(row, 'position')];
+  return [{ key, id: textOf(row, 'id'), parent: textOf(row, 'parent'), position, score }];
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Passage, PassageFilter, PassageStore } from '../../src/storage/passages.ts';
+import { parseQuery } from '../../src/words/query-language.ts';
+import { phraseQuery, plainQuery, type WordQuery } from '../../src/words/word-query.ts';
+import { onEachBackend } from '../support/backends.ts';
+
+onEachBackend('passages', (backend) => {
+  let kb: PassageStore;
+  let context: PassageStore;
+  const ids = async (query: WordQuery, filter?: PassageFilter): Promise<string[]> =>
+    (await kb.search({ query, filter, limit: 100, offset: 0 })).hits.map(({ id }) => id);
+
+  before(async () => {
+    const storage = await backend.open();
+    kb = storage.passages.kb;
+    context = storage.passages.context;
+    await kb.replace([
+      {
+        parent: 'guide',
+        passages: [
+          passage('guide-0', 0, 'Deployment guide', ['Install'], 'Run the installer on each machine.', ['docs', 'v2']),
+          passage('guide-1', 1, 'Deployment guide', ['Upgrade'], 'Rolling updates replace one machine at a time.', [
+            'docs',
+          ]),
+          passage('guide-2', 2, 'Deployment guide', ['Upgrade', 'Rollback'], 'A failed update is rolled back.', [
+            'docs',
+            'v2',
+          ]),
+        ],
+      },
+      { parent: 'faq', passages: [passage('faq-0', 0, 'FAQ', [], 'What is a machine? Any host.', ['faq', 'v2'])] },
+    ]);
+  });
+
+  test('a passage comes back as it was written, with its document', async () => {
+    const [hit] = (await kb.search({ query: plainQuery('installer'), limit: 1, offset: 0 })).hits;
+    assert.ok(hit && hit.score > 0);
+    assert.deepEqual(await kb.get([hit.key, hit.key + 1000]), [
+      {
+        ...passage('guide-0', 0, 'Deployment guide', ['Install'], 'Run the installer on each machine.', ['docs', 'v2']),
+        key: hit.key,
+        parent: 'guide',
+      },
+    ]);
+  });
+
+  test('words are found in title, headings and body', async () => {
+    assert.deepEqual((await ids(plainQuery('deployment'))).sort(), ['guide-0', 'guide-1', 'guide-2']);
+    assert.deepEqual(await ids(plainQuery('rollback')), ['guide-2']);
+    assert.deepEqual(await ids(plainQuery('hosts')), ['faq-0']);
+  });
+
+  test('a heading weighs more than the same word in a body', async () => {
+    assert.equal((await ids(plainQuery('install')))[0], 'guide-0');
+  });
+
+  test('phrases keep their order and do not run across fields', async () => {
+    assert.deepEqual(await ids(phraseQuery('rolling updates')), ['guide-1']);
+    assert.deepEqual(await ids(phraseQuery('updates rolling')), []);
+    assert.deepEqual(await ids(phraseQuery('guide install')), []);
+    assert.deepEqual(await ids(phraseQuery('one mach')), []);
+    assert.deepEqual(await ids(parseQuery('"one mach"*')), ['guide-1']);
+  });
+
+  test('operators, beginnings and parentheses', async () => {
+    assert.deepEqual((await ids(parseQuery('machine AND (host OR installer)'))).sort(), ['faq-0', 'guide-0']);
+    assert.deepEqual(await ids(parseQuery('machine NOT deployment')), ['faq-0']);
+    assert.deepEqual(await ids(parseQuery('machine NOT "rolling updates" NOT "the installer"')), ['faq-0']);
+    assert.deepEqual((await ids(parseQuery('updat*'))).sort(), ['guide-1', 'guide-2']);
+    assert.deepEqual(await ids(parseQuery('NOT machine')), []);
+    assert.deepEqual(await ids(parseQuery('"rolling updates" AND rolling AND NOT absent')), ['guide-1']);
+  });
+
+  test('of each group of labels one must be there, and documents can be named', async () => {
+    const machine = plainQuery('machine update');
+    assert.deepEqual(await ids(machine, { labels: [['faq']] }), ['faq-0']);
+    assert.deepEqual((await ids(machine, { labels: [['docs', 'faq'], ['v2']] })).sort(), [
+      'faq-0',
+      'guide-0',
+      'guide-2',
+    ]);
+    assert.deepEqual(await ids(machine, { labels: [['docs'], ['faq']] }), []);
+    assert.deepEqual(await ids(machine, { labels: [[]] }), []);
+    assert.deepEqual(await ids(machine, { parents: ['faq', 'absent'] }), ['faq-0']);
+    assert.deepEqual(await ids(machine, { parents: ['guide'], labels: [["v2' OR 1=1"]] }), []);
+  });
+
+  test('neighbours are read by position', async () => {
+    const found = await kb.between('guide', 1, 5);
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ['guide-1', 'guide-2'],
+    );
+  });
+
+  test('corpora do not see one another', async () => {
+    await context.replace([{ parent: 'x', passages: [passage('guide-0', 0, '', [], 'installer elsewhere', [])] }]);
+    assert.equal((await context.search({ query: plainQuery('machine'), limit: 9, offset: 0 })).total, 0);
+    assert.deepEqual(await ids(plainQuery('elsewhere')), []);
+  });
+
+  test('a document is replaced and removed as a whole', async () => {
+    const page = (query: string) => context.search({ query: plainQuery(query), limit: 10, offset: 0 });
+    const write = (bodies: string[]) =>
+      context.replace([
+        { parent: 'doc', passages: bodies.map((body, index) => passage(`doc-${index}`, index, '', [], body, ['l'])) },
+      ]);
+    await write(['alpha one', 'beta two']);
+    await write(['gamma one']);
+    assert.deepEqual([(await page('alpha beta two')).total, (await page('gamma')).total], [0, 1]);
+    assert.equal(await context.remove(['doc', 'absent']), 1);
+    assert.equal((await page('gamma')).total, 0);
+  });
+
+  test('what fails leaves nothing behind', async () => {
+    const twice = passage('same', 0, '', [], 'halfway', []);
+    await assert.rejects(context.replace([{ parent: 'broken', passages: [twice, twice] }]));
+    assert.equal((await context.search({ query: plainQuery('halfway'), limit: 1, offset: 0 })).total, 0);
+  });
+
+  test('pages of many matches are disjoint, complete and stable', async () => {
+    const many = Array.from({ length: 1000 }, (_, index) =>
+      passage(`many-${index}`, index, `n${index % 3}`, [], `common ${'twice '.repeat(index % 5)}word${index}`, []),
+    );
+    await context.replace([{ parent: 'many', passages: many }]);
+    const seen: string[] = [];
+    for (let offset = 0; offset < 1000; offset += 70) {
+      const page = await context.search({ query: plainQuery('common twice'), limit: 70, offset });
+      assert.equal(page.total, 1000);
+      seen.push(...page.hits.map(({ id }) => id));
+    }
+    assert.equal(new Set(seen).size, 1000);
+    const again = await context.search({ query: plainQuery('common twice'), limit: 1000, offset: 0 });
+    assert.deepEqual(
+      again.hits.map(({ id }) => id),
+      seen,
+    );
+  });
+});
+
+function passage(
+  id: string,
+  position: number,
+  title: string,
+  headings: string[],
+  body: string,
+  labels: string[],
+): Passage {
+  return { id, position, title, headings, body, labels };
+}
