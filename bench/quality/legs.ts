@@ -1,5 +1,6 @@
+import { looksLikeCode } from '../../src/search/code-shape.ts';
 import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
-import type { WordMatch } from '../../src/search/fusion.ts';
+import type { MeaningMatch, WordMatch } from '../../src/search/fusion.ts';
 import type { HybridDeps } from '../../src/search/hybrid.ts';
 import { embedPassages } from '../../src/search/passage-vectors.ts';
 import { dotProduct } from '../../src/search/vectors/quantise.ts';
@@ -136,15 +137,17 @@ async function createMeaningOf(passages: readonly BenchPassage[], embeddings: Em
     index.set(id, vector, groups.get(passages[passage]?.group ?? '') ?? -1);
   });
 
+  const isCode = passages.map(({ text }) => looksLikeCode(text));
   const best = (query: Float32Array, ids: readonly number[], limit: number) => {
-    const nearest = new Map<number, { id: number; cosine: number; window: { start: number; end: number } }>();
-    for (const id of ids) {
-      const window = windows[id];
+    const nearest = new Map<number, MeaningMatch>();
+    for (const windowId of ids) {
+      const window = windows[windowId];
       if (!window) continue;
       const cosine = dotProduct(query, window.vector);
       const known = nearest.get(window.passage);
       if (known && known.cosine >= cosine) continue;
-      nearest.set(window.passage, { id: window.passage, cosine, window: { start: window.start, end: window.end } });
+      const { passage: id, start, end } = window;
+      nearest.set(id, { id, cosine, window: { start, end }, code: isCode[id] ?? false });
     }
     return [...nearest.values()]
       .sort((left, right) => right.cosine - left.cosine || left.id - right.id)
