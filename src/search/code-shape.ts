@@ -12,6 +12,16 @@ export function looksLikeCode(text: string): boolean {
   return codeLines / lines.length >= (lines.length === 1 ? 1 : 0.4) && lines.some((line) => declaration.test(line));
 }
 
+/** The words of a piece of code as a sentence would have them: names taken apart, brackets and operators left out. */
+export function wordsOfCode(code: string): string {
+  return code
+    .replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, ' ')
+    .replace(/[^\p{L}\p{M}\p{N}.,'\s-]+/gu, ' ')
+    .replace(/\b(?:self|this)\b/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
 /** The beginning tells. */
 const unitsRead = 4_000;
 

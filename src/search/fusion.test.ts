@@ -23,6 +23,16 @@ test('words decide where they tell passages apart, meaning where they do not', (
   assert.equal(fuse([...pair, ...crowd(0.3)], settings)[0]?.id, 2);
 });
 
+test('meaning weighs more among passages of code', () => {
+  const weights = [false, true].map((code) => {
+    const candidates = [candidate(1, 0.5, 0.8), ...crowd(0.1)];
+    for (const { meaning } of candidates) if (meaning) meaning.code = code;
+    return fuse(candidates, settings)[0]?.explanation.meaning?.weight ?? 0;
+  });
+  const [prose = 0, program = 0] = weights;
+  assert.ok(Math.abs(program - prose - 0.15) < 1e-9);
+});
+
 test('scores lie between 0 and 1, and equal ones are ordered by id', () => {
   const fused = fuse([candidate(9, 1, 0.9), candidate(3, 1, 0.9), candidate(5, 0, 0.1)], settings);
   assert.deepEqual(
@@ -83,7 +93,7 @@ test('the explanation says which leg, which rank, which terms, which part', () =
     words: { id: 7, share: 0.5, terms: ['red', 'fox'] },
     meaning: { id: 7, cosine: 0.9, window: { start: 10, end: 50 } },
   };
-  const [first] = fuse([found, candidate(8, 0.7, 0.6)], settings);
+  const [first] = fuse([found, candidate(8, 0.6, 0.6)], settings);
   assert.equal(first?.id, 7);
   const { words, meaning } = first?.explanation ?? {};
   assert.deepEqual([words?.rank, words?.terms, words?.share], [2, ['red', 'fox'], 0.5]);

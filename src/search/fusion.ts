@@ -13,6 +13,8 @@ export interface MeaningMatch {
   cosine: number;
   /** The part of the passage that is nearest to the query, as offsets into its text. */
   window?: { start: number; end: number };
+  /** The passage is program code. */
+  code?: boolean;
 }
 
 /** A passage that at least one leg found, with what both say about it. */
@@ -58,8 +60,9 @@ export interface RankExplanation {
 export const legCandidates = 100;
 
 /** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
-const meaningWeightBase = 0.18;
-const meaningWeightPerFlatness = 1.05;
+const meaningWeightBase = 0.16;
+const meaningWeightPerFlatness = 1.2;
+const meaningWeightForCode = 0.15;
 const meaningWeightMin = 0.05;
 const meaningWeightMax = 0.95;
 const flatnessRank = 50;
@@ -69,14 +72,14 @@ const flatnessRank = 50;
  * better leg on most sets that we measure, so the default is a weighted sum of normalised scores.
  *
  * The weight of the meaning depends on the query: when the fiftieth passage matches its words almost as well as the
- * first does, its words tell little apart.
+ * first does, its words tell little apart. And on the passages: the words of a question seldom stand in code.
  */
 export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
   const wordRanks = ranksOf(candidates, (each) => each.words?.share || undefined);
   const meaningRanks = ranksOf(candidates, (each) => each.meaning?.cosine);
   const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
   const cosines = sortedDown(candidates.flatMap((each) => (each.meaning ? [each.meaning.cosine] : [])));
-  const weight = cosines.length === 0 ? 0 : shares[0] ? meaningWeight(shares) : 1;
+  const weight = cosines.length === 0 ? 0 : shares[0] ? meaningWeight(shares, codeShareOf(candidates)) : 1;
   const span = settings.meaningSpan ?? spanOf(cosines);
   const best = cosines[0] ?? 0;
 
@@ -106,10 +109,14 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
 }
 
 /** From few matching words with one clear winner (near the base) to many passages that match alike. */
-function meaningWeight(sharesDown: readonly number[]): number {
+function meaningWeight(sharesDown: readonly number[], codeShare: number): number {
   const flatness = (sharesDown[flatnessRank - 1] ?? 0) / (sharesDown[0] ?? 1);
-  const weight = meaningWeightBase + meaningWeightPerFlatness * flatness;
+  const weight = meaningWeightBase + meaningWeightPerFlatness * flatness + meaningWeightForCode * codeShare;
   return Math.min(meaningWeightMax, Math.max(meaningWeightMin, weight));
+}
+
+function codeShareOf(candidates: readonly Candidate[]): number {
+  return candidates.filter(({ meaning }) => meaning?.code).length / candidates.length;
 }
 
 /**

@@ -34,14 +34,28 @@ export function createScorer(
       for (const field of fields) {
         const occurrences = countLeaf(leaf, document[field]);
         if (occurrences === 0) continue;
-        const { boost, lengthShare } = fieldSettings[field];
-        const relative = document[field].length / Math.max(1, statistics.averageLengths[field]);
-        frequency += (boost * occurrences) / (1 - lengthShare + lengthShare * relative);
+        const { boost, lengthShare, lengthMin } = fieldSettings[field];
+        const relative = document[field].length / Math.max(lengthMin, statistics.averageLengths[field]);
+        frequency += (boost * occurrences) / (1 + lengthShare * Math.max(0, relative - 1));
       }
       if (frequency > 0) score += (weight * frequency) / (saturation + frequency);
     }
     return score;
   };
+}
+
+/** What a document would get that held every leaf countless times: scores divided by it lie between 0 and 1. */
+export function highestScore(
+  leaves: readonly WordLeaf[],
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): number {
+  return leaves.reduce((sum, leaf) => sum + leafWeight(leaf, documentsWith, statistics.documents), 0);
+}
+
+/** The leaves that a document holds, as the reader of an explanation sees them. */
+export function matchedLeaves(leaves: readonly WordLeaf[], document: DocumentTerms): string[] {
+  return leaves.filter((leaf) => fields.some((field) => countLeaf(leaf, document[field]) > 0)).map(leafKey);
 }
 
 /** The terms whose number of documents a scorer needs. */
@@ -56,11 +70,16 @@ export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
 const fields = ['title', 'heading', 'body'] as const;
 
 const saturation = 0.9;
+
+/**
+ * A field longer than the average, or than `lengthMin` terms, is held against its document; a shorter one is no merit:
+ * the turns of a chat are short or long by chance, and "yes, thanks" must not gain from it.
+ */
 const fieldSettings = {
-  title: { boost: 2, lengthShare: 0.3 },
-  heading: { boost: 1.5, lengthShare: 0.3 },
-  body: { boost: 1, lengthShare: 0.4 },
-} as const satisfies Record<keyof FieldValues, { boost: number; lengthShare: number }>;
+  title: { boost: 2, lengthShare: 0.3, lengthMin: 8 },
+  heading: { boost: 1.5, lengthShare: 0.3, lengthMin: 8 },
+  body: { boost: 1, lengthShare: 0.75, lengthMin: 80 },
+} as const satisfies Record<keyof FieldValues, { boost: number; lengthShare: number; lengthMin: number }>;
 
 /** A phrase is as rare as its words are together. Always above zero, so that a match never lowers a score. */
 export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {

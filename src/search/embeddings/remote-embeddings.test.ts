@@ -12,8 +12,7 @@ import { createRemoteCalls } from './remote-calls.ts';
 interface Call {
   url: string | undefined;
   authorization: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: a request body as the server under test sees it
-  body: any;
+  body: { model: string; input: string[] };
 }
 
 type Answer = (call: Call, response: ServerResponse) => unknown;

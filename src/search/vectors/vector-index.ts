@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
 import { dotProduct, type QuantisedVector, quantise } from './quantise.ts';
+import { createRowMap } from './row-map.ts';
 import { createScanPool } from './scan-pool.ts';
 import { createSegment, type Segment, segmentLayout, segmentRows } from './segment.ts';
 
@@ -8,7 +9,7 @@ export interface VectorIndexConfig {
   dimensions: number;
   /** Worker threads for the scan. More than segments (65,536 vectors each) are not used. */
   threads: number;
-  /** Bound of the memory: 390 bytes per vector at 384 dimensions, and about 60 for its id. */
+  /** Bound of the memory: 390 bytes per vector at 384 dimensions, and about 20 for its id. */
   vectorsMax: number;
 }
 
@@ -31,7 +32,7 @@ export interface VectorSearchOptions {
 
 export interface VectorMatch {
   id: number;
-  /** Cosine similarity, from the stored vectors. */
+  /** Dot product with the stored vector: the cosine, where both have unit length. */
   score: number;
 }
 
@@ -39,7 +40,7 @@ export interface VectorMatch {
 export interface VectorIndex {
   readonly size: number;
   readonly bytes: number;
-  /** Vectors must have unit length. Searches that begin after this call see it. */
+  /** Ids are whole numbers from 0. Searches that begin after this call see the vector. */
   set(id: number, vector: Float32Array, group?: number): void;
   /** The same for a vector that was stored with its codes, which saves the quantising when an index is loaded. */
   setQuantised(id: number, vector: QuantisedVector, group?: number): void;
@@ -48,14 +49,14 @@ export interface VectorIndex {
   close(): Promise<void>;
 }
 
-/** Candidates that are scored exactly, at least. 50 give recall@10 1.0 in every measurement so far; see the test. */
+/** Candidates that are scored exactly, at least. 50 keep recall@10 at 0.99 or above; see the test. */
 const rescoredMin = 50;
 
 export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDeps): VectorIndex {
   const layout = segmentLayout(config.dimensions);
   const pool = createScanPool(layout, config.threads);
   const segments: Segment[] = [];
-  const rowOfId = new Map<number, number>();
+  const rowOfId = createRowMap();
   const idOfRow: number[] = [];
   const groupOfRow: number[] = [];
   const freeRows: number[] = [];
@@ -105,7 +106,7 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     if (filter.ids) {
       for (const id of filter.ids) {
         const row = rowOfId.get(id);
-        if (row !== undefined && passes(row, filter)) allow(row);
+        if (row !== undefined && (!filter.groups || filter.groups.has(groupOfRow[row] ?? -1))) allow(row);
       }
     } else for (let row = 0; row < idOfRow.length; row++) if (passes(row, filter)) allow(row);
     return mask;
