@@ -182,6 +182,8 @@ export interface ScoredPage {
   readonly hits: readonly { readonly id: number; readonly score: number }[];
   /** Of all entries that fit, on this page or not. */
   readonly total: number;
+  /** What an entry with every word of the query, often, would score. */
+  readonly scoreMax: number;
   readonly plan: string | undefined;
 }
 

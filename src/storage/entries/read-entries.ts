@@ -36,11 +36,12 @@ export function createEntryReads(dialect: Dialect): EntryReads {
       const condition = filterCondition(filter, dialect);
       // The index holds only what is not removed.
       const needed = isOpen(filter) ? undefined : condition;
-      const { found, total } = yield* ask((engine) => engine.findWords(words, needed, { limit, offset }));
+      const { found, total, scoreMax } = yield* ask((engine) => engine.findWords(words, needed, { limit, offset }));
       const select = `SELECT o.key FROM ${entries} o WHERE ${condition.sql}`;
       return {
         hits: found.map(({ key, score }) => ({ id: key, score })),
         total,
+        scoreMax,
         plan: explain ? yield* planOf(select, condition.values) : undefined,
       };
     },

@@ -12,6 +12,8 @@ export interface ContextParts {
   /** Characters of an entry that a search shows. */
   readonly truncationChars: number;
   readonly rrfK: number;
+  /** Results have a relevance from 0 to 1, which decides their order. */
+  readonly reranks: boolean;
 }
 
 /** In the order of the ids; what is gone meanwhile is left out. */

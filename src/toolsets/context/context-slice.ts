@@ -19,6 +19,12 @@ export const contextSlice = defineSlice('context', 'Context store', {
     env: ['ENABLE_HYBRID_SEARCH'],
     description: 'Whether hybrid_search_context is offered. auto: when one of the other two is.',
   }),
+  reranking: choice(automatic, {
+    default: 'auto',
+    env: ['ENABLE_RERANKING'],
+    description:
+      'Whether results have a relevance from 0 to 1 (rerank_score), by which hybrid_search_context puts them in order instead of by ranks alone. auto: yes.',
+  }),
   summaries: choice(automatic, {
     default: 'auto',
     env: ['ENABLE_SUMMARY_GENERATION'],

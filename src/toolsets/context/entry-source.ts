@@ -7,7 +7,7 @@ import { searchHybrid } from './hybrid-entries.ts';
 
 export function createEntrySource(
   settings: { words: boolean },
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'rrfK'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'rrfK' | 'reranks'>,
 ): SearchSource {
   return {
     name: 'context',

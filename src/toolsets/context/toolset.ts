@@ -55,6 +55,7 @@ export async function createContextToolset(config: ContextConfig, deps: ContextD
     },
     truncationChars: config.truncationChars,
     rrfK: config.rrfK,
+    reranks: config.reranking !== 'false',
   };
   const statistics = { words, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);

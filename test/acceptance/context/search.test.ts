@@ -289,7 +289,7 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
       assert.equal(typeof answer['language'], 'string');
       const [hit] = answer.results;
       assert.equal(hit?.['highlighted'], 'My <mark>cat</mark> Miso sleeps on the windowsill all day.');
-      assert.deepEqual(Object.keys(hit?.scores ?? {}), ['fts_score', 'fts_rank']);
+      assert.deepEqual(Object.keys(hit?.scores ?? {}), ['fts_score', 'fts_rank', 'rerank_score']);
       assert.ok(Number(hit?.scores['fts_score']) > 0);
       assert.equal(hit?.scores['fts_rank'], null);
       const forged = await store('marks', 'forged <mark>this</mark> zeppelin');
@@ -314,7 +314,11 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
         [...distances].sort((a, b) => a - b),
       );
       assert.ok(answer.results.every(({ scores }) => scores['semantic_rank'] === null));
-      assert.deepEqual(Object.keys(answer.results[0]?.scores ?? {}), ['semantic_distance', 'semantic_rank']);
+      assert.deepEqual(Object.keys(answer.results[0]?.scores ?? {}), [
+        'semantic_distance',
+        'semantic_rank',
+        'rerank_score',
+      ]);
       const all = ids(answer);
       const paged = [
         ...(await found('semantic_search_context', { query, limit: 2 })),
@@ -339,7 +343,8 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
         assert.ok(Math.abs(Number(scores['rrf']) - expected) < 1e-9);
       }
       assert.deepEqual([hit?.scores['fts_rank'], hit?.scores['semantic_rank']], [1, 1]);
-      const order = answer.results.map(({ scores }) => Number(scores['rrf']));
+      const order = answer.results.map(({ scores }) => Number(scores['rerank_score']));
+      assert.ok(order.every((score) => score >= 0 && score <= 1));
       assert.deepEqual(
         order,
         [...order].sort((a, b) => b - a),
@@ -404,4 +409,38 @@ onEachDatabase(
     );
   },
   { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: 'http://127.0.0.1:9', EMBEDDING_MODEL: 'absent' },
+);
+
+onEachDatabase(
+  'the settings of contract §5',
+  (server: ContextServer) => {
+    verifies(
+      ['002 structure/truncation', '002 structure/scores', '002 structure/summary'],
+      'are in force',
+      async () => {
+        const text = `zebra ${'stripes and more stripes. '.repeat(40)}`;
+        const id = await server.store('t', text);
+        const [entry] = (await server.call('search_context')).results;
+        assert.ok((entry?.text_content.length ?? 0) <= 53);
+        assert.equal(entry?.['summary'], '');
+        const [word] = (await server.call('fts_search_context', { query: 'zebra' })).results;
+        assert.deepEqual(Object.keys(word?.scores ?? {}), ['fts_score', 'fts_rank']);
+        const [hit] = (await server.call('hybrid_search_context', { query: 'zebra' })).results;
+        assert.deepEqual([hit?.id, hit?.scores['rerank_score'], hit?.scores['rrf']], [id, null, 2 / 6]);
+        const { tools } = await server.client.listTools();
+        assert.ok(!tools.some(({ name }) => name === 'delete_context_batch'));
+        const data = Buffer.alloc(1024 * 1024 + 1).toString('base64');
+        const input = { thread_id: 't', source: 'user', text: 'x', images: [{ data }] };
+        assert.match(await server.fail('store_context', input), /Image 0 exceeds 1MB limit/);
+      },
+    );
+  },
+  {
+    ENABLE_RERANKING: 'false',
+    SEARCH_TRUNCATION_LENGTH: '50',
+    ENABLE_SUMMARY_GENERATION: 'false',
+    HYBRID_RRF_K: '5',
+    MAX_IMAGE_SIZE_MB: '1',
+    DISABLED_TOOLS: 'delete_context_batch',
+  },
 );

@@ -15,7 +15,8 @@ export function createFtsSearchContextTool({
   entries,
   backend,
   truncationChars,
-}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars'>): Tool {
+  reranks,
+}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks'>): Tool {
   return defineTool({
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
@@ -45,7 +46,11 @@ export function createFtsSearchContextTool({
       const found = await loadEntries(entries, [...scores.keys()], input.include_images, signal);
       const shown = found.map((entry) => ({
         ...showFound(entry, truncationChars),
-        scores: { fts_score: scores.get(entry.id) ?? 0, fts_rank: null },
+        scores: {
+          fts_score: scores.get(entry.id) ?? 0,
+          fts_rank: null,
+          ...(reranks ? { rerank_score: (scores.get(entry.id) ?? 0) / Math.max(page.scoreMax, Number.EPSILON) } : {}),
+        },
         ...(input.highlight ? { highlighted: highlight(entry.text, query) } : {}),
       }));
       const { entries: results, report } = fitBudget(shown, input.budget_tokens);

@@ -10,7 +10,9 @@ export interface StatisticsSettings {
 
 export function createGetStatisticsTool(
   settings: StatisticsSettings,
-  deps: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'writes'> & { describe(): Promise<StorageDescription> },
+  deps: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'writes' | 'reranks'> & {
+    describe(): Promise<StorageDescription>;
+  },
 ): Tool {
   const { entries, meaning, backend } = deps;
   return defineTool({
@@ -75,7 +77,7 @@ export function createGetStatisticsTool(
           chunk_overlap: 0,
           aggregation: 'max',
         },
-        reranking: { enabled: false, available: false, provider: null, model: null },
+        reranking: { enabled: deps.reranks, available: deps.reranks, provider: 'fusion', model: null },
         summary: {
           enabled: deps.writes.summary !== undefined,
           available: deps.writes.summary !== undefined,

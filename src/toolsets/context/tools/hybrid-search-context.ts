@@ -14,7 +14,7 @@ export interface HybridSettings {
 
 export function createHybridSearchContextTool(
   settings: HybridSettings,
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranks'>,
 ): Tool {
   const { entries, truncationChars } = parts;
   return defineTool({

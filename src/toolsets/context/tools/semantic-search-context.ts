@@ -10,7 +10,12 @@ import { fitBudget } from '../token-budget.ts';
 
 export function createSemanticSearchContextTool(
   meaning: EntryMeaning,
-  { entries, backend, truncationChars }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars'>,
+  {
+    entries,
+    backend,
+    truncationChars,
+    reranks,
+  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks'>,
 ): Tool {
   return defineTool({
     name: 'semantic_search_context',
@@ -32,11 +37,15 @@ export function createSemanticSearchContextTool(
       const { allowed, plan } = await allowedIds(entries, filter, explain, signal);
       const { matches, pending } = await meaning.search({ text, limit: rankDepth, allowed, signal });
       const page = matches.slice(offset, offset + limit);
-      const distances = new Map(page.map(({ id, distance }) => [id, distance]));
-      const found = await loadEntries(entries, [...distances.keys()], input.include_images, signal);
+      const byId = new Map(page.map((match) => [match.id, match]));
+      const found = await loadEntries(entries, [...byId.keys()], input.include_images, signal);
       const shown = found.map((entry) => ({
         ...showFound(entry, truncationChars),
-        scores: { semantic_distance: distances.get(entry.id) ?? 0, semantic_rank: null },
+        scores: {
+          semantic_distance: byId.get(entry.id)?.distance ?? 0,
+          semantic_rank: null,
+          ...(reranks ? { rerank_score: Math.min(1, Math.max(0, byId.get(entry.id)?.cosine ?? 0)) } : {}),
+        },
       }));
       const { entries: results, report } = fitBudget(shown, input.budget_tokens);
       return {
