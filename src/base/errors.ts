@@ -112,6 +112,8 @@ const kinds = {
   entry_not_found: 'not_found',
   // An idempotency_key that an earlier write with other arguments has used.
   idempotency_conflict: 'input',
+  // A file that `carrel import` cannot read: damaged, or of a kind that it does not know.
+  invalid_import: 'input',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;

@@ -55,6 +55,7 @@ export interface NewEntry {
   readonly summary: string | undefined;
   /** Only for entries that come from elsewhere; else the time of the call. */
   readonly createdAt?: string;
+  readonly updatedAt?: string;
 }
 
 export interface Entry {

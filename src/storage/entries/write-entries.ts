@@ -82,7 +82,7 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
       `INSERT INTO ${entries} (thread_id, source, content_type, text_content, text_hash, metadata, summary, created_at,
          updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
       ...[threadId, entry.source, contentType(entry.images.length), text, hashOf(text)],
-      ...[jsonOf(metadata), entry.summary ?? null, entry.createdAt ?? now, entry.createdAt ?? now],
+      ...[jsonOf(metadata), entry.summary ?? null, entry.createdAt ?? now, entry.updatedAt ?? entry.createdAt ?? now],
     );
     const id = numberOf(row, 'key');
     yield* parts.writeWords(id, text);
