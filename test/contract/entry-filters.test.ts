@@ -8,7 +8,8 @@ import { oracleMatches } from '../support/filter-oracle.ts';
 
 /** Fixed, so that both databases are asked the same and a failure can be seen again. */
 const seed = 20_261_115;
-const documentsCount = 300;
+/** More than the 500 from which on conditions take another form. */
+const documentsCount = 1_000;
 const filtersCount = 2_000;
 
 const words = ['alpha', 'Alpha', 'ALPHA beta', 'a%b', 'a_b', 'axb', 'ß', 'ΣΑΣ', 'σας', 'İ', '5', 'true', 'null', ''];
@@ -96,6 +97,13 @@ onEachBackend('metadata filters', (backend) => {
         .map(({ id }) => id);
       const actual = await entries.matching({ metadata: filter });
       assert.deepEqual(actual, expected, JSON.stringify(filter));
+      const request = { filter: { metadata: filter }, limit: 20, offset: 0, images: false, explain: false };
+      const page = await entries.list(request);
+      assert.deepEqual(
+        page.entries.map(({ id }) => id),
+        expected.toReversed().slice(0, 20),
+        JSON.stringify(filter),
+      );
       found += expected.length;
     }
     assert.ok(found > filtersCount, 'the generated filters find too little to prove anything');

@@ -14,16 +14,14 @@ export function createEntryOverview(dialect: Dialect): EntryOverview {
   const live = `${table('entries')} o WHERE o.deleted_at IS NULL`;
   return {
     *threads({ limit, offset }) {
-      const [all = {}] = yield* query(`SELECT count(DISTINCT o.thread_id) AS total FROM ${live}`);
-      const total = numberOf(all, 'total');
+      // All of them are grouped in any case; one pass counts them too.
       const rows = yield* query(
         `SELECT o.thread_id, count(*) AS entries, count(DISTINCT o.source) AS sources,
            sum(CASE WHEN o.content_type = 'multimodal' THEN 1 ELSE 0 END) AS multimodal,
            min(o.created_at) AS first_entry, max(o.created_at) AS last_entry, max(o.key) AS last_id
-         FROM ${live} GROUP BY o.thread_id ORDER BY last_entry DESC, last_id DESC LIMIT ? OFFSET ?`,
-        ...[limit ?? total, offset],
+         FROM ${live} GROUP BY o.thread_id ORDER BY last_entry DESC, last_id DESC`,
       );
-      const threads = rows.map((row) => ({
+      const threads = rows.slice(offset, limit === undefined ? undefined : offset + limit).map((row) => ({
         threadId: textOf(row, 'thread_id'),
         entries: numberOf(row, 'entries'),
         sources: numberOf(row, 'sources'),
@@ -32,7 +30,7 @@ export function createEntryOverview(dialect: Dialect): EntryOverview {
         lastEntry: textOf(row, 'last_entry'),
         lastId: numberOf(row, 'last_id'),
       }));
-      return { threads, total };
+      return { threads, total: rows.length };
     },
     *statistics({ model }) {
       const tagged = `${table('tags')} t JOIN ${table('entries')} o ON o.key = t.entry WHERE o.deleted_at IS NULL`;

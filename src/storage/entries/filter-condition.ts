@@ -1,29 +1,85 @@
 import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
 import { comparable, foldCase, type MetadataField, pathText } from './metadata-fields.ts';
-import type { Condition, Dialect, ListValue, SqlValue } from './work.ts';
+import { type Condition, type Dialect, type ListValue, query, type SqlValue, type Work } from './work.ts';
 
 /** The filter as a condition on the entries `o`. Every value is bound, keys of metadata among them. */
 export function filterCondition(filter: EntryFilter, dialect: Dialect): Condition {
-  const parts = ['o.deleted_at IS NULL'];
-  const values: (SqlValue | ListValue)[] = [];
-  const add = (sql: string, ...bound: (SqlValue | ListValue)[]): void => {
-    parts.push(sql);
-    values.push(...bound);
+  return joined(
+    columnConditions(filter),
+    setConditions(filter, dialect).map(({ listed }) => listed),
+  );
+}
+
+/**
+ * The same, for a statement that goes through entries in an order and stops early, in a database that does not weigh the
+ * ways to do that itself: conditions that hold for many entries are tested on each entry instead of being listed first.
+ */
+export function* weighedCondition(filter: EntryFilter, dialect: Dialect): Work<WeighedCondition> {
+  const sets = setConditions(filter, dialect);
+  if (!dialect.weighs) return { condition: filterCondition(filter, dialect), isWide: false };
+  const chosen: Condition[] = [];
+  let isWide = true;
+  for (const { listed, tested, probe } of sets) {
+    const holdsForMany = probe !== undefined && (probe === 'wide' || (yield* countRows(probe)) >= wideRows);
+    if (!holdsForMany) isWide = false;
+    chosen.push(holdsForMany ? tested : listed);
+  }
+  return { condition: joined(columnConditions(filter), chosen), isWide };
+}
+
+export interface WeighedCondition {
+  readonly condition: Condition;
+  /** Nothing narrows it much: it is cheaper to test entries that are there anyway than to list those that fit. */
+  readonly isWide: boolean;
+}
+
+/** Rows from which on testing is cheaper than listing. */
+const wideRows = 500;
+
+function* countRows({ sql, values }: Condition): Work<number> {
+  return (yield* query(sql, ...values)).length;
+}
+
+function columnConditions(filter: EntryFilter): Condition[] {
+  const columns: [sql: string, value: string | undefined][] = [
+    ['o.thread_id = ?', filter.threadId],
+    ['o.source = ?', filter.source],
+    ['o.content_type = ?', filter.contentType],
+    ['o.created_at >= ?', filter.createdFrom],
+    ['o.created_at <= ?', filter.createdTo],
+  ];
+  return columns.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
+}
+
+/** A condition on rows that belong to an entry, in two forms, and what counts its rows where that is cheap. */
+interface SetCondition {
+  readonly listed: Condition;
+  readonly tested: Condition;
+  /** `wide`: it holds for most entries, as a rule. */
+  readonly probe: Condition | 'wide' | undefined;
+}
+
+function setConditions(filter: EntryFilter, dialect: Dialect): SetCondition[] {
+  const conditions = (filter.metadata ?? []).map((condition) => fieldCondition(condition, dialect));
+  if (filter.tags === undefined) return conditions;
+  const from = `${dialect.schema}context_tags t WHERE t.tag IN (${dialect.texts})`;
+  return [setCondition('t', from, [{ list: filter.tags }], true), ...conditions];
+}
+
+function setCondition(alias: string, from: string, values: Condition['values'], isCounted: boolean): SetCondition {
+  return {
+    listed: { sql: `o.key IN (SELECT ${alias}.entry FROM ${from})`, values },
+    tested: { sql: `EXISTS (SELECT 1 FROM ${from} AND ${alias}.entry = o.key)`, values },
+    probe: isCounted ? { sql: `SELECT 1 FROM ${from} LIMIT ${wideRows}`, values } : undefined,
   };
-  if (filter.threadId !== undefined) add('o.thread_id = ?', filter.threadId);
-  if (filter.source !== undefined) add('o.source = ?', filter.source);
-  if (filter.contentType !== undefined) add('o.content_type = ?', filter.contentType);
-  if (filter.createdFrom !== undefined) add('o.created_at >= ?', filter.createdFrom);
-  if (filter.createdTo !== undefined) add('o.created_at <= ?', filter.createdTo);
-  if (filter.tags !== undefined) {
-    const tagged = `SELECT t.entry FROM ${dialect.schema}context_tags t WHERE t.tag IN (${dialect.texts})`;
-    add(`o.key IN (${tagged})`, { list: filter.tags });
-  }
-  for (const condition of filter.metadata ?? []) {
-    const { sql, values: bound } = fieldCondition(condition, dialect);
-    add(sql, ...bound);
-  }
-  return { sql: parts.join(' AND '), values };
+}
+
+function joined(columns: readonly Condition[], sets: readonly Condition[]): Condition {
+  const all = [...columns, ...sets];
+  return {
+    sql: ['o.deleted_at IS NULL', ...all.map(({ sql }) => sql)].join(' AND '),
+    values: all.flatMap(({ values }) => values),
+  };
 }
 
 /** Whether the filter lets everything through that is not removed. */
@@ -31,21 +87,19 @@ export function isOpen(filter: EntryFilter): boolean {
   return Object.values(filter).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
 }
 
-function fieldCondition(condition: MetadataCondition, dialect: Dialect): Condition {
+function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCondition {
   const fields = `${dialect.schema}context_fields f WHERE`;
   const path = pathText(condition.path);
   if (condition.operator === 'not_exists') {
-    return {
-      sql: `NOT EXISTS (SELECT 1 FROM ${fields} f.entry = o.key AND f.path = ? AND f.member = 0 AND f.kind <> 'null')`,
-      values: [path],
-    };
+    const sql = `NOT EXISTS (SELECT 1 FROM ${fields} f.entry = o.key AND f.path = ? AND f.member = 0 AND f.kind <> 'null')`;
+    const missing = { sql, values: [path] };
+    return { listed: missing, tested: missing, probe: 'wide' };
   }
   const member = condition.operator === 'array_contains' ? 'f.member > 0' : 'f.member = 0';
   const test = valueTest(condition, dialect);
-  return {
-    sql: `o.key IN (SELECT f.entry FROM ${fields} f.path = ? AND ${member} AND ${test.sql})`,
-    values: [path, ...test.values],
-  };
+  // A part of a text is found by reading every text: counting first would do it twice.
+  const isCounted = !['contains', 'starts_with', 'ends_with'].includes(condition.operator);
+  return setCondition('f', `${fields} f.path = ? AND ${member} AND ${test.sql}`, [path, ...test.values], isCounted);
 }
 
 const exactText = 'coalesce(f.exact, f.folded)';

@@ -10,7 +10,7 @@ import type {
 } from '../entries.ts';
 import type { EntryFilter } from './entry-filter.ts';
 import { entriesOf } from './entry-rows.ts';
-import { filterCondition, isOpen } from './filter-condition.ts';
+import { filterCondition, isOpen, weighedCondition } from './filter-condition.ts';
 import { ask, type Dialect, type ListValue, numberOf, query, type SqlValue, textOf, type Work } from './work.ts';
 
 export interface EntryReads {
@@ -26,17 +26,19 @@ export function createEntryReads(dialect: Dialect): EntryReads {
   return {
     get: ({ ids, images }) => read(ids, images),
     *list({ filter, limit, offset, images, explain }) {
-      const { sql, values } = filterCondition(filter, dialect);
+      const { sql, values } = (yield* weighedCondition(filter, dialect)).condition;
       const select = `SELECT o.* FROM ${entries} o WHERE ${sql} ORDER BY o.created_at DESC, o.key DESC LIMIT ? OFFSET ?`;
       const rows = yield* query(select, ...values, limit, offset);
       const plan = explain ? yield* planOf(select, [...values, limit, offset]) : undefined;
       return { entries: yield* entriesOf(rows, images, dialect), plan };
     },
     *searchWords({ query: words, filter, limit, offset, explain }) {
-      const condition = filterCondition(filter, dialect);
+      const { condition, isWide } = yield* weighedCondition(filter, dialect);
       // The index holds only what is not removed.
       const needed = isOpen(filter) ? undefined : condition;
-      const { found, total, scoreMax } = yield* ask((engine) => engine.findWords(words, needed, { limit, offset }));
+      const { found, total, scoreMax } = yield* ask((engine) =>
+        engine.findWords(words, needed, isWide, { limit, offset }),
+      );
       const select = `SELECT o.key FROM ${entries} o WHERE ${condition.sql}`;
       return {
         hits: found.map(({ key, score }) => ({ id: key, score })),

@@ -17,8 +17,8 @@ export interface Engine {
   /** Values are bound to the question marks in their order; lists are made by `dialect.list`. */
   query(sql: string, values: readonly (SqlValue | ListValue)[]): MaybePromise<Row[]>;
   writeWords(key: number, texts: IndexedTexts): MaybePromise<void>;
-  /** `condition` is one on the entries `o`; without it, all that are indexed may be found. */
-  findWords(query: WordQuery, condition: Condition | undefined, page: Page): MaybePromise<FoundPage>;
+  /** `condition` is one on the entries `o`; without it, all that are indexed may be found. `isWide`: see filter-condition. */
+  findWords(query: WordQuery, condition: Condition | undefined, isWide: boolean, page: Page): MaybePromise<FoundPage>;
 }
 
 export type MaybePromise<T> = T | Promise<T>;
@@ -51,6 +51,8 @@ export interface Dialect {
   readonly lock: string | undefined;
   /** The tables of the word index from which an entry has to be taken. Triggers keep the others in step. */
   readonly wordTables: readonly string[];
+  /** It is better told which form of a condition to use than left to find out. */
+  readonly weighs: boolean;
   /** Rows in which the plan of a statement comes. */
   explain(sql: string): string;
   planLine(row: Row): string;

@@ -48,6 +48,7 @@ const postgresDialect: Dialect = {
   ending: (text, part) => `right(${text}, length(${part}))`,
   forUpdate: 'FOR UPDATE',
   lock: 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))',
+  weighs: false,
   wordTables: ['entry_terms', 'entry_words'],
   explain: (sql) => `EXPLAIN ${sql}`,
   planLine: (row) => String(row['QUERY PLAN']),
@@ -57,7 +58,7 @@ function createEngine(statements: Statements, words: WordIndex): Engine {
   return {
     query: (sql, values) => statements.query(numbered(sql), values.map(bound)),
     writeWords: (key, texts) => words.write(statements, [{ key, ...texts }]),
-    findWords: (query, condition, page) =>
+    findWords: (query, condition, _isWide, page) =>
       words.find(
         statements,
         query,

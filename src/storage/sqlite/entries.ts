@@ -53,6 +53,7 @@ const sqliteDialect: Dialect = {
   forUpdate: '',
   // The write lock is taken when a transaction begins.
   lock: undefined,
+  weighs: true,
   wordTables: ['entry_terms'],
   explain: (sql) => `EXPLAIN QUERY PLAN ${sql}`,
   planLine: (row) => `id:${row['id']} parent:${row['parent']} notused:${row['notused']} detail:${row['detail']}`,
@@ -63,13 +64,14 @@ function createEngine(database: Database): Engine {
   return {
     query: (sql, values) => database.all(sql, ...values.map(bound)),
     writeWords: (key, texts) => words.write(key, texts),
-    findWords: (query, condition, page) =>
+    findWords: (query, condition, isWide, page) =>
       words.find(
         query,
         condition === undefined
           ? { sql: undefined, values: [] }
           : {
-              sql: `SELECT o.key FROM context_entries o WHERE ${condition.sql}`,
+              // The index calls its rows `w`.
+              sql: `SELECT o.key FROM context_entries o WHERE ${isWide ? 'o.key = w.rowid AND ' : ''}${condition.sql}`,
               values: condition.values.map(bound),
             },
         page,
