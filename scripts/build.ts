@@ -5,13 +5,13 @@
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions } from './bundle-options.ts';
+import { productOptions } from './bundle-options.ts';
 
 rmSync('dist', { recursive: true, force: true });
 
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
 const result = await build({
-  ...bundleOptions,
+  ...productOptions,
   entryPoints: [{ in: 'src/cli/main.ts', out: 'carrel' }, ...workers],
   outdir: 'dist',
   metafile: true,

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
-import { bundleOptions } from '../../scripts/bundle-options.ts';
+import { bundleOptions, productOptions } from '../../scripts/bundle-options.ts';
 
 /** Bundles each peer by itself, so that none carries what only another needs; returns the file to start. */
 export async function bundlePeers<Name extends string>(names: readonly Name[]): Promise<(name: Name) => string> {
@@ -9,7 +9,7 @@ export async function bundlePeers<Name extends string>(names: readonly Name[]): 
   await Promise.all(
     names.map((name) =>
       build({
-        ...bundleOptions,
+        ...(name === 'carrel' ? productOptions : bundleOptions),
         entryPoints: [new URL(`./peers/${name}.ts`, import.meta.url).pathname],
         outdir: `${folder}${name}`,
       }),

@@ -1,12 +1,14 @@
 import { join, resolve } from 'node:path';
 import { CarrelError } from '../base/errors.ts';
-import { createSqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
+import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
 
-export async function openStorage({ backend, path, postgresUrl }: StorageConfig, dataDir: string): Promise<Storage> {
+/** The storage that the settings ask for. */
+export async function openConfiguredStorage(config: StorageConfig, dataDir: string): Promise<Storage> {
+  const { backend, path, postgresUrl } = config;
   if (backend === 'sqlite') {
-    return await createSqliteStorage({ path: path === undefined ? join(dataDir, 'carrel.db') : resolve(path) });
+    return openStorage({ backend, path: path === undefined ? join(dataDir, 'carrel.db') : resolve(path) });
   }
   if (postgresUrl === undefined) {
     throw new CarrelError(
@@ -14,7 +16,5 @@ export async function openStorage({ backend, path, postgresUrl }: StorageConfig,
       'STORAGE_BACKEND is postgresql, which needs POSTGRESQL_CONNECTION_STRING (or DATABASE_URL). Set it, or use sqlite.',
     );
   }
-  // Its driver is loaded only where it is used.
-  const { createPostgresStorage } = await import('../storage/postgres/postgres-storage.ts');
-  return await createPostgresStorage({ url: postgresUrl.reveal() });
+  return openStorage({ backend: 'postgres', url: postgresUrl.reveal() });
 }

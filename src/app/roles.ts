@@ -1,4 +1,5 @@
-import { everyRevision, fessRevision } from '../mcp/protocol-versions.ts';
+import { everyRevision } from '../mcp/protocol-versions.ts';
+import { fessRole } from './fess-role.ts';
 import type { Role } from './role.ts';
 import {
   contextSlices,
@@ -67,11 +68,15 @@ export const contextRole: Role = {
   openToolsets: openContext,
 };
 
-export const roles: Readonly<Record<string, Role>> = { serve: serveRole, context: contextRole, research: researchRole };
+export const roles: Readonly<Record<string, Role>> = {
+  serve: serveRole,
+  context: contextRole,
+  research: researchRole,
+  fess: fessRole,
+};
 
 /** Roles that the contract names and that this version can't run yet. */
 export const rolesToCome: Readonly<Record<string, string>> = {
-  fess: `the bridge to a Fess search server (it will speak ${fessRevision.handshake[0]})`,
   kb: 'the knowledge base server',
   engine: 'the knowledge base engine',
 };

@@ -5,7 +5,7 @@ import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.
 import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
-import { openStorage } from './open-storage.ts';
+import { openConfiguredStorage } from './open-storage.ts';
 
 /** Something that several toolsets use: opened for the first that asks, closed when the last gives it back. */
 export interface Lease<Part> {
@@ -24,7 +24,7 @@ const extraction = { timeoutMs: 5_000, memoryMb: 256, workersMax: 2 };
 
 export function createSharedParts(config: Config): SharedParts {
   return {
-    storage: createLeases(() => openStorage(config.of(storageSlice), config.dataDir)),
+    storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir)),
     extractor: createLeases(async () => createExtractor(extraction)),
     embeddings: createLeases(async () => createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)))),
   };

@@ -87,13 +87,6 @@ const kinds = {
   invalid_config: 'config',
   // Something that the program needs is not there now. A supervisor may retry (exit 69).
   unavailable: 'upstream',
-  // Fess answered, but not with a result: a status, a redirect, no JSON, a truncated answer, an engine that is down, or
-  // hits outside the domain. Data: httpStatus, endpoint and, where Fess gave one, errorId.
-  fess_error: 'upstream',
-  // No answer from Fess at all (httpStatus is null). Not for a Fess whose engine is down: that one answers.
-  fess_unreachable: 'upstream',
-  // Fess took longer than fessRequestTimeoutMs. Not for a caller that gave up: that is cancelled.
-  fess_timeout: 'timeout',
   // The disk, or the quota on it, has no room for a write. Reads go on.
   storage_full: 'upstream',
   // The database may be read but not written (file mode, mount, a PostgreSQL standby).
@@ -114,6 +107,21 @@ const kinds = {
   idempotency_conflict: 'input',
   // A file that `carrel import` cannot read: damaged, or of a kind that it does not know.
   invalid_import: 'input',
+  // Fess answered, but not with a result: a status, a redirect, no JSON, a truncated answer, an engine that is down, or
+  // hits outside the domain. Data: httpStatus, endpoint and, where Fess gave one, errorId.
+  fess_error: 'upstream',
+  // No answer from Fess at all (httpStatus is null). Not for a Fess whose engine is down: that one answers.
+  fess_unreachable: 'upstream',
+  // Fess took longer than fessRequestTimeoutMs. Not for a caller that gave up: that is cancelled.
+  fess_timeout: 'timeout',
+  // The text of a Fess document has changed since the cursor was issued: its chunks would not fit together.
+  content_changed: 'input',
+  // The document has no text in the index, and contentFetch.enabled keeps the bridge from its address.
+  content_fetch_disabled: 'forbidden',
+  // The document is a PDF and contentFetch.enablePdf is off. Not for other kinds: those are unsupported_content_type.
+  pdf_disabled: 'forbidden',
+  // The document's own address answers with a status of 400 or more. Not for an address that does not answer.
+  content_unavailable: 'upstream',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { loadRoleConfig } from '../app/program.ts';
+import { loadRoleConfig, prepareRole } from '../app/program.ts';
 import { CarrelError } from '../base/errors.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
@@ -38,7 +38,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
   const checks: Check[] = [{ name: 'node', ok: true, found: process.version }, await checkSqlite()];
   let config: Config;
   try {
-    config = loadRoleConfig(role, line.flags);
+    config = loadRoleConfig(prepareRole(role, line.flags), line.flags);
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
     return [

@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { openStorage } from '../app/open-storage.ts';
+import { openConfiguredStorage } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
 import { CarrelError } from '../base/errors.ts';
@@ -41,7 +41,7 @@ export async function importCommand(line: CommandLine): Promise<void> {
 
 async function withStorage(line: CommandLine, work: (storage: Storage) => Promise<void>): Promise<void> {
   const config = loadRoleConfig(contextRole, line.flags);
-  const storage = await openStorage(config.of(storageSlice), config.dataDir);
+  const storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir);
   try {
     await work(storage);
   } finally {

@@ -17,12 +17,17 @@ export async function readPdfText(bytes: Uint8Array, limits: ExtractLimits): Pro
   const pages: string[] = [];
   let length = 0;
   let number = 1;
-  for (; number <= pdf.numPages && length <= limits.textCharsMax && performance.now() < stopAt; number += 1) {
+  for (; number <= pdf.numPages && length <= limits.textCharsMax; number += 1) {
+    // The first page is always begun: a file that takes its whole time to open must end as too slow, not as empty.
+    if (number > 1 && performance.now() >= stopAt) break;
     const page = await pdf.getPage(number);
     const text = await pageText(page);
     page.cleanup();
     if (text !== '') pages.push(text);
     length += text.length;
+  }
+  if (pages.length === 0 && number <= pdf.numPages) {
+    throw new CarrelError('extraction_timeout', 'No text was found in this PDF in the time that there is for one.');
   }
   return {
     ...(await describe(pdf)),

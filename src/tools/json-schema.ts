@@ -2,7 +2,8 @@ import * as z from 'zod';
 
 /**
  * A schema as `tools/list` shows it. Left out is what says nothing and costs every client tokens: the dialect, which is
- * the protocol's default, and the bounds of safe integers.
+ * the protocol's default, the bounds of safe integers, and that a result has no further fields, which clients need not
+ * check.
  */
 export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.core.JSONSchema.BaseSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
@@ -15,6 +16,7 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.cor
       delete jsonSchema.propertyNames;
       if (isEmpty(jsonSchema.additionalProperties)) delete jsonSchema.additionalProperties;
       if (isEmpty(jsonSchema.properties) && jsonSchema.type === 'object') delete jsonSchema.properties;
+      if (side === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });
   return rest;

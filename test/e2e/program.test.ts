@@ -153,7 +153,7 @@ test('on a Node that is too old the binary says so in one line and ends with 78'
   );
   const { status, stderr } = spawnSync(process.execPath, ['--require', fake, carrel], { encoding: 'utf8' });
   assert.equal(status, 78);
-  assert.match(stderr, /^carrel: needs Node 22\.13 or newer, and this is 20\.20\.2\.[^\n]*\n$/);
+  assert.match(stderr, /^carrel: needs Node 22\.16 or newer, and this is 20\.20\.2\.[^\n]*\n$/);
 });
 
 test('config shows each value with its source and never a secret', () => {

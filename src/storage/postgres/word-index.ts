@@ -14,8 +14,8 @@ import {
   essentialDocuments,
   isAlternatives,
   isSettled,
-  optionalMax,
   planCandidates,
+  weighedWords,
 } from '../candidates.ts';
 import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
 import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
@@ -112,8 +112,9 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
       const plan = planCandidates(leaves, rarest, documentsMin);
       const pool = rankPool(await candidates(statements, query, filter, plan, weightOf), score);
       const scores = pool.map((ranked) => ranked.score);
-      if (isSettled(attempt, plan, scores, poolMax, weightOf))
+      if (isSettled(attempt, query, plan, scores, poolMax, weightOf)) {
         return { pool, complete: plan.optional.length === 0, scoreMax };
+      }
     }
   }
 
@@ -128,7 +129,7 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
     // Alternatives need not be tested once an essential one is there.
     const asked = must !== undefined && isAlternatives(query) ? anyOf(plan.essential) : query;
     const { sql, values } = source(asked, filter, asked === query ? must : undefined);
-    const weighed = [...plan.essential, ...plan.optional.slice(0, optionalMax)];
+    const weighed = weighedWords(plan);
     const next = values.length + 1;
     const rough = weighed.map(
       (_, index) =>

@@ -15,8 +15,8 @@ import {
   essentialDocuments,
   isAlternatives,
   isSettled,
-  optionalMax,
   planCandidates,
+  roughWords,
 } from '../candidates.ts';
 import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
 import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
@@ -82,8 +82,9 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
       const plan = planCandidates(leaves, rarest, documentsMin);
       const pool = rankPool(candidates(planned(query, match, plan), filter), score);
       const scores = pool.map((ranked) => ranked.score);
-      if (isSettled(attempt, plan, scores, poolMax, weightOf))
+      if (isSettled(attempt, query, plan, scores, poolMax, weightOf)) {
         return { pool, complete: plan.optional.length === 0, scoreMax };
+      }
     }
   }
 
@@ -154,11 +155,12 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
 }
 
 /** Candidates must have an essential word; FTS5 looks at the next rarest ones too, for its rough order. */
-function planned(query: WordQuery, match: string, { essential, optional }: CandidatePlan): string {
-  if (optional.length === 0) return match;
-  const must = renderMatch(anyOf(essential)) ?? '';
+function planned(query: WordQuery, match: string, plan: CandidatePlan): string {
+  if (plan.optional.length === 0) return match;
+  const must = renderMatch(anyOf(plan.essential)) ?? '';
   if (!isAlternatives(query)) return `(${match}) AND (${must})`;
-  return `(${must}) OR ((${must}) AND (${renderMatch(anyOf(optional.slice(0, optionalMax)))}))`;
+  const rough = renderMatch(anyOf(roughWords(plan)));
+  return rough === undefined ? must : `(${must}) OR ((${must}) AND (${rough}))`;
 }
 
 function condition(filter: KeyFilter): string {
