@@ -73,7 +73,7 @@ try {
     metadata_filters: [{ key: 'task_name', operator: 'contains', value: pick(words) }],
   }));
   await search('search_context: not_exists', () => ({ metadata_filters: [{ key: 'absent', operator: 'not_exists' }] }));
-  await search('search_context: tag and thread and status', () => ({
+  await search('search_context: a tag and a status', () => ({
     tags: [`tag ${Math.floor(random() * 50)}`],
     metadata: { status: pick(states) },
   }));
