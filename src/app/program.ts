@@ -80,7 +80,13 @@ async function serve(role: Role, config: Config, offer: Offer, cody: boolean): P
   };
 
   if (http.transport === 'stdio') {
-    const service = serveOverStdio({ offer, revisions, limits, input: process.stdin, output: process.stdout });
+    const service = serveOverStdio({
+      offer,
+      revisions,
+      limits: { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) },
+      input: process.stdin,
+      output: process.stdout,
+    });
     if (process.stdin.isTTY) log.warn('speaking MCP on the standard streams; --transport http serves a port instead');
     return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
   }

@@ -23,6 +23,8 @@ export interface Role {
   bareCalls: boolean;
   /** Reads `.env` in the current folder. */
   envFile: boolean;
+  /** On stdio, where only the one who started us writes, a message may have at least so many bytes. */
+  stdioBytesMin?: number;
   /**
    * For a role that has a configuration file of its own: reads it, and gives the role as that file wants it. The program's
    * own file is then not read.

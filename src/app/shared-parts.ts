@@ -1,5 +1,8 @@
 import type { Config } from '../config/load.ts';
 import { createExtractor, type Extractor } from '../documents/extractor.ts';
+import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
+import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
+import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { openConfiguredStorage } from './open-storage.ts';
@@ -13,6 +16,7 @@ export interface Lease<Part> {
 export interface SharedParts {
   storage(): Promise<Lease<Storage>>;
   extractor(): Promise<Lease<Extractor>>;
+  embeddings(): Promise<Lease<EmbeddingProvider>>;
 }
 
 /** What one document may cost (security bar: five seconds, 256 MB), and how many are read at the same time. */
@@ -22,6 +26,7 @@ export function createSharedParts(config: Config): SharedParts {
   return {
     storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir)),
     extractor: createLeases(async () => createExtractor(extraction)),
+    embeddings: createLeases(async () => createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)))),
   };
 }
 

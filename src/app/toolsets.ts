@@ -4,8 +4,11 @@ import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
 import { toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import { contextSlice } from '../toolsets/context/context-slice.ts';
+import { createContextToolset } from '../toolsets/context/toolset.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
 import { createFindToolset } from '../toolsets/find/toolset.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
@@ -53,19 +56,48 @@ const research: ToolsetModule = {
   },
 };
 
+const context: ToolsetModule = {
+  name: 'context',
+  slices: [storageSlice, embeddingSlice, contextSlice],
+  async open({ config, log, shared }) {
+    const storage = await shared.storage();
+    const embeddings = config.of(embeddingSlice).provider === 'none' ? undefined : await shared.embeddings();
+    const close = async (): Promise<void> => {
+      await Promise.all([storage.release(), embeddings?.release()]);
+    };
+    try {
+      return await createContextToolset(config.of(contextSlice), {
+        storage: storage.part,
+        embeddings: embeddings?.part,
+        log,
+        close,
+      });
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  },
+};
+
 const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessForServe };
 
 /** In the order in which their tools are listed. */
-const modules: readonly ToolsetModule[] = [research, fess];
+const modules: readonly ToolsetModule[] = [context, research, fess];
 
 /** `find` is a toolset of its own in `--toolsets`, and is made of the sources of the others. */
 const findName = 'find';
 
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
 export const researchSlices: readonly Slice[] = research.slices;
+export const contextSlices: readonly Slice[] = context.slices;
 
-export async function openResearch(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]> {
-  const toolset = await research.open({ config, log, jobs, shared: createSharedParts(config) });
+type Open = (config: Config, log: Logger, jobs: CallJobs) => Promise<Toolset[]>;
+
+export const openResearch: Open = (...given) => openOne(research, ...given);
+export const openContext: Open = (...given) => openOne(context, ...given);
+
+async function openOne(module: ToolsetModule, ...[config, log, jobs]: Parameters<Open>): Promise<Toolset[]> {
+  const toolset = await module.open({ config, log, jobs, shared: createSharedParts(config) });
   return toolset ? [toolset] : [];
 }
 

@@ -101,6 +101,12 @@ const kinds = {
   storage_newer: 'config',
   // A query of ours took longer than its bound and was stopped. Not for an upstream that does not answer.
   query_timeout: 'timeout',
+  // No context entry has the id, or it was removed.
+  entry_not_found: 'not_found',
+  // An idempotency_key that an earlier write with other arguments has used.
+  idempotency_conflict: 'input',
+  // A file that `carrel import` cannot read: damaged, or of a kind that it does not know.
+  invalid_import: 'input',
   // Fess answered, but not with a result: a status, a redirect, no JSON, a truncated answer, an engine that is down, or
   // hits outside the domain. Data: httpStatus, endpoint and, where Fess gave one, errorId.
   fess_error: 'upstream',

@@ -45,6 +45,20 @@ export function createScorer(
   };
 }
 
+/** What a document would get that held every leaf countless times: scores divided by it lie between 0 and 1. */
+export function highestScore(
+  leaves: readonly WordLeaf[],
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): number {
+  return leaves.reduce((sum, leaf) => sum + leafWeight(leaf, documentsWith, statistics.documents), 0);
+}
+
+/** The leaves that a document holds, as the reader of an explanation sees them. */
+export function matchedLeaves(leaves: readonly WordLeaf[], document: DocumentTerms): string[] {
+  return leaves.filter((leaf) => fields.some((field) => countLeaf(leaf, document[field]) > 0)).map(leafKey);
+}
+
 /** The terms whose number of documents a scorer needs. */
 export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
   const counted = new Map<string, WordLeaf>();
