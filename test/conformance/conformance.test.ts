@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { HttpService } from '../../src/mcp/http/service.ts';
-import { carrel, type ListeningProgram, startListening } from '../support/child-program.ts';
+import { carrelProgram, type ListeningProgram, startListening } from '../support/child-program.ts';
 import { type Exclusion, excluded, skipped } from './exclusions.ts';
 import { startFixtureServer } from './fixture-server.ts';
 import { runSuite, type SuiteResult } from './run-suite.ts';
@@ -50,7 +50,7 @@ describe('the scenarios that need no fixtures, against the product itself (issue
   let program: ListeningProgram;
 
   before(async () => {
-    program = await startListening(carrel, ['serve']);
+    program = await startListening(carrelProgram, ['serve']);
   });
   after(async () => {
     assert.equal(await program.stop(), 0);

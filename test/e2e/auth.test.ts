@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { carrel, type ListeningProgram, startListening, startProgram } from '../support/child-program.ts';
+import { carrelProgram, type ListeningProgram, startListening, startProgram } from '../support/child-program.ts';
 import { exchange, jsonHeaders, keepAliveAgent } from '../support/raw-http.ts';
 import { sendRaw, statusOf } from '../support/raw-socket.ts';
 import { initializeParams } from '../support/stdio-client.ts';
@@ -16,7 +16,9 @@ describe('bearer tokens on the product (contract §2)', () => {
   let folder: string;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-    program = await startListening(carrel, ['serve', '--data-dir', folder, '--debug'], { CARREL_AUTH_TOKEN: token });
+    program = await startListening(carrelProgram, ['serve', '--data-dir', folder, '--debug'], {
+      CARREL_AUTH_TOKEN: token,
+    });
   });
   after(async () => {
     assert.equal(await program.stop(), 0);
@@ -87,7 +89,7 @@ describe('bearer tokens on the product (contract §2)', () => {
 
   for (const [name, value] of Object.entries({ empty: '', blank: '   ' })) {
     it(`T051: an ${name} token refuses to start beyond loopback`, async () => {
-      const open = startProgram(carrel, ['serve', '--transport', 'http', '--host', '0.0.0.0', '--port', '0'], {
+      const open = startProgram(carrelProgram, ['serve', '--transport', 'http', '--host', '0.0.0.0', '--port', '0'], {
         CARREL_AUTH_TOKEN: value,
       });
       assert.equal(await open.exited, 78);
@@ -96,7 +98,9 @@ describe('bearer tokens on the product (contract §2)', () => {
   }
 
   it('T051: a blank token refuses to start at all', async () => {
-    const open = startProgram(carrel, ['serve', '--transport', 'http', '--port', '0'], { CARREL_AUTH_TOKEN: '   ' });
+    const open = startProgram(carrelProgram, ['serve', '--transport', 'http', '--port', '0'], {
+      CARREL_AUTH_TOKEN: '   ',
+    });
     assert.equal(await open.exited, 78);
   });
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { carrel, startListening, startProgram } from '../support/child-program.ts';
+import { carrelProgram, startListening, startProgram } from '../support/child-program.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 
@@ -19,7 +19,7 @@ function folder(files: Record<string, string> = {}): string {
 
 function run(args: string[], env: Record<string, string> = {}) {
   const home = folder();
-  const outcome = spawnSync(process.execPath, [carrel, ...args], {
+  const outcome = spawnSync(process.execPath, [carrelProgram, ...args], {
     cwd: home,
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
     input: '',
@@ -97,7 +97,7 @@ test('a port that is taken ends with 69: a supervisor may try again', async () =
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const program = startProgram(carrel, ['--transport', 'http', '--port', String(port)]);
+  const program = startProgram(carrelProgram, ['--transport', 'http', '--port', String(port)]);
   const [code] = await once(program.process, 'exit');
   other.close();
   assert.equal(code, 69);
@@ -109,7 +109,7 @@ test('a port that is taken ends with 69: a supervisor may try again', async () =
 
 test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT end with 0 (contract §1)', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const program = await startListening(carrel);
+    const program = await startListening(carrelProgram);
     assert.match(program.url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
     const health = await exchange(program.url.replace('/mcp', '/health'), { method: 'GET' });
     assert.equal(health.messages[0]?.['status'], 'ok');
@@ -123,7 +123,7 @@ test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT end wit
 });
 
 test('a stdio server ends with 0 when its client goes, writes nothing but JSON-RPC, and keeps its data folder private', async () => {
-  const client = startStdioClient(carrel);
+  const client = startStdioClient(carrelProgram);
   await client.handshake();
   const listed = await client.request(1, 'tools/list');
   assert.ok(Array.isArray(listed.result?.['tools']));
@@ -155,7 +155,7 @@ test('roles of later versions say so and end with 69', () => {
 
 test('--toolsets offers the tools of those toolsets; find alone still asks every source (contract §8)', async () => {
   const offered = async (...args: string[]): Promise<unknown[]> => {
-    const client = startStdioClient(carrel, ['serve', ...args]);
+    const client = startStdioClient(carrelProgram, ['serve', ...args]);
     await client.handshake();
     const { result = {} } = await client.request(1, 'tools/list');
     if (args.includes('find')) {
@@ -178,7 +178,7 @@ test('on a Node that is too old the binary says so in one line and ends with 78'
     folder({ 'old.cjs': "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });" }),
     'old.cjs',
   );
-  const { status, stderr } = spawnSync(process.execPath, ['--require', fake, carrel], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, ['--require', fake, carrelProgram], { encoding: 'utf8' });
   assert.equal(status, 78);
   assert.match(stderr, /^carrel: needs Node 22\.16 or newer, and this is 20\.20\.2\.[^\n]*\n$/);
 });
@@ -202,7 +202,7 @@ test('doctor passes on a good machine and names the next command for what is wro
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const program = startProgram(carrel, [
+  const program = startProgram(carrelProgram, [
     'doctor',
     '--json',
     '--port',
@@ -226,7 +226,9 @@ test('doctor passes on a good machine and names the next command for what is wro
 
 test('the log has what happened, and a token never (G18)', async () => {
   const home = folder();
-  const program = await startListening(carrel, ['--data-dir', home], { CARREL_AUTH_TOKEN: 'canary-token-123456' });
+  const program = await startListening(carrelProgram, ['--data-dir', home], {
+    CARREL_AUTH_TOKEN: 'canary-token-123456',
+  });
   await exchange(program.url, { headers: { authorization: 'Bearer wrong-canary-token-123456' }, body: '{}' });
   await exchange(`${program.url}?access_token=canary-token-123456`, { method: 'GET' });
   await program.stop();

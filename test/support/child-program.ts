@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Owner } from '../fakes/loopback-server.ts';
 import { type TextWatch, watchText } from './watch-text.ts';
 
 export interface ChildProgram {
@@ -25,20 +26,28 @@ export interface ListeningProgram extends ChildProgram {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 export const echoProgram = join(root, 'test/support/echo-program.ts');
-export const carrel = join(root, 'bin/carrel.js');
+export const carrelProgram = join(root, 'bin/carrel.js');
+
+export interface Place {
+  /** The folder that it is started in. */
+  folder: string;
+  dataDir: string;
+}
+
+const listening = /^carrel: listening on (\S+)$/m;
 
 /** Starts a program of this repository; nothing of the caller's configuration reaches it. */
 export function startProgram(
   file: string,
   args: readonly string[] = [],
   env: Record<string, string> = {},
+  place?: Place,
 ): ChildProgram {
-  if (file === carrel) assert(existsSync(join(root, 'dist/carrel.js')), 'dist/ is missing: npm run build makes it');
+  if (file === carrelProgram)
+    assert(existsSync(join(root, 'dist/carrel.js')), 'dist/ is missing: npm run build makes it');
   const home = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-  const child = spawn(process.execPath, [file, ...args], {
-    cwd: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, CARREL_HOME: join(home, 'data'), ...env },
-  });
+  const { folder, dataDir } = place ?? { folder: home, dataDir: join(home, 'data') };
+  const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: cleanEnv(dataDir, env) });
   const stderr = watchText(child.stderr);
   const exited = new Promise<number | null>((resolve) => {
     child.once('close', (code) => {
@@ -73,9 +82,59 @@ export async function startListening(
 ): Promise<ListeningProgram> {
   const program = startProgram(
     file,
-    [...args, '--transport', 'http', ...(file === carrel ? ['--port', '0'] : [])],
+    [...args, '--transport', 'http', ...(file === carrelProgram ? ['--port', '0'] : [])],
     env,
   );
-  const [, url = ''] = await program.said(/^carrel: listening on (\S+)$/m);
+  const [, url = ''] = await program.said(listening);
   return { ...program, url };
+}
+
+export interface Carrel extends ListeningProgram, Place {
+  readonly origin: string;
+}
+
+export interface CarrelOptions extends Partial<Place> {
+  env?: Record<string, string>;
+}
+
+/** Starts the built program with HTTP, on any free port unless PORT is given; it ends with its owner. */
+export async function startCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}): Promise<Carrel> {
+  const place = makePlace(t, options);
+  const allArgs = options.env?.['PORT'] ? args : [...args, '--port', '0'];
+  const program = startOwned(t, allArgs, options.env, place);
+  const [, url = ''] = await program.said(listening);
+  return { ...program, ...place, url, origin: new URL(url).origin };
+}
+
+/** Runs the program until it ends by itself. */
+export async function runCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}) {
+  const place = makePlace(t, options);
+  const { exited, stderrText } = startOwned(t, args, options.env, place);
+  return { code: await exited, stderr: stderrText(), folder: place.folder };
+}
+
+/** A folder that is removed with its owner. */
+export function makeFolder(t: Owner): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** The environment of a program that must see nothing of the machine's own settings. */
+export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: dataDir, CARREL_HOME: dataDir, ...env };
+}
+
+function makePlace(t: Owner, { folder = makeFolder(t), dataDir = join(makeFolder(t), 'data') }: CarrelOptions): Place {
+  mkdirSync(folder, { recursive: true });
+  return { folder, dataDir };
+}
+
+function startOwned(t: Owner, args: readonly string[], env: Record<string, string> | undefined, place: Place) {
+  const program = startProgram(carrelProgram, args, env, place);
+  t.after(async () => {
+    program.process.kill('SIGKILL');
+    await program.exited;
+  });
+  return program;
 }

@@ -9,7 +9,7 @@ import { type Owner, serveTcp } from '../../fakes/loopback-server.ts';
 import { startPageSite } from '../../fakes/page-site.ts';
 import { startSearchProviders } from '../../fakes/search-providers/start-search-providers.ts';
 import { createBareRpc } from '../../support/bare-rpc.ts';
-import { carrelProgram, cleanEnv, makeFolder, runCarrel, startCarrel } from '../../support/start-carrel.ts';
+import { carrelProgram, cleanEnv, makeFolder, runCarrel, startCarrel } from '../../support/child-program.ts';
 import { verifies } from '../../support/verifies.ts';
 
 const providers = await startSearchProviders({ after });

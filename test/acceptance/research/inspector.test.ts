@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { makeFolder } from '../../support/start-carrel.ts';
+import { makeFolder } from '../../support/child-program.ts';
 import { startResearch } from './research-fixture.ts';
 
 const { carrel } = await startResearch();

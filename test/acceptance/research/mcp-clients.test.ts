@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Owner } from '../../fakes/loopback-server.ts';
 import { startSearchProviders } from '../../fakes/search-providers/start-search-providers.ts';
 import { createBareRpc } from '../../support/bare-rpc.ts';
-import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/start-carrel.ts';
+import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/child-program.ts';
 import { verifies } from '../../support/verifies.ts';
 
 const providers = await startSearchProviders({ after });

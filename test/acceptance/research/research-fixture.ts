@@ -3,7 +3,7 @@ import type { Owner } from '../../fakes/loopback-server.ts';
 import { type PageSite, startPageSite } from '../../fakes/page-site.ts';
 import { type SearchProviders, startSearchProviders } from '../../fakes/search-providers/start-search-providers.ts';
 import { createBareRpc } from '../../support/bare-rpc.ts';
-import { type Carrel, startCarrel } from '../../support/start-carrel.ts';
+import { type Carrel, startCarrel } from '../../support/child-program.ts';
 
 export interface Research {
   carrel: Carrel;

@@ -140,5 +140,5 @@ verifies('004 config/SERPER_API_KEY', 'no key is in the log, in an error or in a
     await rich.rpc.callTool('web_search', { query: fakeKeys.brave.slice(0, 5), provider: 'serper' }),
   );
   assert.equal(answer.includes(fakeKeys.serper), false);
-  assert.equal(rich.carrel.stderr().includes(fakeKeys.serper), false);
+  assert.equal(rich.carrel.stderrText().includes(fakeKeys.serper), false);
 });

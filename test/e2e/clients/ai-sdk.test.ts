@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createMCPClient, MCPClientError } from '@ai-sdk/mcp';
 import { StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio';
-import { carrel, echoProgram, type ListeningProgram, startListening } from '../../support/child-program.ts';
+import { carrelProgram, echoProgram, type ListeningProgram, startListening } from '../../support/child-program.ts';
 
 type AiClient = Awaited<ReturnType<typeof createMCPClient>>;
 
@@ -131,7 +131,7 @@ describe('@ai-sdk/mcp and tokens (contract §2)', () => {
 
 describe('@ai-sdk/mcp with the product itself (contract §1)', () => {
   it('initializes and lists tools over HTTP in either era', async () => {
-    const program = await startListening(carrel, ['serve']);
+    const program = await startListening(carrelProgram, ['serve']);
     for (const protocolVersionDiscovery of [false, true]) {
       const client = await createMCPClient({ protocolVersionDiscovery, transport: { type: 'http', url: program.url } });
       assert.equal(client.serverInfo.name, 'carrel');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { carrel, echoProgram, type ListeningProgram, startListening } from '../../support/child-program.ts';
+import { carrelProgram, echoProgram, type ListeningProgram, startListening } from '../../support/child-program.ts';
 
 const inspector = fileURLToPath(
   new URL('../../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
@@ -91,13 +91,13 @@ describe("the Inspector's command line (contract §2)", () => {
       'tools/list',
       '--',
       process.execPath,
-      carrel,
+      carrelProgram,
       'serve',
       '--data-dir',
       home,
     ]);
     assert(Array.isArray(stdio.result['tools']), stdio.errors);
-    const program = await startListening(carrel, ['serve']);
+    const program = await startListening(carrelProgram, ['serve']);
     const http = await inspect(['--method', 'tools/list', '--server-url', program.url, '--transport', 'http']);
     assert.deepEqual(http.result['tools'], stdio.result['tools']);
     assert.equal(await program.stop(), 0);

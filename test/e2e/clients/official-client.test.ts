@@ -13,7 +13,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { carrel, echoProgram, type ListeningProgram, startListening } from '../../support/child-program.ts';
+import { carrelProgram, echoProgram, type ListeningProgram, startListening } from '../../support/child-program.ts';
 import { watchText } from '../../support/watch-text.ts';
 
 type Wire = 'stdio' | 'http' | 'sse';
@@ -198,7 +198,7 @@ describe('@modelcontextprotocol/client with the product itself (contract §1)', 
     for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
       const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-      const args = [carrel, 'serve', '--data-dir', folder];
+      const args = [carrelProgram, 'serve', '--data-dir', folder];
       await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
       assert.equal(client.getServerVersion()?.name, 'carrel');
       assert(Array.isArray((await client.listTools()).tools));
@@ -208,8 +208,8 @@ describe('@modelcontextprotocol/client with the product itself (contract §1)', 
   });
 
   it('initializes and lists tools over HTTP, and over the HTTP+SSE pair under --cody', async () => {
-    const plain = await startListening(carrel, ['serve']);
-    const cody = await startListening(carrel, ['serve', '--cody']);
+    const plain = await startListening(carrelProgram, ['serve']);
+    const cody = await startListening(carrelProgram, ['serve', '--cody']);
     const wires: [Transport, string][] = [
       [new StreamableHTTPClientTransport(new URL(plain.url)), '2025-11-25'],
       [new StreamableHTTPClientTransport(new URL(cody.url)), '2024-11-05'],
