@@ -13,7 +13,8 @@ const files = (places.length > 0 ? places : ['src', 'test'])
   .sort();
 
 const count = { passed: 0, failed: 0, skipped: 0 };
-const tests = run({ files, concurrency: Math.max(1, availableParallelism()), timeout: 600_000 });
+// A failed test may leave a server behind; it must not keep its file from ending.
+const tests = run({ files, concurrency: Math.max(1, availableParallelism()), timeout: 600_000, forceExit: true });
 
 tests.on('test:pass', (event) => {
   if (event.details.type === 'suite') return;
