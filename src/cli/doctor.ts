@@ -6,7 +6,7 @@ import { makeFolder } from '../base/make-folder.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 import type { CommandLine } from './command-line.ts';
-import { exitCodes } from './main.ts';
+import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
 interface Check {
