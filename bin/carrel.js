@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // This file must load on any Node: it is what tells people that theirs is too old.
-var needed = [22, 13];
+var needed = [22, 16];
 var found = process.versions.node.split('.').map(Number);
 if (found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1])) {
   process.stderr.write(

@@ -24,7 +24,7 @@ export const bundleOptions = {
   splitting: true,
   format: 'esm',
   platform: 'node',
-  target: 'node22.13',
+  target: 'node22.16',
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',

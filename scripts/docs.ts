@@ -5,11 +5,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createRoleOffer, loadRoleConfig, programSlices } from '../src/app/program.ts';
+import { createRoleOffer, loadRoleConfig, prepareRole, programSlices } from '../src/app/program.ts';
 import type { Role } from '../src/app/role.ts';
 import { roles } from '../src/app/roles.ts';
 import { silentLogger } from '../src/base/log.ts';
 import type { Slice } from '../src/config/field.ts';
+import { createCallJobs } from '../src/jobs/call-jobs.ts';
 import type { ToolListing } from '../src/tools/catalogue.ts';
 import { estimateTokens } from '../src/tools/token-estimate.ts';
 
@@ -31,12 +32,30 @@ export function tokensOf(listings: readonly ToolListing[]): number {
   return listings.reduce((sum, listing) => sum + estimateTokens(JSON.stringify(listing)), 0);
 }
 
-export async function listTools(role: Role): Promise<readonly ToolListing[]> {
+/** A bridge to Fess has a domain in every name and description: the pages show one called `finance`. */
+const exampleFess = {
+  fessBaseUrl: 'http://127.0.0.1:9',
+  domain: {
+    id: 'finance',
+    name: 'Finance',
+    description: 'Reports, budgets and policies of the finance department',
+    labelFilter: 'finance',
+  },
+};
+
+export async function listTools(chosen: Role): Promise<readonly ToolListing[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'carrel-docs-'));
-  const config = loadRoleConfig(role, { 'data-dir': dataDir }, {});
-  const toolsets = await role.openToolsets(config, silentLogger);
+  const fessFile = join(dataDir, '.mcp-feiss', 'config.json');
+  mkdirSync(dirname(fessFile));
+  writeFileSync(fessFile, JSON.stringify(exampleFess));
+  const flags = { 'data-dir': dataDir };
+  const env = { HOME: dataDir, CARREL_FESS_CONFIG: fessFile };
+  const role = prepareRole(chosen, flags, env);
+  const config = loadRoleConfig(role, flags, env);
+  const jobs = createCallJobs();
+  const toolsets = await role.openToolsets(config, silentLogger, jobs);
   try {
-    return createRoleOffer(role, config, silentLogger, toolsets).catalogue.listings;
+    return createRoleOffer(role, config, silentLogger, toolsets, jobs).catalogue.listings;
   } finally {
     await Promise.all(toolsets.map((toolset) => toolset.close?.()));
     rmSync(dataDir, { recursive: true, force: true });

@@ -10,6 +10,8 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 /** What the tool list of a role may cost a model's context. Raising it is a decision, not an accident. */
 const tokensMax = 6_000;
+/** Everything behind one door costs what everything costs; `--toolsets` narrows it. */
+const serveTokensMax = 12_000;
 
 test('the generated pages and the pinned tool schemas are what the code prints (run `npm run docs`)', async () => {
   for (const [file, content] of Object.entries(await generatedFiles())) {
@@ -17,10 +19,10 @@ test('the generated pages and the pinned tool schemas are what the code prints (
   }
 });
 
-test(`the tools of each role cost at most ${tokensMax} tokens`, async () => {
+test(`the tools of each role cost at most ${tokensMax} tokens, of all together ${serveTokensMax}`, async () => {
   for (const role of Object.values(roles)) {
     const tokens = tokensOf(await listTools(role));
-    assert.ok(tokens <= tokensMax, `${role.name}: ${tokens}`);
+    assert.ok(tokens <= (role.name === 'serve' ? serveTokensMax : tokensMax), `${role.name}: ${tokens}`);
   }
 });
 

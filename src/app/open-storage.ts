@@ -1,26 +1,26 @@
 import { join, resolve } from 'node:path';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
-import { createSqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
+import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
 
-export async function openStorage({ backend, path, postgresUrl }: StorageConfig, dataDir: string): Promise<Storage> {
-  if (backend === 'sqlite') return await openFile(path === undefined ? join(dataDir, 'carrel.db') : resolve(path));
+/** The storage that the settings ask for. */
+export async function openConfiguredStorage(config: StorageConfig, dataDir: string): Promise<Storage> {
+  const { backend, path, postgresUrl } = config;
+  if (backend === 'sqlite') return openFile(path === undefined ? join(dataDir, 'carrel.db') : resolve(path));
   if (postgresUrl === undefined) {
     throw new CarrelError(
       'invalid_config',
       'STORAGE_BACKEND is postgresql, which needs POSTGRESQL_CONNECTION_STRING (or DATABASE_URL). Set it, or use sqlite.',
     );
   }
-  // Its driver is loaded only where it is used.
-  const { createPostgresStorage } = await import('../storage/postgres/postgres-storage.ts');
-  return await createPostgresStorage({ url: postgresUrl.reveal() });
+  return openStorage({ backend: 'postgres', url: postgresUrl.reveal() });
 }
 
 /** Whoever starts the program must be told which file is meant; whoever calls it later must not. */
 async function openFile(path: string): Promise<Storage> {
   try {
-    return await createSqliteStorage({ path });
+    return await openStorage({ backend: 'sqlite', path });
   } catch (error) {
     if (!isCarrelError(error)) throw error;
     throw new CarrelError(error.code, `${path}: ${error.message}`, { cause: error, data: error.data });

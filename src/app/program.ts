@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 import { CarrelError } from '../base/errors.ts';
-import { createLogger, formatFields, type Logger } from '../base/log.ts';
+import { createLogger, formatFields, type Logger, type LogSink } from '../base/log.ts';
 import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
 import { version } from '../base/package-info.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
 import { isLoopbackHost } from '../http/guards.ts';
-import { createCallJobs } from '../jobs/call-jobs.ts';
+import { type CallJobs, createCallJobs } from '../jobs/call-jobs.ts';
 import { messageLimits } from '../mcp/messages.ts';
 import { createOffer } from '../mcp/offer.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
 import { serveOverHttp, serveOverStdio } from '../mcp/serve.ts';
 import type { Toolset } from '../tools/toolset.ts';
-import type { Role } from './role.ts';
+import type { Flags, Role } from './role.ts';
 
-export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+export type { Flags } from './role.ts';
 
 export interface Program {
   /** Where it listens; undefined on stdio. */
@@ -31,25 +31,34 @@ const stopGraceMs = 3_000;
 /** Settings that every role has. */
 export const programSlices = [httpSlice, toolsSlice, logSlice] as const;
 
+/** The role as its own configuration file wants it, where it has one. */
+export function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Role {
+  return role.prepare?.(flags, env) ?? role;
+}
+
 export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Config {
   return loadConfig({
     slices: [...programSlices, ...role.slices],
     flags,
     env,
     overrides: role.overrides,
+    readsFile: role.prepare === undefined,
     ...(role.envFile ? { envFileFolder: process.cwd() } : {}),
   });
 }
 
-export async function startProgram(role: Role, flags: Flags): Promise<Program> {
+export async function startProgram(chosen: Role, flags: Flags): Promise<Program> {
+  const role = prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
-  const log = openLog(config, flags['debug'] === true).with({ role: role.name });
-  for (const warning of config.warnings) log.warn(warning);
+  const log = openLog(role, config, flags['debug'] === true).with({ role: role.name });
+  for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   checkExposure(role, config, log);
-  const toolsets = await role.openToolsets(config, log);
+  const jobs = createCallJobs();
+  const toolsets = await role.openToolsets(config, log, jobs);
   try {
-    const program = await serve(role, config, log, toolsets, flags['cody'] === true);
+    const offer = createRoleOffer(role, config, log, toolsets, jobs);
+    const program = await serve(role, config, offer, flags['cody'] === true);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
@@ -58,9 +67,10 @@ export async function startProgram(role: Role, flags: Flags): Promise<Program> {
   }
 }
 
-async function serve(role: Role, config: Config, log: Logger, toolsets: Toolset[], cody: boolean): Promise<Program> {
+async function serve(role: Role, config: Config, offer: Offer, cody: boolean): Promise<Program> {
   const http = config.of(httpSlice);
-  const offer = createRoleOffer(role, config, log, toolsets);
+  const { log } = offer;
+  const { toolsets } = offer.catalogue;
   const revisions: OfferedRevisions = cody ? codyRevision : role.revisions;
   const limits = { ...messageLimits, bytesMax: http.messageBytesMax };
   const finish = async (): Promise<void> => {
@@ -70,7 +80,13 @@ async function serve(role: Role, config: Config, log: Logger, toolsets: Toolset[
   };
 
   if (http.transport === 'stdio') {
-    const service = serveOverStdio({ offer, revisions, limits, input: process.stdin, output: process.stdout });
+    const service = serveOverStdio({
+      offer,
+      revisions,
+      limits: { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) },
+      input: process.stdin,
+      output: process.stdout,
+    });
     if (process.stdin.isTTY) log.warn('speaking MCP on the standard streams; --transport http serves a port instead');
     return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
   }
@@ -83,6 +99,7 @@ async function serve(role: Role, config: Config, log: Logger, toolsets: Toolset[
     tokens: http.authToken ? { default: http.authToken } : {},
     sessions: { sessionsMax: http.sessionsMax, idleMs: http.sessionIdleMinutes * 60_000 },
     bareCalls: role.bareCalls,
+    streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),
   });
   process.stderr.write(`carrel: listening on ${service.url}\n`);
@@ -97,16 +114,26 @@ async function serve(role: Role, config: Config, log: Logger, toolsets: Toolset[
   };
 }
 
-export function createRoleOffer(role: Role, config: Config, log: Logger, toolsets: readonly Toolset[]): Offer {
+export function createRoleOffer(
+  role: Role,
+  config: Config,
+  log: Logger,
+  toolsets: readonly Toolset[],
+  jobs: CallJobs,
+): Offer {
   const tools = config.of(toolsSlice);
+  const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
+  const announced = toolsets.flatMap(({ announce }) => (announce ? [announce] : []));
+  const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
   return createOffer({
-    serverInfo: { name: role.name === 'serve' ? 'carrel' : `carrel-${role.name}`, title: 'Carrel', version },
+    serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
     instructions: role.instructions,
+    ...(announced.length === 0 ? {} : { experimental }),
     toolsets,
     readOnly: tools.readOnly,
     disabledTools: tools.disabledTools,
     inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
-    jobs: createCallJobs(),
+    jobs,
     log,
   });
 }
@@ -117,16 +144,19 @@ function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<s
   return Object.assign(base, { version }, ...toolsets.map((toolset) => toolset.health?.() ?? {}));
 }
 
-function openLog(config: Config, debug: boolean): Logger {
-  const { level, fileBytesMax, filesMax } = config.of(logSlice);
-  const file = join(config.dataDir, 'log', 'carrel.log');
+function openLog(role: Role, config: Config, debug: boolean): Logger {
   const people = createStderrSink(
     debug ? 'debug' : 'warn',
     ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`,
   );
+  return createLogger([role.openLog?.(debug) ?? openLogFile(config, debug), people]);
+}
+
+function openLogFile(config: Config, debug: boolean): LogSink {
+  const { level, fileBytesMax, filesMax } = config.of(logSlice);
+  const file = join(config.dataDir, 'log', 'carrel.log');
   try {
-    const sink = createFileSink({ file, level: debug ? 'debug' : level, bytesMax: fileBytesMax, filesMax });
-    return createLogger([sink, people]);
+    return createFileSink({ file, level: debug ? 'debug' : level, bytesMax: fileBytesMax, filesMax });
   } catch (error) {
     const message = `Can't write the log file ${file}. Check the permissions, or choose another folder with --data-dir.`;
     throw new CarrelError('invalid_config', message, { cause: error });

@@ -1,8 +1,11 @@
-import type { Logger } from '../base/log.ts';
+import type { Logger, LogSink } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config, FieldOverride } from '../config/load.ts';
+import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { OfferedRevisions } from '../mcp/protocol-versions.ts';
 import type { Toolset } from '../tools/toolset.ts';
+
+export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** One way to run the program: which toolsets, under which settings. */
 export interface Role {
@@ -20,7 +23,20 @@ export interface Role {
   bareCalls: boolean;
   /** Reads `.env` in the current folder. */
   envFile: boolean;
+  /** On stdio, where only the one who started us writes, a message may have at least so many bytes. */
+  stdioBytesMin?: number;
+  /**
+   * For a role that has a configuration file of its own: reads it, and gives the role as that file wants it. The program's
+   * own file is then not read.
+   */
+  prepare?(flags: Flags, env: NodeJS.ProcessEnv): Role;
+  /** Things about the role's own file that are worth a line in the log. */
+  warnings?: readonly string[];
+  /** Where the role's log goes instead of the data folder. */
+  openLog?(debug: boolean): LogSink;
+  /** False: HTTP answers are JSON only. */
+  streams?: boolean;
   /** Refuses settings that contradict one another, before anything is opened or written. */
   check?(config: Config): void;
-  openToolsets(config: Config, log: Logger): Promise<Toolset[]>;
+  openToolsets(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]>;
 }

@@ -1,8 +1,11 @@
 import type { Config } from '../config/load.ts';
 import { createExtractor, type Extractor } from '../documents/extractor.ts';
+import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
+import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
+import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
-import { openStorage } from './open-storage.ts';
+import { openConfiguredStorage } from './open-storage.ts';
 
 /** Something that several toolsets use: opened for the first that asks, closed when the last gives it back. */
 export interface Lease<Part> {
@@ -13,6 +16,7 @@ export interface Lease<Part> {
 export interface SharedParts {
   storage(): Promise<Lease<Storage>>;
   extractor(): Promise<Lease<Extractor>>;
+  embeddings(): Promise<Lease<EmbeddingProvider>>;
 }
 
 /** What one document may cost (security bar: five seconds, 256 MB), and how many are read at the same time. */
@@ -20,8 +24,9 @@ const extraction = { timeoutMs: 5_000, memoryMb: 256, workersMax: 2 };
 
 export function createSharedParts(config: Config): SharedParts {
   return {
-    storage: createLeases(() => openStorage(config.of(storageSlice), config.dataDir)),
+    storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir)),
     extractor: createLeases(async () => createExtractor(extraction)),
+    embeddings: createLeases(async () => createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)))),
   };
 }
 

@@ -2,12 +2,19 @@ import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
-import { httpSlice, toolsSlice } from '../config/slices.ts';
+import { toolsSlice } from '../config/slices.ts';
+import type { CallJobs } from '../jobs/call-jobs.ts';
+import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import { contextSlice } from '../toolsets/context/context-slice.ts';
+import { createContextToolset } from '../toolsets/context/toolset.ts';
+import { fessSlice } from '../toolsets/fess/fess-slice.ts';
 import { createFindToolset } from '../toolsets/find/toolset.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
 import { createResearchToolset } from '../toolsets/research/toolset.ts';
+import { openFessForServe } from './fess-role.ts';
+import { ownTargets } from './own-targets.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
 
 /** A toolset as the program finds it: its settings, and how it is opened. */
@@ -21,6 +28,7 @@ interface ToolsetModule {
 interface OpenContext {
   config: Config;
   log: Logger;
+  jobs: CallJobs;
   shared: SharedParts;
 }
 
@@ -48,26 +56,57 @@ const research: ToolsetModule = {
   },
 };
 
+const context: ToolsetModule = {
+  name: 'context',
+  slices: [storageSlice, embeddingSlice, contextSlice],
+  async open({ config, log, shared }) {
+    const storage = await shared.storage();
+    const embeddings = config.of(embeddingSlice).provider === 'none' ? undefined : await shared.embeddings();
+    const close = async (): Promise<void> => {
+      await Promise.all([storage.release(), embeddings?.release()]);
+    };
+    try {
+      return await createContextToolset(config.of(contextSlice), {
+        storage: storage.part,
+        embeddings: embeddings?.part,
+        log,
+        close,
+      });
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  },
+};
+
+const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessForServe };
+
 /** In the order in which their tools are listed. */
-const modules: readonly ToolsetModule[] = [research];
+const modules: readonly ToolsetModule[] = [context, research, fess];
 
 /** `find` is a toolset of its own in `--toolsets`, and is made of the sources of the others. */
 const findName = 'find';
 
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
 export const researchSlices: readonly Slice[] = research.slices;
+export const contextSlices: readonly Slice[] = context.slices;
 
-export async function openResearch(config: Config, log: Logger): Promise<Toolset[]> {
-  const toolset = await research.open({ config, log, shared: createSharedParts(config) });
+type Open = (config: Config, log: Logger, jobs: CallJobs) => Promise<Toolset[]>;
+
+export const openResearch: Open = (...given) => openOne(research, ...given);
+export const openContext: Open = (...given) => openOne(context, ...given);
+
+async function openOne(module: ToolsetModule, ...[config, log, jobs]: Parameters<Open>): Promise<Toolset[]> {
+  const toolset = await module.open({ config, log, jobs, shared: createSharedParts(config) });
   return toolset ? [toolset] : [];
 }
 
 /** Every toolset that is ready, or those that `--toolsets` names. */
-export async function openServed(config: Config, log: Logger): Promise<Toolset[]> {
+export async function openServed(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]> {
   const wanted = wantedNames(config);
   // Alone, find still has sources to ask: those of every toolset, whose own tools are then not offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
-  const context = { config, log, shared: createSharedParts(config) };
+  const context = { config, log, jobs, shared: createSharedParts(config) };
   const opened: Toolset[] = [];
   try {
     for (const module of modules) {
@@ -94,11 +133,4 @@ export function wantedNames(config: Config): Set<string> {
     source.startsWith('--') ? 'invalid_usage' : 'invalid_config',
     `${source} names ${shown}, which is no toolset. There are ${known.join(', ')}.`,
   );
-}
-
-/** A page fetcher that reaches the program's own port could be made to call its tools. */
-function ownTargets(config: Config): string[] {
-  const { transport, port } = config.of(httpSlice);
-  if (transport !== 'http' || port === 0) return [];
-  return ['localhost', '127.0.0.0/8', '[::1]', '[::]', '0.0.0.0'].map((host) => `${host}:${port}`);
 }

@@ -101,6 +101,12 @@ const kinds = {
   storage_newer: 'config',
   // A query of ours took longer than its bound and was stopped. Not for an upstream that does not answer.
   query_timeout: 'timeout',
+  // No context entry has the id, or it was removed.
+  entry_not_found: 'not_found',
+  // An idempotency_key that an earlier write with other arguments has used.
+  idempotency_conflict: 'input',
+  // A file that `carrel import` cannot read: damaged, or of a kind that it does not know.
+  invalid_import: 'input',
   // Fess answered, but not with a result: a status, a redirect, no JSON, a truncated answer, an engine that is down, or
   // hits outside the domain. Data: httpStatus, endpoint and, where Fess gave one, errorId.
   fess_error: 'upstream',
@@ -108,6 +114,14 @@ const kinds = {
   fess_unreachable: 'upstream',
   // Fess took longer than fessRequestTimeoutMs. Not for a caller that gave up: that is cancelled.
   fess_timeout: 'timeout',
+  // The text of a Fess document has changed since the cursor was issued: its chunks would not fit together.
+  content_changed: 'input',
+  // The document has no text in the index, and contentFetch.enabled keeps the bridge from its address.
+  content_fetch_disabled: 'forbidden',
+  // The document is a PDF and contentFetch.enablePdf is off. Not for other kinds: those are unsupported_content_type.
+  pdf_disabled: 'forbidden',
+  // The document's own address answers with a status of 400 or more. Not for an address that does not answer.
+  content_unavailable: 'upstream',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;

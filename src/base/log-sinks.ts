@@ -9,6 +9,8 @@ export interface FileSinkOptions {
   /** The file is moved aside to `<file>.1` … `<file>.N` when it would grow past this. */
   bytesMax?: number;
   filesMax?: number;
+  /** One line without its end. */
+  format?: (record: LogRecord) => string;
 }
 
 const flushDelayMs = 200;
@@ -19,7 +21,7 @@ const bufferCharsMax = 64 * 1024;
  * errors go out at once. A disk that is full or gone must not take the server down: lines are then dropped.
  */
 export function createFileSink(options: FileSinkOptions): LogSink {
-  const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3 } = options;
+  const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3, format = formatRecord } = options;
   makeFolder(dirname(file));
   let handle = openSync(file, 'a', 0o600);
   let size = statSync(file).size;
@@ -53,7 +55,7 @@ export function createFileSink(options: FileSinkOptions): LogSink {
   return {
     level,
     write(record) {
-      buffer += `${formatRecord(record)}\n`;
+      buffer += `${format(record)}\n`;
       if (record.level === 'warn' || record.level === 'error' || buffer.length > bufferCharsMax) flush();
       else timer ??= setTimeout(flush, flushDelayMs).unref();
     },

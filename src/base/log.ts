@@ -85,7 +85,7 @@ function describeError(error: Error): string {
 }
 
 /** Control characters and line separators would let logged text forge lines of its own or steer a terminal. */
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) =>
     char === '\n' ? '\\n' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -32,6 +32,9 @@ const forPeople: Record<string, FlagType> = { ...roleFlags, json: 'boolean' };
 /** Commands that take a role to speak about as their one word. */
 export const peopleCommands = ['config', 'doctor', 'tools'] as const;
 
+/** Commands that take a file as their one word. */
+export const fileCommands = ['export', 'import'] as const;
+
 /** Reads the command line whole before anything is started; whatever does not fit is one clear line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const first = argv[0];
@@ -39,8 +42,8 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   const command = named ? first : 'serve';
   const accepted = acceptedFlags(command);
   const { values, positionals } = parse(named ? argv.slice(1) : [...argv], accepted);
-  const takesRole = (peopleCommands as readonly string[]).includes(command);
-  const surplus = positionals[takesRole ? 1 : 0];
+  const takesWord = ([...peopleCommands, ...fileCommands] as readonly string[]).includes(command);
+  const surplus = positionals[takesWord ? 1 : 0];
   if (surplus !== undefined) throw usage(`unexpected word ${quote(surplus)}`);
   return { command, words: positionals, flags: values };
 }
@@ -48,7 +51,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 function acceptedFlags(command: string): Record<string, FlagType> {
   if ((peopleCommands as readonly string[]).includes(command)) return forPeople;
   if (Object.hasOwn(roles, command) || Object.hasOwn(rolesToCome, command)) return roleFlags;
-  if (command === 'help') return everywhere;
+  if (command === 'help' || (fileCommands as readonly string[]).includes(command)) return everywhere;
   throw usage(`unknown command ${quote(command)}`);
 }
 

@@ -16,6 +16,8 @@ For people
 ${line('doctor [role]', 'checks this machine and says what to do about what is wrong')}
 ${line('config [role]', 'shows the effective settings and where each came from')}
 ${line('tools [role]', 'lists the tools and what they cost in tokens')}
+${line('export [file]', 'writes the context entries as JSONL')}
+${line('import <file>', 'adds entries: an export, a mcp-context-server database, memory.jsonl, conversations.json')}
 
 Flags
 ${line('--transport <stdio|http>', 'how clients connect')}

@@ -35,6 +35,10 @@ async function runCommand(line: CommandLine): Promise<void> {
       return (await import('./config.ts')).configCommand(line);
     case 'doctor':
       return (await import('./doctor.ts')).doctorCommand(line);
+    case 'export':
+      return (await import('./transfer.ts')).exportCommand(line);
+    case 'import':
+      return (await import('./transfer.ts')).importCommand(line);
     case 'tools':
       return (await import('./tools.ts')).toolsCommand(line);
     default:

@@ -1,16 +1,18 @@
-import { createRoleOffer, loadRoleConfig } from '../app/program.ts';
+import { createRoleOffer, loadRoleConfig, prepareRole } from '../app/program.ts';
 import { silentLogger } from '../base/log.ts';
+import { createCallJobs } from '../jobs/call-jobs.ts';
 import { estimateTokens } from '../tools/token-estimate.ts';
 import type { CommandLine } from './command-line.ts';
 import { subjectOf } from './subject.ts';
 
 /** Lists the tools of a role and what a model pays for having them in its context. */
 export async function toolsCommand(line: CommandLine): Promise<void> {
-  const role = subjectOf(line);
+  const role = prepareRole(subjectOf(line), line.flags);
   const config = loadRoleConfig(role, line.flags);
-  const toolsets = await role.openToolsets(config, silentLogger);
+  const jobs = createCallJobs();
+  const toolsets = await role.openToolsets(config, silentLogger, jobs);
   try {
-    const { catalogue, instructions } = createRoleOffer(role, config, silentLogger, toolsets);
+    const { catalogue, instructions } = createRoleOffer(role, config, silentLogger, toolsets, jobs);
     const tools = catalogue.listings.map((listing) => ({
       name: listing.name,
       tokens: estimateTokens(JSON.stringify(listing)),

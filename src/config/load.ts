@@ -13,6 +13,8 @@ export interface ConfigSources {
   env: Readonly<Record<string, string | undefined>>;
   /** What a role says otherwise than the slices: other defaults, other variable names. */
   overrides?: Readonly<Record<string, FieldOverride>>;
+  /** False: the program's configuration file is not read, because the role has one of its own. */
+  readsFile?: boolean;
   /** A `.env` file in this folder counts as environment that the real one overrides. */
   envFileFolder?: string;
 }
@@ -45,7 +47,8 @@ export function loadConfig(sources: ConfigSources): Config {
   const { slices, flags, overrides = {} } = sources;
   const env = { ...readEnvFile(sources.envFileFolder), ...sources.env };
   const dataDir = resolve(String(flags['data-dir'] ?? (env['CARREL_HOME'] || join(homedir(), '.carrel'))));
-  const file = readConfigFile(flags['config'], join(dataDir, 'config.json'));
+  const usual = join(dataDir, 'config.json');
+  const file = sources.readsFile === false ? undefined : readConfigFile(flags['config'], usual);
   const warnings = unknownKeys(file, slices);
 
   const settings = new Map<string, Setting>();
@@ -129,21 +132,28 @@ function unknownKeys(file: ConfigFile | undefined, slices: readonly Slice[]): st
 
 function readConfigFile(named: string | boolean | undefined, usual: string): ConfigFile | undefined {
   const path = typeof named === 'string' ? resolve(named) : usual;
-  let bytes: string;
+  const content = readJsonFile(path);
+  if (content !== undefined) return { path, content };
+  if (typeof named !== 'string') return undefined;
+  throw new CarrelError('invalid_config', `Can't read the configuration file ${path}: there is none. Check --config.`);
+}
+
+/** The JSON object in a file; undefined where there is no such file. */
+export function readJsonFile(path: string): Record<string, unknown> | undefined {
+  let text: string;
   try {
     if (statSync(path).size > fileBytesMax) {
       throw new CarrelError('invalid_config', `${path} is larger than ${fileBytesMax} bytes: is it the right file?`);
     }
-    bytes = readFileSync(path, 'utf8');
+    text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof CarrelError) throw error;
     // A data folder that is no folder is told by whoever first writes to it.
-    if (typeof named !== 'string' && ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code)))
-      return undefined;
-    const message = `Can't read the configuration file ${path}. Check --config and the file's permissions.`;
+    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
+    const message = `Can't read the configuration file ${path}. It must be a file, and you must be allowed to read it.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
-  return { path, content: parseJsonFile(path, bytes) };
+  return parseJsonFile(path, text);
 }
 
 /** Parses a file that must hold a JSON object, and says where it stops being one. */

@@ -9,6 +9,8 @@ export interface DocumentSource {
   /** Where the document came from: links of a page are resolved against it. Nothing is fetched. */
   url?: string;
   mode: ExtractMode;
+  /** Of a page take everything that is shown, not only what looks like its content. */
+  whole?: boolean;
 }
 
 export interface ExtractedDocument {

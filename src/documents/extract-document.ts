@@ -58,11 +58,11 @@ async function readText(
   source: DocumentSource,
   limits: ExtractLimits,
 ): Promise<Reading> {
-  const { bytes, contentType, url, mode } = source;
+  const { bytes, contentType, url, mode, whole = false } = source;
   const text = await decodeBytes(bytes, contentType, kind);
   switch (kind) {
     case 'html':
-      return readHtml(text, { mode, url, charsMax: limits.textCharsMax });
+      return readHtml(text, { mode, url, whole, charsMax: limits.textCharsMax });
     case 'feed':
       return readFeed(text, { mode, url, charsMax: limits.textCharsMax });
     case 'json': {

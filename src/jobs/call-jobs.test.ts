@@ -40,3 +40,13 @@ test('finished jobs are kept for an hour and at most a bounded number; running o
   assert.throws(() => jobs.get(ended[2] ?? '', 'a'), { code: 'job_not_found' });
   assert.equal(jobs.get(running.id, 'a').state, 'running');
 });
+
+test('a call that waited in the queue becomes a queued job, and says when it begins (AT-ASYNC-002)', () => {
+  const jobs = createCallJobs();
+  const job = jobs.start('a', { progress: 0 }, 'queued');
+  assert.equal(jobs.get(job.id, 'a').state, 'queued');
+  job.begin();
+  assert.equal(jobs.get(job.id, 'a').state, 'running');
+  job.fail({ code: 'fess_timeout', message: 'Too slow.', httpStatus: null });
+  assert.deepEqual(jobs.get(job.id, 'a').error, { code: 'fess_timeout', message: 'Too slow.', httpStatus: null });
+});

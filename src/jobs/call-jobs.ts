@@ -14,19 +14,32 @@ export interface CallJobView {
   updatedAt: string;
   /** What the call would have answered. */
   result?: unknown;
-  error?: { code: string; message: string };
+  error?: CallJobError;
+}
+
+/** Why it failed, with the facts that the call's error would have carried. */
+export interface CallJobError {
+  code: string;
+  message: string;
+  [fact: string]: unknown;
 }
 
 export interface CallJob {
   readonly id: string;
+  /** It has left the queue. */
+  begin(): void;
   report(progress: { progress: number; total?: number; message?: string }): void;
   finish(result: unknown): void;
-  fail(error: { code: string; message: string }): void;
+  fail(error: CallJobError): void;
   cancelled(): void;
 }
 
 export interface CallJobs {
-  start(owner: string, first: { progress: number; total?: number; message?: string }): CallJob;
+  start(
+    owner: string,
+    first: { progress: number; total?: number; message?: string },
+    state?: 'queued' | 'running',
+  ): CallJob;
   /** Another owner's job is as unknown as one that never was. */
   get(id: string, owner: string): CallJobView;
 }
@@ -57,9 +70,9 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
   };
 
   return {
-    start(owner, first) {
+    start(owner, first, state = 'running') {
       const startedAt = now().toISOString();
-      const view: CallJobView = { jobId: randomUUID(), state: 'running', ...first, startedAt, updatedAt: startedAt };
+      const view: CallJobView = { jobId: randomUUID(), state, ...first, startedAt, updatedAt: startedAt };
       const job: { owner: string; view: CallJobView; endedAt?: number } = { owner, view };
       jobs.set(view.jobId, job);
       const update = (change: Partial<CallJobView>): void => {
@@ -73,6 +86,7 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
       };
       return {
         id: view.jobId,
+        begin: () => update({ state: 'running' }),
         report: update,
         finish: (result) => end({ state: 'done', result }),
         fail: (error) => end({ state: 'failed', error }),

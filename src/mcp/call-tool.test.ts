@@ -8,6 +8,7 @@ import { createCatalogue } from '../tools/catalogue.ts';
 import { defineTool, type Tool } from '../tools/tool.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { createCallTool, ToolFailure } from './call-tool.ts';
+import { createGates } from './gates.ts';
 import type { IncomingCall } from './slow-calls.ts';
 
 function tool(name: string, run: Tool['run'], more: Partial<Tool> = {}): Tool {
@@ -29,7 +30,11 @@ function funnel(tools: Tool[], more: Partial<Toolset> = {}, inFlight = { running
   const jobs = createCallJobs();
   let now = 0;
   const clock = { advance: (ms: number) => (now += ms) };
-  return { callTool: createCallTool({ catalogue, jobs, inFlight, clock: () => now }), jobs, clock };
+  return {
+    callTool: createCallTool({ catalogue, jobs, gates: createGates([toolset], inFlight), clock: () => now }),
+    jobs,
+    clock,
+  };
 }
 
 function call(more: Partial<IncomingCall> = {}): IncomingCall {

@@ -1,18 +1,17 @@
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createSlidingWindow, type MonotonicClock, type SlidingWindow } from '../base/sliding-window.ts';
-import { createSlots, type Slots, type SlotsOptions } from '../base/slots.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
-import type { Call } from '../tools/call.ts';
 import type { Catalogue, OfferedTool } from '../tools/catalogue.ts';
 import { spend } from '../tools/quota.ts';
 import type { Toolset } from '../tools/toolset.ts';
-import { type IncomingCall, runOrBecomeJob } from './slow-calls.ts';
+import type { Gates } from './gates.ts';
+import { type IncomingCall, runOrBecomeJob, type Work } from './slow-calls.ts';
 import { ownError } from './wire-errors.ts';
 
 export interface CallToolOptions {
   catalogue: Catalogue;
   jobs: CallJobs;
-  inFlight: SlotsOptions;
+  gates: Gates;
   clock?: MonotonicClock;
 }
 
@@ -43,11 +42,7 @@ export type CallTool = (name: string, given: unknown, call: IncomingCall) => Pro
  *
  * Returns the tool's plain data, or a job's handle.
  */
-export function createCallTool({ catalogue, jobs, inFlight, clock }: CallToolOptions): CallTool {
-  const slots = createSlots(inFlight);
-  const ownSlots = new Map(
-    catalogue.toolsets.flatMap((set) => (set.inFlight ? [[set, createSlots(set.inFlight)]] : [])),
-  );
+export function createCallTool({ catalogue, jobs, gates, clock }: CallToolOptions): CallTool {
   const quotas = createQuotas(catalogue, clock);
 
   return async (name, given, call) => {
@@ -56,9 +51,10 @@ export function createCallTool({ catalogue, jobs, inFlight, clock }: CallToolOpt
     try {
       const { input, wait } = parser.parse(given);
       quotas.count(offered, call.caller.id);
+      if (tool.takesNoSlot) return await tool.run(input, call);
       const slowMs = wait ? undefined : toolset.slowCallMs;
-      const gates = [slots, ownSlots.get(toolset)];
-      const work = (running: Call) => inSlots(gates, running.signal, () => tool.run(input, running));
+      const work: Work<object> = (running, begun) =>
+        gates.pass(toolset, running.signal, begun, () => tool.run(input, running));
       const outcome = await runOrBecomeJob(work, call, slowMs, jobs);
       return 'handle' in outcome ? outcome.handle : outcome.result;
     } catch (thrown) {
@@ -75,20 +71,6 @@ function find(catalogue: Catalogue, name: string): OfferedTool {
     ? new CarrelError('tool_disabled', `The tool ${name} is switched off on this server.`)
     : new CarrelError('unknown_tool', `Unknown tool: ${printable(name)}. tools/list names the ones there are.`);
   throw new ToolFailure(error, undefined);
-}
-
-async function inSlots<Result>(
-  gates: readonly (Slots | undefined)[],
-  signal: AbortSignal,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const releases: (() => void)[] = [];
-  try {
-    for (const gate of gates) if (gate) releases.push(await gate.acquire(signal));
-    return await work();
-  } finally {
-    for (const release of releases) release();
-  }
 }
 
 function createQuotas(catalogue: Catalogue, clock: MonotonicClock | undefined) {

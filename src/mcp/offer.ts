@@ -5,6 +5,7 @@ import type { CallJobs } from '../jobs/call-jobs.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { createCallTool } from './call-tool.ts';
+import { createGates } from './gates.ts';
 import { createPrompts } from './prompts.ts';
 import type { Offer } from './protocol-server.ts';
 import { createResources } from './resources.ts';
@@ -25,13 +26,14 @@ export interface OfferOptions {
 export function createOffer(options: OfferOptions): Offer {
   const { toolsets, jobs, inFlight, log, serverInfo, instructions, experimental, clock } = options;
   const catalogue = createCatalogue(toolsets, options);
+  const gates = createGates(toolsets, inFlight);
   return {
     serverInfo,
     instructions,
     ...(experimental ? { experimental } : {}),
     catalogue,
-    callTool: createCallTool({ catalogue, jobs, inFlight, ...(clock ? { clock } : {}) }),
-    resources: createResources(toolsets, jobs),
+    callTool: createCallTool({ catalogue, jobs, gates, ...(clock ? { clock } : {}) }),
+    resources: createResources(toolsets, jobs, gates),
     prompts: createPrompts(toolsets),
     jobs,
     log,

@@ -1,4 +1,5 @@
 import { CarrelError } from '../base/errors.ts';
+import type { Call } from '../tools/call.ts';
 import type { Prompt } from '../tools/prompt.ts';
 import type { Toolset } from '../tools/toolset.ts';
 
@@ -6,6 +7,7 @@ export interface Prompts {
   readonly any: boolean;
   list(): object[];
   get(params: Record<string, unknown>): object;
+  complete(name: string, argument: string, typed: string, call: Call): Promise<string[]>;
 }
 
 export function createPrompts(toolsets: readonly Toolset[]): Prompts {
@@ -27,6 +29,7 @@ export function createPrompts(toolsets: readonly Toolset[]): Prompts {
       const text = prompt.render(readValues(prompt, params['arguments']));
       return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
     },
+    complete: async (name, argument, typed, call) => (await prompts.get(name)?.complete?.(argument, typed, call)) ?? [],
   };
 }
 

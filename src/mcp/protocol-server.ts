@@ -4,6 +4,7 @@ import type { Logger } from '../base/log.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Caller, Progress } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
+import type { Announcement } from '../tools/toolset.ts';
 import { type CallTool, ToolFailure } from './call-tool.ts';
 import type { Prompts } from './prompts.ts';
 import type { Era } from './protocol-versions.ts';
@@ -16,7 +17,7 @@ export interface Offer {
   /** Goes out as `serverInfo`; may carry fields of the role's own. */
   serverInfo: { name: string; title?: string; version: string };
   instructions: string;
-  experimental?: Record<string, Record<string, string>>;
+  experimental?: Announcement;
   catalogue: Catalogue;
   callTool: CallTool;
   resources: Resources;
@@ -133,16 +134,37 @@ async function callTool(offer: Offer, params: Params, call: IncomingCall): Promi
   }
 }
 
-async function complete({ resources }: Offer, params: Params, call: IncomingCall): Promise<object> {
-  if (!resources.any) throw methodNotFound();
-  const { ref, argument } = params as { ref?: { type?: unknown; uri?: unknown }; argument?: Record<string, unknown> };
+async function complete(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
+  if (!offer.resources.any) throw methodNotFound();
+  const { ref, argument } = params as { ref?: Reference; argument?: Record<string, unknown> };
   const { name, value } = argument ?? {};
   if (typeof name !== 'string' || typeof value !== 'string') {
     throw new CarrelError('invalid_arguments', 'argument must be an object with name and value, both strings.');
   }
-  const isTemplate = ref?.type === 'ref/resource' && typeof ref.uri === 'string';
-  const values = isTemplate ? await resources.complete(String(ref.uri), name, value, call) : [];
+  const values = await completions(offer, ref, name, value, call);
   return { completion: { values: values.slice(0, completionsMax), hasMore: values.length > completionsMax } };
+}
+
+/** What is being filled in: a template's variable or a prompt's argument. */
+interface Reference {
+  type?: unknown;
+  uri?: unknown;
+  name?: unknown;
+}
+
+async function completions(
+  { resources, prompts }: Offer,
+  ref: Reference | undefined,
+  argument: string,
+  typed: string,
+  call: IncomingCall,
+): Promise<string[]> {
+  if (ref?.type === 'ref/resource' && typeof ref.uri === 'string') {
+    return resources.complete(ref.uri, argument, typed, call);
+  }
+  return ref?.type === 'ref/prompt' && typeof ref.name === 'string'
+    ? prompts.complete(ref.name, argument, typed, call)
+    : [];
 }
 
 /** The protocol's own bound. */

@@ -3,6 +3,7 @@ import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Call } from '../tools/call.ts';
 import type { ResourceContents, ResourcePage, ResourceProvider, ResourceTemplate } from '../tools/resource.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import type { Gates } from './gates.ts';
 import { type IncomingCall, runOrBecomeJob } from './slow-calls.ts';
 
 export interface Resources {
@@ -16,13 +17,14 @@ export interface Resources {
 const uriCharsMax = 8192;
 
 /** Every provider's resources as one list: a page belongs to one provider, and the cursor says to which. */
-export function createResources(toolsets: readonly Toolset[], jobs: CallJobs): Resources {
+export function createResources(toolsets: readonly Toolset[], jobs: CallJobs, gates: Gates): Resources {
   const owners = toolsets.flatMap((toolset) => (toolset.resources ?? []).map((provider) => ({ provider, toolset })));
 
   const listFrom = async (index: number, cursor: string | undefined, call: Call): Promise<ResourcePage> => {
     const owner = owners[index];
     if (owner === undefined) return { resources: [] };
-    const page = await owner.provider.list(cursor, call);
+    const { provider, toolset } = owner;
+    const page = await gates.pass(toolset, call.signal, nothing, () => provider.list(cursor, call));
     if (page.nextCursor !== undefined) return { ...page, nextCursor: `${index}.${page.nextCursor}` };
     if (index + 1 >= owners.length) return page;
     if (page.resources.length === 0) return listFrom(index + 1, undefined, call);
@@ -44,7 +46,7 @@ export function createResources(toolsets: readonly Toolset[], jobs: CallJobs): R
       const { provider, toolset } = owner;
       const reading = cursor === undefined ? { uri } : { uri, cursor };
       const outcome = await runOrBecomeJob(
-        (running) => provider.read(reading, running),
+        (running, begun) => gates.pass(toolset, running.signal, begun, () => provider.read(reading, running)),
         call,
         toolset.slowCallMs,
         jobs,
@@ -54,11 +56,16 @@ export function createResources(toolsets: readonly Toolset[], jobs: CallJobs): R
       return { contents: [{ uri, mimeType: 'application/json', text }], _meta: { jobId: outcome.handle.jobId } };
     },
     async complete(uriTemplate, variable, typed, call) {
-      const provider = owners.map((owner) => owner.provider).find((candidate) => hasTemplate(candidate, uriTemplate));
-      return (await provider?.complete?.(uriTemplate, variable, typed, call)) ?? [];
+      const owner = owners.find(({ provider }) => hasTemplate(provider, uriTemplate));
+      if (owner?.provider.complete === undefined) return [];
+      const { provider, toolset } = owner;
+      const ask = async () => (await provider.complete?.(uriTemplate, variable, typed, call)) ?? [];
+      return gates.pass(toolset, call.signal, nothing, ask);
     },
   };
 }
+
+const nothing = (): void => {};
 
 function hasTemplate(provider: ResourceProvider, uriTemplate: string): boolean {
   return provider.templates.some((template) => template.uriTemplate === uriTemplate);

@@ -30,6 +30,8 @@ export interface HttpServing extends Common, GuardOptions {
   sessions: SessionLimits;
   /** Also take `tools/call` without any handshake, and answer with the tool's bare data. */
   bareCalls: boolean;
+  /** Whether answers may be event streams; true unless told. */
+  streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
   routes?: Readonly<Record<string, Route>>;
 }

@@ -10,9 +10,12 @@ export interface IncomingCall extends Call {
 
 export interface JobHandle {
   jobId: string;
-  state: 'running';
+  state: 'queued' | 'running';
   message: string;
 }
+
+/** `begun` is called when the work has left the queue. */
+export type Work<Result> = (call: Call, begun: () => void) => Promise<Result>;
 
 export type SlowOutcome<Result> = { handle: JobHandle } | { result: Result };
 
@@ -21,24 +24,29 @@ export type SlowOutcome<Result> = { handle: JobHandle } | { result: Result };
  * its progress go on, and the job keeps what the call would have answered. `slowMs` undefined waits for the end.
  */
 export async function runOrBecomeJob<Result>(
-  work: (call: Call) => Promise<Result>,
+  work: Work<Result>,
   call: IncomingCall,
   slowMs: number | undefined,
   jobs: CallJobs,
 ): Promise<SlowOutcome<Result>> {
-  if (slowMs === undefined) return { result: await work(call) };
+  if (slowMs === undefined) return { result: await work(call, () => {}) };
 
   const controller = new AbortController();
   const cancel = (): void => controller.abort();
   call.signal.addEventListener('abort', cancel, { once: true });
   let latest: Progress = { progress: 0 };
   let job: CallJob | undefined;
+  let state: JobHandle['state'] = 'queued';
+  const begun = (): void => {
+    state = 'running';
+    job?.begin();
+  };
   const report = (progress: Progress): void => {
     latest = progress;
     job?.report(progress);
     call.report(progress);
   };
-  const running = work({ ...call, signal: controller.signal, report });
+  const running = work({ ...call, signal: controller.signal, report }, begun);
 
   const { promise: tooSlow, resolve } = Promise.withResolvers<'slow'>();
   const timer = setTimeout(() => resolve('slow'), slowMs);
@@ -50,13 +58,13 @@ export async function runOrBecomeJob<Result>(
     call.signal.removeEventListener('abort', cancel);
   }
 
-  job = jobs.start(call.caller.owner, latest);
+  job = jobs.start(call.caller.owner, latest, state);
   const forget = call.keepCancellable(cancel);
   void settle(running, job, controller.signal, call).finally(forget);
   return {
     handle: {
       jobId: job.id,
-      state: 'running',
+      state,
       message: 'This takes longer; it goes on as a job. Ask for it with the job_get tool and this jobId.',
     },
   };
@@ -68,8 +76,8 @@ async function settle(running: Promise<unknown>, job: CallJob, signal: AbortSign
   } catch (thrown) {
     if (signal.aborted) job.cancelled();
     else {
-      const { code, message } = describeFailure(ownError(thrown, call.log));
-      job.fail({ code, message });
+      const { message, data, code } = describeFailure(ownError(thrown, call.log));
+      job.fail({ ...data, code, message });
     }
   }
 }

@@ -17,8 +17,18 @@ export interface CandidatePlan {
  */
 export const essentialDocuments = [4000, 32_000, Number.POSITIVE_INFINITY] as const;
 
-/** How many of the optional words the databases look at for the rough order. */
-export const optionalMax = 8;
+/** Each word that a database looks at for the rough order costs time on every candidate. */
+const roughMax = 8;
+
+/** The words by which a database that computes the rough order in SQL does so. */
+export function weighedWords(plan: CandidatePlan): readonly WordLeaf[] {
+  return [...plan.essential, ...roughWords(plan)].slice(0, 2 * roughMax);
+}
+
+/** The optional words that take part in the rough order. */
+export function roughWords({ essential, optional }: CandidatePlan): readonly WordLeaf[] {
+  return optional.slice(0, Math.max(0, roughMax - essential.length));
+}
 
 /** The exact order up to here decides whether a pool is good enough. The same for every page, so that pages fit together. */
 const settledRank = 50;
@@ -44,18 +54,19 @@ export function planCandidates(
 
 /**
  * Whether a document that was no candidate could belong to the best: it holds optional words only, and no word is worth
- * more than its weight. A full pool from many documents is taken as it is, because all that could be missing are
+ * more than its weight. A full pool is taken as it is at the second attempt, or where the query costs more than a list, because all that could be missing are
  * documents that hold nothing but the commonest words.
  */
 export function isSettled(
   attempt: number,
+  query: WordQuery,
   plan: CandidatePlan,
   scores: readonly number[],
   poolMax: number,
   weightOf: (leaf: WordLeaf) => number,
 ): boolean {
   if (plan.optional.length === 0) return true;
-  if (attempt > 0 && scores.length >= poolMax) return true;
+  if (scores.length >= poolMax && (attempt > 0 || !isAlternatives(query))) return true;
   const bound = plan.optional.reduce((sum, leaf) => sum + weightOf(leaf), 0);
   return (scores[settledRank - 1] ?? 0) >= bound;
 }

@@ -1,3 +1,4 @@
+import type { EntryStore } from './entries.ts';
 import type { NoteStore } from './notes.ts';
 import type { Corpus, PassageStore } from './passages.ts';
 
@@ -8,6 +9,7 @@ import type { Corpus, PassageStore } from './passages.ts';
  */
 export interface Storage {
   readonly notes: NoteStore;
+  readonly entries: EntryStore;
   readonly passages: { readonly [Name in Corpus]: PassageStore };
   describe(): Promise<StorageDescription>;
   /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */

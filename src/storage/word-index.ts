@@ -16,6 +16,8 @@ export interface FoundPage {
   /** In order. */
   readonly found: readonly Ranked[];
   readonly total: number;
+  /** What a document with every word of the query, often, would score. 0 for a query without words. */
+  readonly scoreMax: number;
 }
 
 export interface WordIndexConfig {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { createInputParser, type InputParser } from './input.ts';
 import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
-import type { Toolset } from './toolset.ts';
+import { mayBecomeJob, type Toolset } from './toolset.ts';
 
 export interface CatalogueOptions {
   /** Offer only tools whose effect is read. */
@@ -90,12 +90,12 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
 /** A call that may turn into a job answers with either shape, and clients check answers against this schema. */
 function describeOutput(tool: Tool, toolset: Toolset): object {
   const result = toJsonSchema(tool.output, 'output');
-  if (toolset.slowCallMs === undefined) return result;
+  if (!mayBecomeJob(tool, toolset)) return result;
   return { type: 'object', anyOf: [result, toJsonSchema(jobHandle, 'output')] };
 }
 
 export const jobHandle = z.object({
   jobId: z.string(),
-  state: z.literal('running'),
+  state: z.string(),
   message: z.string(),
 });

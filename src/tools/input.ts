@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
 import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
-import type { Toolset } from './toolset.ts';
+import { mayBecomeJob, type Toolset } from './toolset.ts';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
@@ -23,7 +23,8 @@ export interface InputParser {
  * know is a fault, because a misspelt filter that is ignored does harm.
  */
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
-  const strict = (toolset.slowCallMs === undefined ? tool.input : tool.input.extend(waitInput)).strict();
+  const mayWait = mayBecomeJob(tool, toolset);
+  const strict = (mayWait ? tool.input.extend(waitInput) : tool.input).strict();
   const schema = toJsonSchema(strict, 'input');
   const code = tool.argumentError ?? 'invalid_arguments';
   return {
@@ -33,7 +34,7 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
       const outcome = strict.safeParse(given, { reportInput: true });
       if (outcome.success) {
         const { wait, ...input } = outcome.data;
-        return toolset.slowCallMs === undefined ? { input: outcome.data, wait: true } : { input, wait: wait === true };
+        return mayWait ? { input, wait: wait === true } : { input: outcome.data, wait: true };
       }
       const faults = outcome.error.issues.slice(0, faultsMax).map((issue) => describeIssue(issue, schema));
       throw new CarrelError(code, `Invalid arguments for ${tool.name}: ${faults.map(sentence).join('; ')}.`, {
@@ -45,10 +46,7 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
 
 /** Every tool whose calls may turn into jobs takes this beside its own arguments. */
 const waitInput = {
-  wait: z
-    .boolean()
-    .optional()
-    .describe('Keep the request open until the result is there instead of getting a job handle.'),
+  wait: z.boolean().optional().describe('Wait for the result instead of getting a job handle.'),
 };
 
 /** One argument that does not fit: where, and what is wrong with the bound in words. */

@@ -1,3 +1,5 @@
+import type { Call } from './call.ts';
+
 export interface PromptArgument {
   name: string;
   description: string;
@@ -9,6 +11,8 @@ export interface Prompt {
   title: string;
   description: string;
   arguments: readonly PromptArgument[];
+  /** Suggestions for an argument, best first. */
+  complete?(argument: string, typed: string, call: Call): Promise<string[]>;
   /** The message that opens the conversation. Argument values are data: they are quoted, never spliced as commands. */
   render(values: Record<string, string>): string;
 }

@@ -15,6 +15,8 @@ interface ToolFacts {
   idempotent?: boolean;
   /** Whether it talks to systems beyond this one (the web, an upstream). */
   openWorld?: boolean;
+  /** Answers at once from memory, so it neither waits behind slow calls nor becomes a job: how else to ask for theirs? */
+  takesNoSlot?: boolean;
   /** The toolset's quota that a call counts against. */
   quota?: string;
   /** The code under which this tool reports arguments that do not fit, where its specification names one. */

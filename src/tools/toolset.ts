@@ -12,6 +12,9 @@ import type { Tool } from './tool.ts';
  */
 export type FailureStyle = { as: 'jsonrpc'; codes?: Partial<Record<ErrorKind, number>> } | { as: 'result' };
 
+/** Plain facts under a name of the toolset's own. */
+export type Announcement = Record<string, Record<string, string | Record<string, string>>>;
+
 export interface Toolset {
   name: string;
   tools: readonly Tool[];
@@ -24,9 +27,16 @@ export interface Toolset {
   slowCallMs?: number;
   /** Calls of this toolset that may run and wait at the same time. Absent: only the program's own bound holds. */
   inFlight?: SlotsOptions;
+  /** What `initialize` says about these tools beside their list, in `serverInfo` and in `capabilities.experimental`. */
+  announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
   /** Facts for `GET /health`. Must be quick and must not throw. */
   health?(): Record<string, unknown>;
   /** Last look at an error before it leaves, where a specification wants another code or shape. */
   translate?(error: CarrelError): CarrelError;
   close?(): Promise<void>;
+}
+
+/** Whether a call may be answered with a job's handle, and so has the argument `wait`. */
+export function mayBecomeJob(tool: Tool, toolset: Toolset): boolean {
+  return toolset.slowCallMs !== undefined && tool.takesNoSlot !== true;
 }

@@ -3,11 +3,14 @@ import {
   allOf,
   anyOf,
   exactWord,
+  isShortPrefix,
   nothing,
   phraseQuery,
   plainQuery,
   prefixWord,
   queryLeavesMax,
+  queryPrefixesMax,
+  shortPrefixesMax,
   type WordQuery,
 } from './word-query.ts';
 
@@ -28,9 +31,7 @@ export function parseQuery(text: string): WordQuery {
   }
   const tokens = lex(text);
   const query = tokens.some((token) => token.kind === 'operator') ? parseOperators(tokens, text) : ranked(tokens, text);
-  if (countTerms(query) > queryLeavesMax) {
-    throw new CarrelError('invalid_arguments', `A query may have ${queryLeavesMax} words. Leave some out.`);
-  }
+  checkSize(query);
   return query;
 }
 
@@ -157,6 +158,26 @@ function takeOperator(cursor: Cursor, operator: 'OR'): boolean {
 
 function peek(cursor: Cursor): Token | undefined {
   return cursor.tokens[cursor.at];
+}
+
+function checkSize(query: WordQuery): void {
+  if (countTerms(query) > queryLeavesMax) {
+    throw new CarrelError('invalid_arguments', `A query may have ${queryLeavesMax} words. Leave some out.`);
+  }
+  const prefixes = prefixesOf(query);
+  if (prefixes.length > queryPrefixesMax || prefixes.filter(isShortPrefix).length > shortPrefixesMax) {
+    throw new CarrelError(
+      'invalid_arguments',
+      `A query may have ${queryPrefixesMax} beginnings*, ${shortPrefixesMax} of them with two letters only. Leave some out.`,
+    );
+  }
+}
+
+function prefixesOf(query: WordQuery): string[] {
+  if (query.kind === 'except') return [...prefixesOf(query.keep), ...prefixesOf(query.drop)];
+  if ('parts' in query) return query.parts.flatMap(prefixesOf);
+  if (query.kind === 'prefix') return [query.prefix];
+  return query.kind === 'phrase' && query.open ? query.terms.slice(-1) : [];
 }
 
 function countTerms(query: WordQuery): number {

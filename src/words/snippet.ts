@@ -26,7 +26,8 @@ export function markedText(snippet: Snippet, open: string, close: string): strin
   return result + snippet.text.slice(at);
 }
 
-interface Match {
+/** A match in a text, in UTF-16 units. */
+export interface Match {
   start: number;
   end: number;
   /** Which word of the query it is. */
@@ -41,7 +42,8 @@ interface Window {
 /** Enough to choose from; a long text full of one word is not read to its end. */
 const matchesMax = 1000;
 
-function findMatches(text: string, query: WordQuery): Match[] {
+/** In the order of the text. */
+export function findMatches(text: string, query: WordQuery): Match[] {
   const terms = new Map<string, number>();
   const beginnings: [prefix: string, leaf: number][] = [];
   leavesOf(query).forEach((leaf, index) => {

@@ -22,6 +22,17 @@ export type WordLeaf =
 /** More leaves cost a database seconds (500 OR-ed words: 1.7 s on 20,000 rows) and add nothing to a ranking. */
 export const queryLeavesMax = 64;
 
+/**
+ * A beginning stands for every word that has it: one of two letters costs as much as several of the commonest words. Of
+ * those only one is allowed, and a single letter is taken as a whole word.
+ */
+export const queryPrefixesMax = 8;
+export const shortPrefixesMax = 1;
+
+export function isShortPrefix(prefix: string): boolean {
+  return prefix.length < 3 && !isPairedCharacter(prefix);
+}
+
 /** Text beyond this is not looked at. Far above what 64 terms need. */
 export const queryUnitsMax = 10_000;
 
@@ -42,7 +53,9 @@ export function plainQuery(text: string, { alone = true } = {}): WordQuery {
     if (!questionWords.has(term) && !words.stems.has(term)) leaves.set(term, { kind: 'term', term });
   }
   const chosen = leaves.size > 0 || !alone ? leaves : idle;
-  return anyOf([...chosen.values()].slice(0, queryLeavesMax));
+  const terms = [...chosen.values()].filter((leaf) => leaf.kind === 'term').slice(0, queryLeavesMax - queryPrefixesMax);
+  const prefixes = [...chosen.values()].filter((leaf) => leaf.kind === 'prefix').slice(0, queryPrefixesMax);
+  return anyOf([...terms, ...prefixes]);
 }
 
 /** The words in this order, directly one after the other. */
@@ -50,10 +63,19 @@ export function phraseQuery(text: string): WordQuery {
   return phraseOf(analysed(text).main, false);
 }
 
-/** All of the words, each one as the beginning of a longer one. */
+/** All of the words, each one as the beginning of a longer one; those beyond the bounds as whole words. */
 export function prefixQuery(text: string): WordQuery {
-  const parts = text.slice(0, queryUnitsMax).split(/\s+/).map(prefixWord);
-  return allOf(parts.filter((part) => part.kind !== 'nothing').slice(0, queryLeavesMax));
+  const words = text.slice(0, queryUnitsMax).split(/\s+/).slice(0, queryLeavesMax);
+  const room = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
+  const parts = words.map((word) => {
+    const query = prefixWord(word);
+    const last = query.kind === 'prefix' ? query.prefix : query.kind === 'phrase' ? query.terms.at(-1) : undefined;
+    if (last === undefined) return query;
+    room.prefixes -= 1;
+    if (isShortPrefix(last)) room.short -= 1;
+    return room.prefixes < 0 || (room.short < 0 && isShortPrefix(last)) ? exactWord(word) : query;
+  });
+  return allOf(parts.filter((part) => part.kind !== 'nothing'));
 }
 
 /** One word of the query language: found whole, or as its parts side by side. */
@@ -75,7 +97,9 @@ export function prefixWord(text: string): WordQuery {
   const { main } = analysed(text);
   const [only] = main;
   if (only === undefined) return nothing;
-  return main.length === 1 ? { kind: 'prefix', prefix: only.term } : phraseOf(main, true);
+  if (main.length > 1) return phraseOf(main, true);
+  const single = only.term.length === 1 && !isPairedCharacter(only.term);
+  return single ? wordLeaf(only.term) : { kind: 'prefix', prefix: only.term };
 }
 
 export const nothing: WordQuery = { kind: 'nothing' };

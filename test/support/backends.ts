@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
-import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
-import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgres } from './postgres.ts';
 
@@ -39,7 +38,7 @@ function sqliteBackend(): Backend {
   return {
     name: 'sqlite',
     async open(options = {}) {
-      const storage = await createSqliteStorage({ path: join(folder, `${opened.length}.db`) }, options);
+      const storage = await openStorage({ backend: 'sqlite', path: join(folder, `${opened.length}.db`) }, options);
       opened.push(storage);
       return storage;
     },
@@ -62,7 +61,7 @@ function postgresBackend(): Backend {
         server = started;
       }
       const database = await createTestDatabase(server);
-      const storage = await createPostgresStorage({ url: database.url }, options);
+      const storage = await openStorage({ backend: 'postgres', url: database.url }, options);
       closings.push(async () => {
         await storage.close();
         await database.drop();

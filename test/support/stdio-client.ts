@@ -23,8 +23,12 @@ export interface StdioClient {
   end(): Promise<number | null>;
 }
 
-export function startStdioClient(file: string, args: readonly string[] = []): StdioClient {
-  const program = startProgram(file, args);
+export function startStdioClient(
+  file: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): StdioClient {
+  const program = startProgram(file, args, env);
   const { stdin, stdout } = program.process;
   const messages: Message[] = [];
   const watchers = new Set<() => void>();

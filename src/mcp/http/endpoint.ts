@@ -23,6 +23,8 @@ export interface EndpointOptions {
   revisions: OfferedRevisions;
   log: Logger;
   createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
+  /** Whether answers may be event streams. Without, every answer is JSON, and what a call says before it is dropped. */
+  streams?: boolean;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
   inputSchema(tool: string): object | undefined;
   /** Takes calls that come without any handshake, where a role's specification has them. */
@@ -68,9 +70,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     visitor: Visitor,
     { incoming, batch }: ParsedText & { ok: true },
   ): Promise<void> => {
-    const accepts = accepted(request);
+    const accepts = accepted(request, options.streams ?? true);
     if (!accepts.json && !accepts.stream) {
-      respondJson(response, 406, rpcProblem('Accept must allow application/json or text/event-stream.'));
+      const types = options.streams === false ? 'application/json' : 'application/json or text/event-stream';
+      respondJson(response, 406, rpcProblem(`Accept must allow ${types}.`));
       return;
     }
     const [first] = incoming;
@@ -145,6 +148,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           await post(request, response, visitor);
           return;
         case 'GET':
+          if (options.streams === false) {
+            refuseUnread(response, 405, rpcProblem('Event streams are switched off here.'), { allow: 'POST, DELETE' });
+            return;
+          }
           get(request, response, visitor);
           return;
         case 'DELETE': {
@@ -185,11 +192,11 @@ function isModern(request: IncomingMessage, parsed: unknown): boolean {
 }
 
 /** No Accept at all means anything, as it does everywhere in HTTP. */
-function accepted(request: IncomingMessage): { json: boolean; stream: boolean } {
+function accepted(request: IncomingMessage, streams: boolean): { json: boolean; stream: boolean } {
   const accept = request.headers.accept;
   if (accept === undefined || accept.includes('*/*'))
-    return { json: true, stream: accept?.includes('text/event-stream') ?? false };
-  return { json: /application\/(json|\*)/.test(accept), stream: /text\/(event-stream|\*)/.test(accept) };
+    return { json: true, stream: streams && (accept?.includes('text/event-stream') ?? false) };
+  return { json: /application\/(json|\*)/.test(accept), stream: streams && /text\/(event-stream|\*)/.test(accept) };
 }
 
 function idOf(incoming: Incoming | undefined) {

@@ -29,14 +29,15 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
   const guards = createGuards(options);
   const endpoint = createEndpoint(options);
   const tokenNeeded = Object.keys(options.tokens).length > 0;
-  const pair = options.revisions.cody
-    ? createSsePair({
-        limits: options.limits,
-        connectionsMax: options.sessions.sessionsMax,
-        createServer: (conversation, visitor, id) =>
-          options.createServer('handshake', callerOf(visitor, id), conversation),
-      })
-    : undefined;
+  const pair =
+    options.revisions.cody && options.streams !== false
+      ? createSsePair({
+          limits: options.limits,
+          connectionsMax: options.sessions.sessionsMax,
+          createServer: (conversation, visitor, id) =>
+            options.createServer('handshake', callerOf(visitor, id), conversation),
+        })
+      : undefined;
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refusedSite = guards.checkSite(request);

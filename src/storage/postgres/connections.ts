@@ -120,6 +120,7 @@ async function abortable<T>(result: Promise<T>, signal: AbortSignal | undefined)
   if (signal === undefined) return result;
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = () => reject(givenUp(signal));
+  if (signal.aborted) abort();
   signal.addEventListener('abort', abort);
   try {
     return await Promise.race([result, promise]);

@@ -12,7 +12,7 @@ import { type Connections, numberOf, type Row, type Statements, textOf, textsOf 
 import { createWordIndex, type OwnerFilter } from './word-index.ts';
 
 /** Passages are short; this many are scored in a few milliseconds. */
-const poolMax = 400;
+const poolMax = 200;
 
 /** Rows that one statement carries. */
 const batchMax = 500;

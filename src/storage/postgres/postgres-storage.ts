@@ -1,5 +1,6 @@
 import type { Storage, StorageDeps } from '../storage.ts';
 import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
+import { createEntryStore } from './entries.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { createNoteStore } from './notes.ts';
 import { createPassageStore } from './passages.ts';
@@ -13,8 +14,10 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     await connections.close();
     throw error;
   }
+  const now = deps.now ?? (() => new Date());
   return {
-    notes: createNoteStore(connections, deps.now ?? (() => new Date())),
+    notes: createNoteStore(connections, now),
+    entries: createEntryStore(connections, now),
     passages: {
       context: createPassageStore(connections, 'context'),
       kb: createPassageStore(connections, 'kb'),

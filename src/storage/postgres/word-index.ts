@@ -1,4 +1,11 @@
-import { countedLeaves, createScorer, type DocumentTerms, type IndexStatistics, leafWeight } from '../../words/bm25.ts';
+import {
+  countedLeaves,
+  createScorer,
+  type DocumentTerms,
+  highestScore,
+  type IndexStatistics,
+  leafWeight,
+} from '../../words/bm25.ts';
 import { termText } from '../../words/term-text.ts';
 import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import {
@@ -7,8 +14,8 @@ import {
   essentialDocuments,
   isAlternatives,
   isSettled,
-  optionalMax,
   planCandidates,
+  weighedWords,
 } from '../candidates.ts';
 import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
 import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
@@ -33,6 +40,12 @@ export interface OwnerFilter {
 
 /** Rows that are looked at to estimate how many documents hold a very common word. */
 const sampleRows = 1000;
+
+interface Pool {
+  pool: Ranked[];
+  complete: boolean;
+  scoreMax: number;
+}
 
 export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexConfig): WordIndex {
   const terms = `carrel.${name}_terms`;
@@ -62,14 +75,14 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
       );
     },
     async find(statements, query, filter, { limit, offset }) {
-      if (query.kind === 'nothing') return { found: [], total: 0 };
-      const { pool, complete } = await findPool(statements, query, filter);
+      if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0 };
+      const { pool, complete, scoreMax } = await findPool(statements, query, filter);
       const all = source(query, filter, undefined);
       const total = complete && pool.length < poolMax ? pool.length : await countMatches(statements, all);
       const found = pool.slice(offset, offset + limit);
       const missing = Math.min(limit, total - offset) - found.length;
       if (missing > 0) found.push(...(await behind(statements, pool, all, missing, Math.max(0, offset - pool.length))));
-      return { found, total };
+      return { found, total, scoreMax };
     },
   };
 
@@ -86,23 +99,22 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
     };
   }
 
-  async function findPool(
-    statements: Statements,
-    query: WordQuery,
-    filter: OwnerFilter,
-  ): Promise<{ pool: Ranked[]; complete: boolean }> {
+  async function findPool(statements: Statements, query: WordQuery, filter: OwnerFilter): Promise<Pool> {
     const leaves = leavesOf(query);
     const statistics = await readStatistics(statements);
     const counts = await countDocuments(statements, leaves, statistics);
     const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
     const rarest = (leaf: WordLeaf) => Math.min(...membersOf(leaf).map((member) => counts.get(leafKey(member)) ?? 0));
     const score = createScorer(leaves, counts, statistics);
+    const scoreMax = highestScore(leaves, counts, statistics);
     for (let attempt = 0; ; attempt += 1) {
       const documentsMin = essentialDocuments[attempt] ?? Number.POSITIVE_INFINITY;
       const plan = planCandidates(leaves, rarest, documentsMin);
       const pool = rankPool(await candidates(statements, query, filter, plan, weightOf), score);
       const scores = pool.map((ranked) => ranked.score);
-      if (isSettled(attempt, plan, scores, poolMax, weightOf)) return { pool, complete: plan.optional.length === 0 };
+      if (isSettled(attempt, query, plan, scores, poolMax, weightOf)) {
+        return { pool, complete: plan.optional.length === 0, scoreMax };
+      }
     }
   }
 
@@ -117,7 +129,7 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
     // Alternatives need not be tested once an essential one is there.
     const asked = must !== undefined && isAlternatives(query) ? anyOf(plan.essential) : query;
     const { sql, values } = source(asked, filter, asked === query ? must : undefined);
-    const weighed = [...plan.essential, ...plan.optional.slice(0, optionalMax)];
+    const weighed = weighedWords(plan);
     const next = values.length + 1;
     const rough = weighed.map(
       (_, index) =>

@@ -35,6 +35,8 @@ export interface Database {
 /** Attempts to get the write lock, each of which waits `busyTimeoutMs`. */
 const lockAttemptsMax = 3;
 
+const statementsMax = 1000;
+
 export function openDatabase(config: DatabaseConfig): Database {
   if (config.role === 'writer') prepareFile(config.path);
   const connection = new (loadSqlite().DatabaseSync)(config.path, { readOnly: config.role === 'reader' });
@@ -50,6 +52,8 @@ export function openDatabase(config: DatabaseConfig): Database {
     const known = statements.get(sql);
     if (known !== undefined) return known;
     const statement = connection.prepare(sql);
+    // Filters make many texts; those that come again are prepared again.
+    if (statements.size >= statementsMax) statements.clear();
     statements.set(sql, statement);
     return statement;
   };

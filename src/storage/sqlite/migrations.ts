@@ -1,3 +1,4 @@
+import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
 
@@ -30,4 +31,5 @@ export const migrations: readonly string[] = [
   ${wordIndexSchema('note', 'notes')}
   `,
   ['context', 'kb', 'notes'].map(passageSchema).join(''),
+  entrySchema(),
 ];

@@ -25,7 +25,7 @@ export interface PassageTables {
 }
 
 /** Passages are short; this many are scored in a few milliseconds. */
-const poolMax = 400;
+const poolMax = 200;
 
 export function createPassageTables(database: Database): PassageTables {
   const tables = new Map(corpora.map((corpus) => [corpus, createPassageTable(database, corpus)]));

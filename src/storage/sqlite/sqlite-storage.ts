@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { newNote } from '../notes.ts';
 import type { Corpus, PassageStore } from '../passages.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
@@ -54,6 +55,11 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
       get: (id, options) => readers.call('notes', 'get', [id], options),
       list: (request, options) => readers.call('notes', 'list', [request], options),
     },
+    entries: entryStoreOf({
+      // The operations are typed by their names; a call to a thread cannot carry that through.
+      write: (name, request) => write('entries', name, [request, now().toISOString()] as never) as never,
+      read: (name, request, options) => readers.call('entries', name, [request, ''] as never, options) as never,
+    }),
     passages: { context: passages('context'), kb: passages('kb'), notes: passages('notes') },
     describe: () => readers.call('upkeep', 'describe', []),
     check: () => write('upkeep', 'check', []),

@@ -1,6 +1,7 @@
 import { corpora } from '../passages.ts';
 import type { StorageDescription } from '../storage.ts';
 import { type Database, numberOf, textOf } from './database.ts';
+import { createEntryTable, type EntryTable } from './entries.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
 import { createPassageTables, type PassageTables } from './passages.ts';
@@ -8,6 +9,7 @@ import { createPassageTables, type PassageTables } from './passages.ts';
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
 export interface SqliteStores {
   readonly notes: NoteTable;
+  readonly entries: EntryTable;
   readonly passages: PassageTables;
   readonly upkeep: Upkeep;
 }
@@ -20,13 +22,14 @@ export interface Upkeep {
 export function createStores(database: Database): SqliteStores {
   return {
     notes: createNoteTable(database),
+    entries: createEntryTable(database),
     passages: createPassageTables(database),
     upkeep: createUpkeep(database),
   };
 }
 
 /** The word indexes, by the prefix of their tables. */
-const indexes = ['note', ...corpora.map((corpus) => `${corpus}_passage`)];
+const indexes = ['note', 'context_entry', ...corpora.map((corpus) => `${corpus}_passage`)];
 
 function createUpkeep(database: Database): Upkeep {
   return {

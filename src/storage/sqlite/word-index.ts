@@ -1,5 +1,12 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { countedLeaves, createScorer, type DocumentTerms, type IndexStatistics, leafWeight } from '../../words/bm25.ts';
+import {
+  countedLeaves,
+  createScorer,
+  type DocumentTerms,
+  highestScore,
+  type IndexStatistics,
+  leafWeight,
+} from '../../words/bm25.ts';
 import { termText } from '../../words/term-text.ts';
 import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import {
@@ -8,8 +15,8 @@ import {
   essentialDocuments,
   isAlternatives,
   isSettled,
-  optionalMax,
   planCandidates,
+  roughWords,
 } from '../candidates.ts';
 import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
 import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
@@ -26,6 +33,12 @@ export interface WordIndex {
 export interface KeyFilter {
   readonly sql: string | undefined;
   readonly values: readonly SQLInputValue[];
+}
+
+interface Pool {
+  pool: Ranked[];
+  complete: boolean;
+  scoreMax: number;
 }
 
 export function createWordIndex(database: Database, config: WordIndexConfig): WordIndex {
@@ -46,29 +59,32 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
     },
     find(query, filter, { limit, offset }) {
       const match = renderMatch(query);
-      if (match === undefined) return { found: [], total: 0 };
-      const { pool, complete } = findPool(query, match, filter);
+      if (match === undefined) return { found: [], total: 0, scoreMax: 0 };
+      const { pool, complete, scoreMax } = findPool(query, match, filter);
       const total = complete && pool.length < poolMax ? pool.length : countMatches(match, filter);
       const found = pool.slice(offset, offset + limit);
       const missing = Math.min(limit, total - offset) - found.length;
       if (missing > 0) found.push(...behind(pool, match, filter, missing, Math.max(0, offset - pool.length)));
-      return { found, total };
+      return { found, total, scoreMax };
     },
   };
 
-  function findPool(query: WordQuery, match: string, filter: KeyFilter): { pool: Ranked[]; complete: boolean } {
+  function findPool(query: WordQuery, match: string, filter: KeyFilter): Pool {
     const leaves = leavesOf(query);
     const statistics = readStatistics();
     const counts = countDocuments(leaves, statistics);
     const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
     const rarest = (leaf: WordLeaf) => Math.min(...membersOf(leaf).map((member) => counts.get(leafKey(member)) ?? 0));
     const score = createScorer(leaves, counts, statistics);
+    const scoreMax = highestScore(leaves, counts, statistics);
     for (let attempt = 0; ; attempt += 1) {
       const documentsMin = essentialDocuments[attempt] ?? Number.POSITIVE_INFINITY;
       const plan = planCandidates(leaves, rarest, documentsMin);
       const pool = rankPool(candidates(planned(query, match, plan), filter), score);
       const scores = pool.map((ranked) => ranked.score);
-      if (isSettled(attempt, plan, scores, poolMax, weightOf)) return { pool, complete: plan.optional.length === 0 };
+      if (isSettled(attempt, query, plan, scores, poolMax, weightOf)) {
+        return { pool, complete: plan.optional.length === 0, scoreMax };
+      }
     }
   }
 
@@ -139,11 +155,12 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
 }
 
 /** Candidates must have an essential word; FTS5 looks at the next rarest ones too, for its rough order. */
-function planned(query: WordQuery, match: string, { essential, optional }: CandidatePlan): string {
-  if (optional.length === 0) return match;
-  const must = renderMatch(anyOf(essential)) ?? '';
+function planned(query: WordQuery, match: string, plan: CandidatePlan): string {
+  if (plan.optional.length === 0) return match;
+  const must = renderMatch(anyOf(plan.essential)) ?? '';
   if (!isAlternatives(query)) return `(${match}) AND (${must})`;
-  return `(${must}) OR ((${must}) AND (${renderMatch(anyOf(optional.slice(0, optionalMax)))}))`;
+  const rough = renderMatch(anyOf(roughWords(plan)));
+  return rough === undefined ? must : `(${must}) OR ((${must}) AND (${rough}))`;
 }
 
 function condition(filter: KeyFilter): string {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isWithinLabel } from './answer-guard.ts';
 
-const echo = (searchQuery: string | undefined) => isWithinLabel({ searchQuery, hitLabels: [] }, 'finance');
+const none = { searchQuery: undefined, hitLabels: [], labelled: undefined, total: 1 };
+const echo = (searchQuery: string | undefined) => isWithinLabel({ ...none, searchQuery }, 'finance');
 
 test('an echo with the label as a clause of its own is fine', () => {
   const fine = [
@@ -45,9 +46,15 @@ test('an echo that lets an operator, a quote, a parenthesis or a backslash reach
 
 test('without an echo the labels of the hits decide, where they are shown', () => {
   assert.equal(echo(undefined), true);
-  const hits = (...hitLabels: (string[] | undefined)[]) =>
-    isWithinLabel({ searchQuery: undefined, hitLabels }, 'finance');
+  const hits = (...hitLabels: (string[] | undefined)[]) => isWithinLabel({ ...none, hitLabels }, 'finance');
   assert.equal(hits(['finance', 'hr'], undefined), true);
   assert.equal(hits(['finance'], ['hr']), false);
   assert.equal(hits([]), false);
+});
+
+test('fewer results with the label than results means that the label was optional (reference §4.3)', () => {
+  const counted = (labelled: number, total: number) => isWithinLabel({ ...none, labelled, total }, 'finance');
+  assert.equal(counted(3, 3), true);
+  assert.equal(counted(2, 3), false);
+  assert.equal(counted(12_345, 10_000), true);
 });

@@ -1,11 +1,20 @@
+export interface LabelEvidence {
+  searchQuery: string | undefined;
+  hitLabels: readonly (readonly string[] | undefined)[];
+  labelled: number | undefined;
+  total: number;
+}
+
 /**
- * The tripwire behind the query guard: looks at what Fess says that it searched for, and at the labels of what it found
- * where the operator lets Fess show them. A false answer means that the hits must not leave the bridge.
+ * The tripwire behind the query guard: looks at what Fess says that it searched for, at how many of the results have the
+ * label, and at the labels of the hits where the operator lets Fess show them. A false answer means that the hits must not
+ * leave the bridge.
+ *
+ * The count is what finds a server with `query.orsearch.min.hit.count`: it searches again with OR when it finds little,
+ * and then the label is optional, without a trace in the echo. Totals end at 10,000, counts do not.
  */
-export function isWithinLabel(
-  answer: { searchQuery: string | undefined; hitLabels: readonly (readonly string[] | undefined)[] },
-  label: string,
-): boolean {
+export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
+  if (answer.labelled !== undefined && answer.labelled < answer.total) return false;
   if (answer.searchQuery !== undefined && !isFiltered(answer.searchQuery, label)) return false;
   return answer.hitLabels.every((labels) => labels === undefined || labels.includes(label));
 }

@@ -3,12 +3,12 @@ import { guardQuery } from './query-guard.ts';
 
 /** Facets as the tools take them; the names are those of Fess without `facet.`. */
 export interface FessFacets {
-  field?: readonly string[];
-  query?: readonly string[];
-  size?: number;
-  minDocCount?: number;
-  sort?: string;
-  missing?: string;
+  field?: readonly string[] | undefined;
+  query?: readonly string[] | undefined;
+  size?: number | undefined;
+  minDocCount?: number | undefined;
+  sort?: string | undefined;
+  missing?: string | undefined;
 }
 
 export interface FessGeo {
@@ -54,7 +54,14 @@ const facetFields = [
   'url',
 ];
 
+/** A request line of Fess has 8 KiB. */
+const facetsMax = 20;
+
 export function guardFacets(facets: FessFacets): FessFacets {
+  for (const name of ['field', 'query'] as const) {
+    if ((facets[name]?.length ?? 0) > facetsMax)
+      throw invalid(`facets.${name}`, `must be at most ${facetsMax} of them`);
+  }
   for (const field of facets.field ?? []) {
     if (!facetFields.includes(field)) throw invalid('facets.field', `must be one of ${facetFields.join(', ')}`);
   }

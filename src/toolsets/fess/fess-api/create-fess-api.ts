@@ -61,7 +61,6 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
     popularWords: (request, options) => call((api) => api.popularWords(request, options), options),
     labels: (options) => call((api) => api.labels(options), options),
     health: (options) => call((api) => api.health(options), options),
-    keepsLabel: (label, options) => call((api) => api.keepsLabel(label, options), options),
     document: (docId, label, options) => call((api) => api.document(docId, label, options), options),
     cachedPage: (document, options) => adapters[version].cachedPage(document, options),
     original: (document, options) => adapters[version].original(document, options),

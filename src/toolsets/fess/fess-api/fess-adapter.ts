@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { CarrelError } from '../../../base/errors.ts';
 import { isWithinLabel } from '../answer-guard.ts';
 import { guardDocId, guardLabel } from '../parameter-guard.ts';
@@ -46,7 +45,6 @@ export function createFessAdapter(client: FessClient, dialect: FessDialect, look
     labels: async (options) =>
       readLabels(await getList(adapter, dialect.labels, dialect.labelsKey, new URLSearchParams(), options)),
     health: (options) => health(adapter, options),
-    keepsLabel: (label, options) => keepsLabel(adapter, label, options),
     document: async (docId, label, options) => {
       const document = await lookUp(adapter, docId, label, options);
       lookedUp.add(document);
@@ -76,7 +74,7 @@ async function search(adapter: Adapter, request: FessSearchRequest, options?: Fe
   // After some failures Fess answers 400 for an engine that is down, as it does for a query that it cannot parse.
   if (response.status === 400) await ruleOutOutage(adapter, options);
   const body = dialect.open(jsonObject(response), endpoint);
-  const found = readSearchAnswer(body, sent, request.facets?.query ?? []);
+  const found = readSearchAnswer(body, sent, request.facets);
   if (found === null) throw fessError('unexpected_shape', { endpoint, httpStatus: response.status });
   // Totals and facets tell of documents too, so a page without hits is checked as well.
   if (found.answer.total > 0 && !isWithinLabel(found, request.label)) {
@@ -84,17 +82,6 @@ async function search(adapter: Adapter, request: FessSearchRequest, options?: Fe
   }
   if (found.answer.total === 0) found.answer.isOutageRuledOut = await ruleOutOutage(adapter, options);
   return found;
-}
-
-/** A word that nobody wrote: whatever is found, is found for the sake of the label alone. */
-async function keepsLabel(adapter: Adapter, label: string, options?: FessCallOptions): Promise<boolean> {
-  const query = randomUUID().replaceAll('-', '');
-  try {
-    return (await search(adapter, { label, query, num: 1 }, options)).answer.total === 0;
-  } catch (error) {
-    if (faultOf(error) === 'label_not_applied') return false;
-    throw error;
-  }
 }
 
 async function lookUp(

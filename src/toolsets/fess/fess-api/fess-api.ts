@@ -13,12 +13,6 @@ export interface FessApi {
   labels(options?: FessCallOptions): Promise<FessLabel[]>;
   /** `red` is an answer; a server whose engine does not answer at all is a `fess_error`. */
   health(options?: FessCallOptions): Promise<FessHealth>;
-  /**
-   * Whether the server requires the label. One with `query.orsearch.min.hit.count` set searches again with OR when it
-   * finds little, and then the label is optional, without a trace in the answer: no query can be kept within a domain
-   * there, unless the operator also lets Fess return `label`, so that hits can be checked.
-   */
-  keepsLabel(label: string, options?: FessCallOptions): Promise<boolean>;
   /** The document of this id within the label, else `resource_not_found`. */
   document(docId: string, label: string, options?: FessCallOptions): Promise<FessDocument>;
   /** The crawled HTML that Fess keeps; null if it has none. */
@@ -42,13 +36,13 @@ export interface FessSearchRequest {
   label: string;
   query: string;
   /** From 0. */
-  start?: number;
+  start?: number | undefined;
   /** 1 to 100, 20 unless told. */
-  num?: number;
-  sort?: string;
-  lang?: string;
-  facets?: FessFacets;
-  geo?: FessGeo;
+  num?: number | undefined;
+  sort?: string | undefined;
+  lang?: string | undefined;
+  facets?: FessFacets | undefined;
+  geo?: FessGeo | undefined;
 }
 
 export interface FessSearchAnswer {

@@ -126,7 +126,8 @@ test('nobody at the address is fess_unreachable, with the endpoint and no status
   await fess.close();
   const api = createFessApi({ ...config, baseUrl: fess.url });
   const error = await failure(api.search({ label, query: 'test' }));
-  assert.deepEqual([error.code, error.data], ['fess_unreachable', { httpStatus: null, endpoint: '/api/v1/documents' }]);
+  const data = { httpStatus: null, endpoint: '/api/v1/documents', message: error.message };
+  assert.deepEqual([error.code, error.data], ['fess_unreachable', data]);
   assertClean(error, fess.url);
   assert.equal(await api.detect(), undefined);
   api.close();

@@ -49,9 +49,10 @@ export interface FessFaultFacts {
 
 export function fessError(fault: FessFault, facts: FessFaultFacts): CarrelError {
   const { endpoint, httpStatus, errorId, retryAfterSeconds, cause } = facts;
-  return new CarrelError('fess_error', messages[fault], {
+  const message = messages[fault];
+  return new CarrelError('fess_error', message, {
     cause,
-    data: { httpStatus, endpoint, fault, ...(errorId === undefined ? {} : { errorId }) },
+    data: { httpStatus, endpoint, message, fault, ...(errorId === undefined ? {} : { errorId }) },
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 }
@@ -59,12 +60,12 @@ export function fessError(fault: FessFault, facts: FessFaultFacts): CarrelError 
 export function fessUnreachable(endpoint: string, cause: unknown): CarrelError {
   const message =
     'Fess cannot be reached. Try again later; if it persists, the operator must check fessBaseUrl and the server.';
-  return new CarrelError('fess_unreachable', message, { cause, data: { httpStatus: null, endpoint } });
+  return new CarrelError('fess_unreachable', message, { cause, data: { httpStatus: null, endpoint, message } });
 }
 
 export function fessTimeout(endpoint: string, timeoutMs: number): CarrelError {
   const message = `Fess did not answer within ${timeoutMs} ms. Try again, or ask for fewer results.`;
-  return new CarrelError('fess_timeout', message, { data: { httpStatus: null, endpoint } });
+  return new CarrelError('fess_timeout', message, { data: { httpStatus: null, endpoint, message } });
 }
 
 export function faultOf(error: unknown): FessFault | undefined {

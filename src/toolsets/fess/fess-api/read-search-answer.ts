@@ -1,4 +1,4 @@
-import { resultWindow } from '../parameter-guard.ts';
+import { type FessFacets, resultWindow } from '../parameter-guard.ts';
 import type { FessFacetCount, FessFacetCounts, FessHit, FessSearchAnswer } from './fess-api.ts';
 import { isRecord } from './fess-errors.ts';
 import type { SearchParameters } from './search-parameters.ts';
@@ -9,6 +9,9 @@ export interface ReadSearch {
   searchQuery: string | undefined;
   /** Of each hit, where Fess shows them. */
   hitLabels: (string[] | undefined)[];
+  /** How many of the results have the label; undefined where Fess does not count. */
+  labelled: number | undefined;
+  total: number;
   queryId: string;
   requestedTime: number;
 }
@@ -17,7 +20,7 @@ export interface ReadSearch {
 export function readSearchAnswer(
   body: Record<string, unknown>,
   sent: SearchParameters,
-  asked: readonly string[],
+  asked: FessFacets | undefined,
 ): ReadSearch | null {
   const { record_count: total, data, search_query: searchQuery } = body;
   if (typeof total !== 'number' || !Array.isArray(data)) return null;
@@ -31,7 +34,7 @@ export function readSearchAnswer(
       num: sent.num,
       nextStart: documents.length > 0 && next < Math.min(total, resultWindow) ? next : undefined,
       hits: documents.map(readHit),
-      facets: readFacets(body, sent.facetQueries, asked),
+      facets: hasFacets(asked) ? readFacets(body, sent, asked.query ?? []) : undefined,
       relatedQueries: strings(body['related_query']),
       isPartial: body['partial'] === true,
       isOutageRuledOut: true,
@@ -41,6 +44,8 @@ export function readSearchAnswer(
     hitLabels: documents.map(({ label }) =>
       label === undefined ? undefined : strings(Array.isArray(label) ? label : [label]),
     ),
+    labelled: labelCount(body, sent.labelQuery),
+    total,
     queryId: text(body['query_id']),
     requestedTime: numberOf(body['requested_time'], 0),
   };
@@ -70,10 +75,20 @@ function readHit(document: Record<string, unknown>): FessHit {
   };
 }
 
-/** Facet queries come back as they were sent, which is not always as the caller wrote them. */
+function hasFacets(asked: FessFacets | undefined): asked is FessFacets {
+  return (asked?.field?.length ?? 0) + (asked?.query?.length ?? 0) > 0;
+}
+
+function labelCount(body: Record<string, unknown>, labelQuery: string): number | undefined {
+  return records(body['facet_query'])
+    .map(readCount)
+    .find(({ value }) => value === labelQuery)?.count;
+}
+
+/** Facet queries come back as they were sent, which is not always as the caller wrote them; the first is our own. */
 function readFacets(
   body: Record<string, unknown>,
-  sent: readonly string[],
+  { facetQueries, labelQuery }: SearchParameters,
   asked: readonly string[],
 ): FessFacetCounts | undefined {
   if (!Array.isArray(body['facet_field']) && !Array.isArray(body['facet_query'])) return undefined;
@@ -84,7 +99,8 @@ function readFacets(
     })),
     queries: records(body['facet_query'])
       .map(readCount)
-      .map(({ value, count }) => ({ value: asked[sent.indexOf(value)] ?? value, count })),
+      .filter(({ value }, index) => index > 0 || value !== labelQuery)
+      .map(({ value, count }) => ({ value: asked[facetQueries.indexOf(value)] ?? value, count })),
   };
 }
 

@@ -9,6 +9,8 @@ export interface SearchParameters {
   num: number;
   /** What was sent for each facet query, in the order in which the caller gave them. */
   facetQueries: readonly string[];
+  /** A facet query of our own: how many of the results have the label. */
+  labelQuery: string;
 }
 
 /** The guarded request in Fess's own parameters. `num` is always there, because the server's default is not ours. */
@@ -26,11 +28,12 @@ export function searchParameters(request: FessSearchRequest): SearchParameters {
   }
   const facets = guardFacets(request.facets ?? {});
   for (const field of facets.field ?? []) params.append('facet.field', field);
-  for (const query of facets.query ?? []) params.append('facet.query', query);
+  const labelQuery = `label:"${guardLabel(request.label)}"`;
+  for (const query of [labelQuery, ...(facets.query ?? [])]) params.append('facet.query', query);
   for (const name of ['size', 'minDocCount', 'sort', 'missing'] as const) {
     if (facets[name] !== undefined) params.set(`facet.${name}`, String(facets[name]));
   }
-  return { params, start, num, facetQueries: facets.query ?? [] };
+  return { params, start, num, facetQueries: facets.query ?? [], labelQuery };
 }
 
 export function suggestParameters(request: FessSuggestRequest, dialect: FessDialect): URLSearchParams {

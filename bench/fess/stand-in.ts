@@ -1,0 +1,10 @@
+/** The stand-in for Fess in a process of its own, so that it takes nothing from those who are measured. */
+import { generateCorpus } from '../../test/fakes/fess/corpus.ts';
+import { startFakeFess } from '../../test/fakes/fess/start-fake-fess.ts';
+
+const fess = await startFakeFess({ version: '15.4', ...generateCorpus({ documentsPerLabel: 20 }) });
+// It remembers every request for tests; a benchmark makes too many.
+fess.onRequest(() => {
+  fess.requests.length = 0;
+});
+process.stderr.write(`listening on ${fess.url}\n`);

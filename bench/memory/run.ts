@@ -1,0 +1,141 @@
+/**
+ * LoCoMo through the context tools themselves: every turn is stored with store_context_batch, every question asked with
+ * the search tools in its own thread. Recall of the evidence turns, tokens of an answer, and latency.
+ *
+ *     node bench/memory/run.ts --data ../shared/data --split test
+ *
+ * Category 5 (what was never said) is left out, as in the published figures.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { silentLogger } from '../../src/base/log.ts';
+import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
+import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
+import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import type { Call } from '../../src/tools/call.ts';
+import { estimateTokens } from '../../src/tools/token-estimate.ts';
+import { contextSlice } from '../../src/toolsets/context/context-slice.ts';
+import { createContextToolset } from '../../src/toolsets/context/toolset.ts';
+import { type DataSet, loadDataSet } from '../quality/data-set.ts';
+import { type Figures, figuresOf, meanFigures } from '../quality/metrics.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    data: { type: 'string', default: '../shared/data' },
+    split: { type: 'string', default: 'test' },
+  },
+});
+
+const set = loadDataSet(options.data, 'locomo');
+if (set === undefined) throw new Error(`locomo is not in ${options.data}`);
+const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+const storage = await createSqliteStorage({ path: join(folder, 'memory.db') });
+const provider = createLocalEmbeddings({
+  modelFolder: bundledModelFolder(),
+  threads: 1,
+  queuedTextsMax: 1_000_000,
+  textTimeoutMs: 60_000,
+});
+const defaults = Object.fromEntries(Object.entries(contextSlice.fields).map(([name, field]) => [name, field.default]));
+const toolset = await createContextToolset(defaults as never, { storage, embeddings: provider, log: silentLogger });
+const call: Call = {
+  caller: { id: 'bench', owner: 'bench' },
+  signal: new AbortController().signal,
+  report: () => {},
+  log: silentLogger,
+};
+const run = async (name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> => {
+  const tool = toolset.tools.find((each) => each.name === name);
+  if (tool === undefined) throw new Error(`no tool ${name}`);
+  return (await tool.run(tool.input.parse(input), call)) as Record<string, unknown>;
+};
+
+try {
+  const passageOf = await storeAll(set);
+  await embedAll();
+  console.log('| tool | n | nDCG@10 | R@5 | R@10 | MRR@10 | tokens of 5 results | p50 ms | p99 ms |');
+  console.log('|---|---|---|---|---|---|---|---|---|');
+  await ask(set, passageOf, 'fts_search_context', (text) => ({ query: anyWord(text), mode: 'boolean' }));
+  await ask(set, passageOf, 'semantic_search_context', (text) => ({ query: text }));
+  await ask(set, passageOf, 'hybrid_search_context', (text) => ({ query: text }));
+} finally {
+  await toolset.close?.();
+  await provider.close();
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** The passage of each context_id. */
+async function storeAll(data: DataSet): Promise<Map<number, number>> {
+  const start = performance.now();
+  const passageOf = new Map<number, number>();
+  for (let at = 0; at < data.passages.length; at += 100) {
+    const batch = data.passages.slice(at, at + 100);
+    const entries = batch.map(({ text, group }, index) => ({
+      thread_id: group,
+      source: (at + index) % 2 === 0 ? 'user' : 'agent',
+      text,
+    }));
+    const { results } = await run('store_context_batch', { entries });
+    (results as { context_id: number }[]).forEach(({ context_id: id }, index) => {
+      passageOf.set(id, at + index);
+    });
+  }
+  console.error(`${data.passages.length} turns stored in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  return passageOf;
+}
+
+async function embedAll(): Promise<void> {
+  const start = performance.now();
+  for (;;) {
+    const { semantic_search: status } = await run('get_statistics', {});
+    if ((status as { coverage_percentage: number }).coverage_percentage === 100) break;
+    await delay(1000);
+  }
+  console.error(`embedded in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+}
+
+async function ask(
+  data: DataSet,
+  passageOf: ReadonlyMap<number, number>,
+  tool: string,
+  input: (text: string) => Record<string, unknown>,
+): Promise<void> {
+  const figures: Figures[] = [];
+  const times: number[] = [];
+  let tokens = 0;
+  const queries = data.queries.filter(({ split }) => options.split === 'all' || split === options.split);
+  for (const { text, group, relevant } of queries) {
+    const start = performance.now();
+    const { results } = await run(tool, { ...input(text), thread_id: group, limit: 10 });
+    times.push(performance.now() - start);
+    const found = results as { id: number }[];
+    tokens += estimateTokens(JSON.stringify(found.slice(0, 5)));
+    figures.push(
+      figuresOf(
+        found.map(({ id }) => passageOf.get(id) ?? -1),
+        relevant,
+      ),
+    );
+  }
+  times.sort((a, b) => a - b);
+  const { ndcg10, recall5, recall10, mrr10 } = meanFigures(figures);
+  const at = (share: number) => (times[Math.floor(times.length * share)] ?? 0).toFixed(1);
+  const numbers = [ndcg10, recall5, recall10, mrr10].map((value) => value.toFixed(3)).join(' | ');
+  const cost = Math.round(tokens / queries.length);
+  console.log(`| ${tool} | ${queries.length} | ${numbers} | ${cost} | ${at(0.5)} | ${at(0.99)} |`);
+}
+
+/** The words of a question as alternatives: all of them are in no turn. */
+function anyWord(text: string): string {
+  return text
+    .replace(/[^\p{L}\p{N}\s]+/gu, ' ')
+    .trim()
+    .split(/\s+/)
+    .slice(0, 60)
+    .map((word) => word.toLowerCase())
+    .join(' OR ');
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
+
+const hashBytes = 20;
+const batch = 64;
+
+/** Keeps vectors on disk between runs, by model and text: embedding the sets takes half an hour on two cores. */
+export function createCachedEmbeddings(provider: EmbeddingProvider, folder: string, set: string): EmbeddingProvider {
+  const dimensions = provider.dimensions ?? 0;
+  const file = join(folder, `${set}.${provider.name.replace(/\W+/g, '-')}.vectors`);
+  const known = new Map<string, Float32Array>();
+  mkdirSync(folder, { recursive: true });
+  if (existsSync(file)) readInto(known, readFileSync(file), dimensions);
+
+  async function embedMissing(texts: readonly string[]): Promise<void> {
+    const missing = [...new Set(texts)].filter((text) => !known.has(hashOf(text)));
+    for (let start = 0; start < missing.length; start += batch) {
+      const part = missing.slice(start, start + batch);
+      const vectors = await provider.embed(part);
+      const records = part.map((text, index) => {
+        const vector = vectors[index] ?? new Float32Array(dimensions);
+        known.set(hashOf(text), vector);
+        return Buffer.concat([
+          Buffer.from(hashOf(text), 'hex'),
+          Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
+        ]);
+      });
+      appendFileSync(file, Buffer.concat(records));
+    }
+  }
+
+  return {
+    name: provider.name,
+    dimensions,
+    async embed(texts) {
+      await embedMissing(texts);
+      return texts.map((text) => known.get(hashOf(text)) ?? new Float32Array(dimensions));
+    },
+    close: () => provider.close(),
+  };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha1').update(text).digest('hex');
+}
+
+/** A record that was cut short by an interrupted run is the last one, and is left out. */
+function readInto(known: Map<string, Float32Array>, bytes: Buffer, dimensions: number): void {
+  const record = hashBytes + 4 * dimensions;
+  for (let at = 0; at + record <= bytes.length; at += record) {
+    const vector = new Float32Array(dimensions);
+    new Uint8Array(vector.buffer).set(bytes.subarray(at + hashBytes, at + record));
+    known.set(bytes.toString('hex', at, at + hashBytes), vector);
+  }
+}

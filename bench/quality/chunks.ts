@@ -1,0 +1,42 @@
+/**
+ * How often the chunker leaves an answer in one piece: `node bench/quality/chunks.ts --data ../shared/data`.
+ * The spans are the exact answers of the chroma-chunking set; beside ours, a cut at every 1,200 characters.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { chunkText } from '../../src/search/chunking.ts';
+import type { Span } from '../../src/search/sentences.ts';
+
+const { values: options } = parseArgs({ options: { data: { type: 'string', default: '../shared/data' } } });
+const unitsMax = 1200;
+
+const documents = new Map(rows<{ id: string; text: string }>('documents').map(({ id, text }) => [id, text]));
+const spans = rows<{ doc_id: string } & Span>('spans');
+show('our chunker', (text) => chunkText(text, { unitsMax }));
+show('a cut every 1,200 characters', (text) =>
+  Array.from({ length: Math.ceil(text.length / unitsMax) }, (_, number) => ({
+    start: number * unitsMax,
+    end: Math.min(text.length, (number + 1) * unitsMax),
+  })),
+);
+
+function show(label: string, cut: (text: string) => Span[]): void {
+  const started = performance.now();
+  const chunks = new Map([...documents].map(([id, text]) => [id, cut(text)]));
+  const elapsedMs = performance.now() - started;
+  const all = [...chunks.values()].flat();
+  const whole = spans.filter(({ doc_id, start, end }) =>
+    chunks.get(doc_id)?.some((chunk) => chunk.start <= start && chunk.end >= end),
+  );
+  const meanUnits = all.reduce((sum, { start, end }) => sum + end - start, 0) / all.length;
+  console.log(
+    `${label}: ${all.length} chunks of ${meanUnits.toFixed(0)} characters, ` +
+      `${((100 * whole.length) / spans.length).toFixed(1)} % of ${spans.length} answers whole, ${elapsedMs.toFixed(0)} ms`,
+  );
+}
+
+function rows<T>(name: string): T[] {
+  const lines = readFileSync(join(options.data, 'chroma-chunking', `${name}.jsonl`), 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line): T => JSON.parse(line));
+}

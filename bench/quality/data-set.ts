@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A test collection: passages, questions, and which passages answer them. Numbers are positions in the corpus. */
+export interface DataSet {
+  name: string;
+  passages: BenchPassage[];
+  queries: BenchQuery[];
+}
+
+export interface BenchPassage {
+  text: string;
+  title: string;
+  /** Queries see only the passages of their own group: a thread (LoCoMo), a language (XQuAD-R), or everything. */
+  group: string;
+  /** The passage before it in the same session of a thread. */
+  before: number | undefined;
+}
+
+export interface BenchQuery {
+  text: string;
+  split: string;
+  group: string;
+  /** Passage → gain. */
+  relevant: Map<number, number>;
+}
+
+interface Row {
+  id: string;
+  text: string;
+  title?: string;
+  meta?: Record<string, unknown>;
+}
+
+export function loadDataSet(folder: string, name: string): DataSet | undefined {
+  const file = (part: string) => join(folder, name, `${part}.jsonl`);
+  if (!existsSync(file('corpus'))) return undefined;
+  const rows = readRows<Row>(file('corpus'));
+  const numbers = new Map(rows.map((row, number) => [row.id, number]));
+  const relevant = new Map<string, Map<number, number>>();
+  for (const judgement of readRows<{ query_id: string; doc_id: string; relevance: number }>(file('qrels'))) {
+    const number = numbers.get(judgement.doc_id);
+    if (number === undefined) continue;
+    const known = relevant.get(judgement.query_id) ?? new Map<number, number>();
+    relevant.set(judgement.query_id, known.set(number, judgement.relevance));
+  }
+  return {
+    name,
+    passages: rows.map((row, number) => ({
+      text: row.text,
+      title: row.title ?? '',
+      group: groupOf(name, row),
+      before: number > 0 && sameSession(name, rows[number - 1], row) ? number - 1 : undefined,
+    })),
+    queries: readRows<Row>(file('queries')).flatMap((row) => {
+      const judged = relevant.get(row.id);
+      // Category 5 of LoCoMo asks for what was never said; the published figures leave it out.
+      if (!judged || (name === 'locomo' && row.meta?.['category'] === 5)) return [];
+      return [
+        { text: row.text, split: String(row.meta?.['split'] ?? 'test'), group: groupOf(name, row), relevant: judged },
+      ];
+    }),
+  };
+}
+
+/** Each group as a set of its own, with an index and statistics of its own. */
+export function splitByGroup(set: DataSet): DataSet[] {
+  return [...new Set(set.passages.map(({ group }) => group))].sort().map((group) => {
+    const numbers = new Map<number, number>();
+    const passages = set.passages.filter((passage, number) => {
+      if (passage.group === group) numbers.set(number, numbers.size);
+      return passage.group === group;
+    });
+    const queries = set.queries
+      .filter((query) => query.group === group)
+      .map((query) => ({
+        ...query,
+        relevant: new Map([...query.relevant].map(([number, gain]) => [numbers.get(number) ?? -1, gain])),
+      }));
+    return { name: `${set.name} ${group}`, passages, queries };
+  });
+}
+
+function groupOf(name: string, row: Row): string {
+  if (name === 'locomo') return String(row.meta?.['thread_id']);
+  return name === 'xquad-r' ? String(row.meta?.['lang']) : '';
+}
+
+function sameSession(name: string, before: Row | undefined, row: Row): boolean {
+  if (name !== 'locomo') return false;
+  return before?.meta?.['thread_id'] === row.meta?.['thread_id'] && before?.meta?.['session'] === row.meta?.['session'];
+}
+
+function readRows<T>(file: string): T[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): T => JSON.parse(line));
+}

@@ -1,0 +1,114 @@
+/**
+ * Search quality on the test collections: words, meaning and both, with the shipped settings.
+ *
+ *     node bench/quality/run.ts --data ../shared/data --split test [--sets locomo,scifact] [--cache folder]
+ *
+ * Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks-search.md.
+ */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
+import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
+import { type FusionSettings, fuse } from '../../src/search/fusion.ts';
+import { type HybridDeps, searchHybrid } from '../../src/search/hybrid.ts';
+import { baselines } from './baselines.ts';
+import { createCachedEmbeddings } from './cached-embeddings.ts';
+import { type BenchQuery, type DataSet, loadDataSet, splitByGroup } from './data-set.ts';
+import { type BenchLegs, createBenchLegs } from './legs.ts';
+import { type Figures, figuresOf, meanFigures } from './metrics.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    data: { type: 'string', default: '../shared/data' },
+    sets: { type: 'string', default: 'locomo,scifact,cosqa,chroma-chunking,cranfield,xquad-r' },
+    split: { type: 'string', default: 'test' },
+    cache: { type: 'string', default: join(tmpdir(), 'carrel-bench-vectors') },
+  },
+});
+
+const settings: FusionSettings = { order: 'weighted', meaningSpan: 0.25, rrfK: 60 };
+const provider = createLocalEmbeddings({
+  modelFolder: bundledModelFolder(),
+  threads: 1,
+  queuedTextsMax: 1_000_000,
+  textTimeoutMs: 60_000,
+});
+
+console.log(row(['set (n)', 'run', 'nDCG@10', 'R@5', 'R@10', 'MRR@10']));
+console.log(row(['---', '---', '---', '---', '---', '---']));
+for (const name of options.sets.split(',')) {
+  const set = loadDataSet(options.data, name);
+  if (set) await report(set);
+  else console.error(`${name}: not in ${options.data}`);
+}
+await provider.close();
+
+async function report(set: DataSet): Promise<void> {
+  if (set.name === 'xquad-r') await reportLanguages(set);
+  else {
+    const legs = await createBenchLegs(set, createCachedEmbeddings(provider, options.cache, set.name));
+    const queries = set.queries.filter(({ split }) => split === options.split);
+    for (const [run, figures] of Object.entries(await measure(legs, queries, false))) {
+      console.log(row([`${set.name} ${options.split} (${queries.length})`, run, ...numbers(figures)]));
+    }
+    await legs.close();
+  }
+  for (const { run, figures } of options.split === 'test' ? (baselines[set.name] ?? []) : []) {
+    console.log(row([set.name, run, ...figures]));
+  }
+}
+
+async function measure(
+  legs: BenchLegs,
+  queries: readonly BenchQuery[],
+  wordsOnly: boolean,
+): Promise<Record<string, Figures>> {
+  const runs: Record<string, Figures[]> = {};
+  for (const query of queries) {
+    for (const [run, ranking] of Object.entries(await rankings(legs.forGroup(query.group), query.text, wordsOnly))) {
+      runs[run] ??= [];
+      runs[run].push(figuresOf(ranking, query.relevant));
+    }
+  }
+  return Object.fromEntries(Object.entries(runs).map(([run, figures]) => [run, meanFigures(figures)]));
+}
+
+async function rankings(deps: HybridDeps, text: string, wordsOnly: boolean): Promise<Record<string, number[]>> {
+  const words = (await deps.words.search(text, 10)).map(({ id }) => id);
+  if (wordsOnly) return { words };
+  const vector = await deps.meaning.embed(text);
+  const near = await deps.meaning.search(vector, 10);
+  const meaning = fuse(
+    near.map((match) => ({ id: match.id, words: undefined, meaning: match })),
+    settings,
+  );
+  const ids = (matches: readonly { id: number }[]) => matches.map(({ id }) => id);
+  const hybrid = await searchHybrid({ text, limit: 10 }, settings, deps);
+  const rrf = await searchHybrid({ text, limit: 10 }, { ...settings, order: 'rrf' }, deps);
+  return { words, meaning: ids(meaning), hybrid: ids(hybrid.matches), 'hybrid ordered by RRF 60': ids(rrf.matches) };
+}
+
+/** The model is an English one; of the eleven languages only the words are measured, each in an index of its own. */
+async function reportLanguages(set: DataSet): Promise<void> {
+  const means: number[] = [];
+  for (const language of splitByGroup(set)) {
+    const { words } = await measure(await createBenchLegs(language, undefined), language.queries, true);
+    means.push(words?.ndcg10 ?? 0);
+    console.log(row([language.name, 'words', ...(words ? numbers(words) : [])]));
+  }
+  const mean = means.reduce((sum, value) => sum + value, 0) / means.length;
+  console.log(row([set.name, 'words, mean of languages', shown(mean), '', '', '']));
+}
+
+function numbers({ ndcg10, recall5, recall10, mrr10 }: Figures): string[] {
+  return [ndcg10, recall5, recall10, mrr10].map(shown);
+}
+
+function shown(value: number): string {
+  return value.toFixed(3).replace(/^0/, '');
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}

@@ -1,0 +1,78 @@
+import { CarrelError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Config } from '../config/load.ts';
+import { isLoopbackHost } from '../http/guards.ts';
+import type { CallJobs } from '../jobs/call-jobs.ts';
+import { fessRevision } from '../mcp/protocol-versions.ts';
+import type { Toolset } from '../tools/toolset.ts';
+import { openFessLog } from '../toolsets/fess/fess-log.ts';
+import { fessSlice } from '../toolsets/fess/fess-slice.ts';
+import { type FessConfig, findFessConfig, readFessConfig } from '../toolsets/fess/read-fess-config.ts';
+import { createFessToolset } from '../toolsets/fess/toolset.ts';
+import { ownTargets } from './own-targets.ts';
+import type { Flags, Role } from './role.ts';
+
+/** `carrel fess`: the bridge as its specification has it, with a configuration file of its own. */
+export const fessRole: Role = {
+  name: 'fess',
+  summary: 'the bridge to a Fess search server (reads ~/.mcp-feiss/config.json)',
+  instructions:
+    'Searches and reads the documents of one or more knowledge domains in a Fess server. Each tool name and description says which domain it serves. Search first, then read the documents that matter; a call that takes long answers with a jobId for job_get.',
+  slices: [],
+  overrides: { 'http.port': { default: 0, env: [] } },
+  revisions: fessRevision,
+  tokenBeyondLoopback: false,
+  bareCalls: false,
+  envFile: false,
+  prepare(flags, env) {
+    const named = flags['config'];
+    return roleOf(readFessConfig(env, typeof named === 'string' ? named : undefined), flags);
+  },
+  async openToolsets() {
+    throw new CarrelError('internal', 'The role was opened before its configuration was read.');
+  },
+};
+
+/** The bridge inside `carrel serve`: there if it is configured. A file that is there and wrong stops the start. */
+export async function openFessForServe({ config, log, jobs }: FessContext): Promise<Toolset | undefined> {
+  const { configFile } = config.of(fessSlice);
+  const file = configFile ?? findFessConfig(process.env);
+  if (file === undefined) return undefined;
+  const fess = readFessConfig(process.env, file);
+  for (const warning of fess.warnings) log.warn(warning);
+  return createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) });
+}
+
+interface FessContext {
+  config: Config;
+  log: Logger;
+  jobs: CallJobs;
+}
+
+function roleOf(fess: FessConfig, flags: Flags): Role {
+  const { httpTransport, security, limits } = fess;
+  const host = typeof flags['host'] === 'string' ? flags['host'] : httpTransport.bindAddress;
+  if (!isLoopbackHost(host) && !fess.allowsOtherHosts) throw exposed(fess, host);
+  return {
+    ...fessRole,
+    overrides: {
+      'http.host': { default: httpTransport.bindAddress, env: [] },
+      'http.port': { default: httpTransport.port, env: [] },
+      'http.path': { default: httpTransport.path, env: [] },
+      'http.authToken': { default: security.httpAuthToken, env: [] },
+      // The toolset has a bound of its own; the program's must not be reached before it.
+      'tools.inFlightMax': { default: Math.max(64, limits.maxInFlightRequests * 16), env: [] },
+    },
+    streams: httpTransport.enableSse,
+    warnings: fess.warnings,
+    openLog: (debug) => openFessLog(fess, debug),
+    openToolsets: async (config, log, jobs) => [createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) })],
+  };
+}
+
+function exposed({ file }: FessConfig, host: string): CarrelError {
+  return new CarrelError(
+    'invalid_config',
+    `${file}: httpTransport.bindAddress ${JSON.stringify(host)} is not loopback, and binding to other addresses is disabled. Set security.allowNonLocalhostBind to true to allow it, or use 127.0.0.1.`,
+  );
+}

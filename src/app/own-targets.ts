@@ -1,0 +1,9 @@
+import type { Config } from '../config/load.ts';
+import { httpSlice } from '../config/slices.ts';
+
+/** A page fetcher that reaches the program's own port could be made to call its tools. */
+export function ownTargets(config: Config): string[] {
+  const { transport, port } = config.of(httpSlice);
+  if (transport !== 'http' || port === 0) return [];
+  return ['localhost', '127.0.0.0/8', '[::1]', '[::]', '0.0.0.0'].map((host) => `${host}:${port}`);
+}

@@ -1,0 +1,30 @@
+import { createSlots, type SlotsOptions } from '../base/slots.ts';
+import type { Toolset } from '../tools/toolset.ts';
+
+/** Bounds what runs at the same time: all calls together, and those of a toolset that has a bound of its own. */
+export interface Gates {
+  /** Waits for a free place behind every gate, and says so before the work begins. */
+  pass<Result>(
+    toolset: Toolset,
+    signal: AbortSignal,
+    entered: () => void,
+    work: () => Promise<Result>,
+  ): Promise<Result>;
+}
+
+export function createGates(toolsets: readonly Toolset[], inFlight: SlotsOptions): Gates {
+  const common = createSlots(inFlight);
+  const own = new Map(toolsets.flatMap((set) => (set.inFlight ? [[set, createSlots(set.inFlight)]] : [])));
+  return {
+    async pass(toolset, signal, entered, work) {
+      const releases: (() => void)[] = [];
+      try {
+        for (const slots of [common, own.get(toolset)]) if (slots) releases.push(await slots.acquire(signal));
+        entered();
+        return await work();
+      } finally {
+        for (const release of releases) release();
+      }
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { Span } from './sentences.ts';
+
+export type BlockKind = 'heading' | 'prose' | 'code' | 'table';
+
+export type Block =
+  | (Span & { kind: 'prose' | 'code' | 'table' })
+  | (Span & { kind: 'heading'; level: number; title: string });
+
+/**
+ * The blocks of a text, in order: headings (Markdown, setext and wiki style), fenced code, pipe tables, and paragraphs.
+ * Text without any markup is paragraphs between blank lines. Blocks carry no white space at their ends.
+ */
+export function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  const lines = linesOf(text);
+  for (let index = 0; index < lines.length; ) {
+    const line = lines[index];
+    if (!line || line.text.trim() === '') {
+      index += 1;
+      continue;
+    }
+    const taken =
+      takeFence(lines, index) ?? takeHeading(lines, index) ?? takeTable(lines, index) ?? takeParagraph(lines, index);
+    blocks.push(taken.block);
+    index = taken.next;
+  }
+  return blocks;
+}
+
+interface Line extends Span {
+  text: string;
+}
+
+interface Taken {
+  block: Block;
+  next: number;
+}
+
+const fence = /^ {0,3}(`{3,}|~{3,})/;
+const markdownHeading = /^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$/;
+const wikiHeading = /^\s*(={1,6}|(?:= ){1,5}=)\s+([^=]+?)\s+\1\s*$/;
+const setextUnderline = /^ {0,3}(=+|-{2,})\s*$/;
+const tableRow = /^\s*\|.*\|\s*$/;
+
+/** An opened fence that is never closed holds the rest of the text, as Markdown has it (CommonMark 0.31 §4.5). */
+function takeFence(lines: readonly Line[], index: number): Taken | undefined {
+  const marker = fence.exec(lines[index]?.text ?? '')?.[1];
+  if (!marker) return undefined;
+  let next = index + 1;
+  const closes = (line: Line | undefined) => {
+    const closing = fence.exec(line?.text ?? '')?.[1];
+    return closing?.startsWith(marker) && line?.text.trim() === closing;
+  };
+  while (next < lines.length && !closes(lines[next])) next += 1;
+  return taken('code', lines, index, Math.min(next + 1, lines.length));
+}
+
+function takeHeading(lines: readonly Line[], index: number): Taken | undefined {
+  const line = lines[index];
+  if (!line) return undefined;
+  const marked = markdownHeading.exec(line.text) ?? wikiHeading.exec(line.text);
+  if (marked) return heading(line, line, marked[1]?.replaceAll(' ', '').length ?? 1, marked[2] ?? '', index + 1);
+  const underline = lines[index + 1];
+  const mark = setextUnderline.exec(underline?.text ?? '')?.[1];
+  if (!underline || !mark || /^\s{4}/.test(line.text)) return undefined;
+  return heading(line, underline, mark.startsWith('=') ? 1 : 2, line.text.trim(), index + 2);
+}
+
+function heading(first: Line, last: Line, level: number, title: string, next: number): Taken {
+  return { block: { kind: 'heading', level, title, ...trimmed([first, last]) }, next };
+}
+
+function takeTable(lines: readonly Line[], index: number): Taken | undefined {
+  let next = index;
+  while (tableRow.test(lines[next]?.text ?? '')) next += 1;
+  return next - index >= 2 ? taken('table', lines, index, next) : undefined;
+}
+
+function takeParagraph(lines: readonly Line[], index: number): Taken {
+  let next = index + 1;
+  while (next < lines.length && (lines[next]?.text.trim() ?? '') !== '') {
+    if (takeFence(lines, next) || takeHeading(lines, next)) break;
+    next += 1;
+  }
+  return taken('prose', lines, index, next);
+}
+
+function taken(kind: 'prose' | 'code' | 'table', lines: readonly Line[], index: number, next: number): Taken {
+  return { block: { kind, ...trimmed(lines.slice(index, next)) }, next };
+}
+
+/** From the first to the last character that is not white space. */
+function trimmed(lines: readonly Line[]): Span {
+  const [first] = lines;
+  const last = lines.findLast((line) => line.text.trim() !== '') ?? first;
+  const start = (first?.start ?? 0) + (first ? first.text.length - first.text.trimStart().length : 0);
+  return { start, end: (last?.start ?? 0) + (last?.text.trimEnd().length ?? 0) };
+}
+
+function linesOf(text: string): Line[] {
+  const lines: Line[] = [];
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    lines.push({ start, end, text: text.slice(start, end) });
+    start = end + 1;
+  }
+  return lines;
+}

@@ -1,0 +1,99 @@
+import { type Block, type BlockKind, blocksOf } from './blocks.ts';
+import { looksLikeCode } from './code-shape.ts';
+import { type Span, sentencesOf } from './sentences.ts';
+
+export interface Chunk extends Span {
+  /** Exactly the text between the offsets. */
+  text: string;
+  /** The headings above, outermost first. A heading that opens the chunk is in its text as well. */
+  titlePath: readonly string[];
+  kind: BlockKind;
+}
+
+export interface ChunkingOptions {
+  /** Length of a chunk in UTF-16 units. Only what cannot be cut at a line or sentence end is ever cut elsewhere. */
+  unitsMax?: number;
+}
+
+/** The length at which the reference chunking of our test data was made; an answer fits in, and five fit a prompt. */
+const unitsMaxDefault = 1200;
+
+/**
+ * Cuts a document into passages that can be read alone. Headings stay with what they head, code blocks and tables stay
+ * whole while they fit, paragraphs are cut only between sentences. Chunks follow one another without overlap, and all
+ * text but the white space between them is in exactly one of them.
+ */
+export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] {
+  const unitsMax = Math.max(16, options.unitsMax ?? unitsMaxDefault);
+  const chunks: Chunk[] = [];
+  const path: { level: number; title: string }[] = [];
+  let open: (Span & { kinds: Set<BlockKind>; titlePath: string[] }) | undefined;
+
+  const close = () => {
+    if (open) chunks.push(finished(text, open));
+    open = undefined;
+  };
+  for (const block of blocksOf(text)) {
+    if (block.kind === 'heading') {
+      // Headings in a row (a title, then its first section) open one chunk together.
+      if (!open || [...open.kinds].some((kind) => kind !== 'heading')) close();
+      while (path.length > 0 && (path.at(-1)?.level ?? 0) >= block.level) path.pop();
+      path.push({ level: block.level, title: block.title });
+    }
+    for (const piece of piecesOf(text, block, unitsMax)) {
+      if (open && piece.end - open.start > unitsMax) close();
+      open ??= { start: piece.start, end: piece.end, kinds: new Set(), titlePath: [] };
+      open.end = piece.end;
+      open.kinds.add(block.kind);
+      open.titlePath = path.map(({ title }) => title);
+    }
+  }
+  close();
+  return chunks;
+}
+
+function finished(text: string, open: Span & { kinds: Set<BlockKind>; titlePath: string[] }): Chunk {
+  const { start, end, kinds, titlePath } = open;
+  const body = text.slice(start, end);
+  const [only] = kinds;
+  const kind = kinds.size === 1 && only && only !== 'prose' ? only : looksLikeCode(body) ? 'code' : 'prose';
+  return { start, end, text: body, titlePath, kind };
+}
+
+/** A block that fits is one piece. What is too long is cut at the best places that its kind has. */
+function piecesOf(text: string, block: Block, unitsMax: number): Span[] {
+  if (block.end - block.start <= unitsMax) return [block];
+  const cut = block.kind === 'prose' ? sentencesOf(text, block) : linesOf(text, block);
+  return cut.flatMap((piece) => (piece.end - piece.start <= unitsMax ? [piece] : forced(text, piece, unitsMax)));
+}
+
+function linesOf(text: string, { start, end }: Span): Span[] {
+  const lines: Span[] = [];
+  for (let at = start; at < end; ) {
+    const newline = text.indexOf('\n', at);
+    const lineEnd = newline === -1 || newline >= end ? end : newline;
+    const last = lines.at(-1);
+    // Closing brackets and fences say nothing alone: they stay with the line before.
+    if (last && !/[\p{L}\p{N}]/u.test(text.slice(at, lineEnd))) last.end = lineEnd;
+    else if (text.slice(at, lineEnd).trim() !== '') lines.push({ start: at, end: lineEnd });
+    at = lineEnd + 1;
+  }
+  return lines;
+}
+
+/** A sentence or line longer than a chunk: cut at white space, or between characters where there is none. */
+function forced(text: string, { start, end }: Span, unitsMax: number): Span[] {
+  const pieces: Span[] = [];
+  for (let at = start; at < end; ) {
+    let to = Math.min(end, at + unitsMax);
+    if (to < end) {
+      const space = text.slice(at, to).search(/\s\S*$/u);
+      if (space > unitsMax / 2) to = at + space;
+      else if (/[\udc00-\udfff]/.test(text.charAt(to))) to -= 1;
+    }
+    pieces.push({ start: at, end: to });
+    at = to;
+    while (at < end && /\s/u.test(text.charAt(at))) at += 1;
+  }
+  return pieces;
+}

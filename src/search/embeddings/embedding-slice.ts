@@ -1,0 +1,32 @@
+import { choice, defineSlice, optionalText, type SliceValues, secret, text } from '../../config/field.ts';
+import { type EmbeddingConfig, embeddingConfigSchema } from './embedding-config.ts';
+
+export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
+  provider: choice(['local', 'ollama', 'openai', 'none'], {
+    default: 'local',
+    env: ['EMBEDDING_PROVIDER'],
+    description:
+      'Where vectors come from: the model in the package, an Ollama or OpenAI-compatible server, or nowhere.',
+  }),
+  model: optionalText({
+    env: ['EMBEDDING_MODEL'],
+    description: 'The name of the model on the server. The local model is the one in the package.',
+  }),
+  ollamaHost: text({
+    default: 'http://127.0.0.1:11434',
+    env: ['OLLAMA_HOST'],
+    description: 'The address of the Ollama server.',
+  }),
+  openaiBase: text({
+    default: 'https://api.openai.com/v1',
+    env: ['OPENAI_API_BASE'],
+    description: 'The base address of the OpenAI-compatible server.',
+  }),
+  openaiKey: secret({ env: ['OPENAI_API_KEY'], description: 'The key for the OpenAI-compatible server.' }),
+});
+
+/** The settings as the providers take them; what has no setting has its default. */
+export function embeddingConfigOf(settings: SliceValues<typeof embeddingSlice>): EmbeddingConfig {
+  const { provider, model, ollamaHost, openaiBase, openaiKey } = settings;
+  return embeddingConfigSchema.parse({ provider, model, ollamaHost, openaiBase, openaiKey: openaiKey?.reveal() });
+}

@@ -1,0 +1,30 @@
+/** Runs the local model on a thread of its own: one message with a text in, one with its vector out. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { type EmbeddingModel, loadEmbeddingModel } from './embedding-model.ts';
+
+export interface EmbeddingWorkerData {
+  modelFolder: string;
+  threads: number;
+}
+
+export interface EmbeddingWorkerReply {
+  vector?: Float32Array;
+  /** What went wrong with this text. A model that cannot be loaded ends the worker instead. */
+  failure?: string;
+}
+
+const { modelFolder, threads }: EmbeddingWorkerData = workerData;
+// Texts that arrive while the model is being loaded wait in the port.
+const model = await loadEmbeddingModel(modelFolder, threads);
+
+parentPort?.on('message', async (text: string) => {
+  parentPort?.postMessage(await reply(model, text));
+});
+
+async function reply(embeddings: EmbeddingModel, text: string): Promise<EmbeddingWorkerReply> {
+  try {
+    return { vector: await embeddings.embed(text) };
+  } catch (error) {
+    return { failure: String(error) };
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { isCarrelError } from '../../base/errors.ts';
+import { dotProduct } from '../vectors/quantise.ts';
+import { bundledModelFolder } from './bundled-model.ts';
+import { createLocalEmbeddings } from './local-embeddings.ts';
+
+const config = { modelFolder: bundledModelFolder(), threads: 1, queuedTextsMax: 100, textTimeoutMs: 60_000 };
+const hasCode = (code: string) => (error: unknown) => isCarrelError(error) && error.code === code;
+
+test('the bundled model is the one that its README names', () => {
+  const readme = readFileSync(join(config.modelFolder, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| (\S+) \| (\d+) \| ([0-9a-f]{64}) \|$/gm)];
+  assert.equal(rows.length, 4);
+  for (const [, name = '', bytes, sum] of rows) {
+    const content = readFileSync(join(config.modelFolder, name));
+    assert.equal(content.length, Number(bytes), name);
+    assert.equal(createHash('sha256').update(content).digest('hex'), sum, name);
+  }
+  assert.match(readFileSync(join(config.modelFolder, 'LICENSE'), 'utf8'), /MIT License/);
+});
+
+describe('the local model', () => {
+  const provider = createLocalEmbeddings(config);
+  after(() => provider.close());
+
+  test('gives unit vectors that are nearer for what means the same', async () => {
+    const [question, answer, other] = await provider.embed([
+      'How do I reset my password?',
+      'To choose new credentials, open the account page and press "Forgotten".',
+      'The whale is the largest mammal in the sea.',
+    ]);
+    assert.ok(question && answer && other);
+    assert.equal(question.length, provider.dimensions);
+    for (const vector of [question, answer, other]) assert.ok(Math.abs(dotProduct(vector, vector) - 1) < 1e-5);
+    assert.ok(dotProduct(question, answer) > dotProduct(question, other) + 0.02);
+  });
+
+  test('gives a text the same vector in whatever company it is embedded', async () => {
+    const [alone] = await provider.embed(['a short text']);
+    const [, among] = await provider.embed(['word '.repeat(900), 'a short text', '']);
+    assert.deepEqual(among, alone);
+  });
+
+  test('takes texts of any length and content', async () => {
+    const vectors = await provider.embed([
+      '',
+      '\u0000\ud800',
+      'x'.repeat(1_000_000),
+      '[SEP] [MASK] 漢字 🦊',
+      ' '.repeat(5000),
+    ]);
+    for (const vector of vectors) assert.ok(vector.every(Number.isFinite));
+  });
+
+  test('puts a query before passages that wait', async () => {
+    const order: string[] = [];
+    const passages = provider.embed(Array.from({ length: 12 }, (_, index) => `passage number ${index}`));
+    const query = provider.embed(['query'], { purpose: 'query' });
+    await Promise.all([passages.then(() => order.push('passages')), query.then(() => order.push('query'))]);
+    assert.deepEqual(order, ['query', 'passages']);
+  });
+
+  test('refuses more texts than may wait, at once and with a time to come back', async () => {
+    const full = provider.embed(
+      Array.from({ length: 100 }, () => 'text'),
+      { signal: AbortSignal.timeout(60_000) },
+    );
+    await assert.rejects(provider.embed(['one more']), hasCode('too_many_in_flight'));
+    assert.equal((await full).length, 100);
+  });
+
+  test('forgets a cancelled call and goes on with the others', async () => {
+    const controller = new AbortController();
+    const cancelled = provider.embed(
+      Array.from({ length: 50 }, () => 'long '.repeat(500)),
+      { signal: controller.signal },
+    );
+    const kept = provider.embed(['kept']);
+    controller.abort();
+    await assert.rejects(cancelled, hasCode('cancelled'));
+    assert.equal((await kept).length, 1);
+    await assert.rejects(provider.embed(['late'], { signal: controller.signal }), hasCode('cancelled'));
+  });
+
+  test('can be killed while it works, and starts again when it is asked again', async () => {
+    const working = provider.embed(['text '.repeat(500)]);
+    await Promise.all([assert.rejects(working, hasCode('unavailable')), provider.close()]);
+    assert.equal((await provider.embed(['again'])).length, 1);
+  });
+});
+
+test('a text that takes too long is given up', async () => {
+  const slow = createLocalEmbeddings({ ...config, textTimeoutMs: 1 });
+  await assert.rejects(slow.embed(['text']), hasCode('unavailable'));
+  await slow.close();
+});
+
+test('a missing model is said so, not crashed on', async () => {
+  const missing = createLocalEmbeddings({ ...config, modelFolder: '/nowhere/model' });
+  await assert.rejects(missing.embed(['text']), hasCode('unavailable'));
+  assert.throws(() => missing.dimensions, hasCode('invalid_config'));
+  assert.deepEqual(await missing.embed([]), []);
+});

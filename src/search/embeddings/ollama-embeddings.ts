@@ -1,0 +1,24 @@
+import * as z from 'zod';
+import type { EmbeddingConfig } from './embedding-config.ts';
+import type { EmbeddingProvider } from './embedding-provider.ts';
+import { createRemoteCalls } from './remote-calls.ts';
+import { createRemoteEmbeddings, vectorSchema } from './remote-embeddings.ts';
+
+export type OllamaEmbeddingsConfig = Pick<
+  EmbeddingConfig,
+  'model' | 'dimensions' | 'ollamaHost' | 'timeoutMs' | 'attemptsMax' | 'concurrencyMax'
+>;
+
+/** An Ollama server: POST /api/embed. It loads the model with the first request, which may take a minute. */
+export function createOllamaEmbeddings(config: OllamaEmbeddingsConfig): EmbeddingProvider {
+  const { model = 'nomic-embed-text', dimensions } = config;
+  const calls = createRemoteCalls(config);
+  const url = `${config.ollamaHost.replace(/\/+$/, '')}/api/embed`;
+  return createRemoteEmbeddings({
+    name: `ollama:${model}`,
+    dimensions,
+    request: (input, signal) =>
+      calls.post(url, { model, input, truncate: true, ...(dimensions ? { dimensions } : {}) }, {}, signal),
+    answerSchema: z.object({ embeddings: z.array(vectorSchema) }).transform(({ embeddings }) => embeddings),
+  });
+}

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CarrelError } from '../../base/errors.ts';
+
+export interface RemoteCallsConfig {
+  /** For one attempt, from the connection to the last byte. */
+  timeoutMs: number;
+  attemptsMax: number;
+  concurrencyMax: number;
+  /** First pause between two attempts; each further one is twice as long. */
+  backOffMs?: number;
+  /** How long the server is left alone after `failuresMax` calls in a row have failed. */
+  pauseMs?: number;
+  failuresMax?: number;
+}
+
+export interface RemoteCalls {
+  /** Posts to an address that the operator configured. Answers with the parsed JSON. */
+  post(url: string, body: unknown, headers: Record<string, string>, signal: AbortSignal | undefined): Promise<unknown>;
+}
+
+/** An answer may hold some hundred vectors of some thousand numbers, written out. */
+const answerBytesMax = 64 * 1024 * 1024;
+const backOffMsMax = 10_000;
+
+/**
+ * Calls to a server that may be slow, busy or away: bounded in number and time, repeated when that can help, and not
+ * made at all for a while after several calls in a row have failed, so that searches fall back to words at once.
+ */
+export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
+  const { backOffMs = 250, pauseMs = 30_000, failuresMax = 3 } = config;
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  let failures = 0;
+  let closedUntil = 0;
+
+  async function slot(): Promise<void> {
+    if (running >= config.concurrencyMax) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+  }
+
+  function releaseSlot(): void {
+    const following = waiting.shift();
+    if (following) following();
+    else running -= 1;
+  }
+
+  async function attempts(request: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await request();
+      } catch (error) {
+        if (signal?.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
+        const refusal = error instanceof Refusal ? error : undefined;
+        if (attempt >= config.attemptsMax || (refusal && !refusal.temporary)) throw unavailable(error);
+        const pause = refusal?.retryAfterMs ?? backOffMs * 2 ** (attempt - 1) * (0.5 + Math.random());
+        await sleep(Math.min(pause, backOffMsMax), undefined, signal ? { signal } : {}).catch(() => {});
+      }
+    }
+  }
+
+  return {
+    async post(url, body, headers, signal) {
+      if (Date.now() < closedUntil) throw unavailable(new Error('circuit open'), closedUntil - Date.now());
+      await slot();
+      try {
+        const answer = await attempts(() => postOnce(url, body, headers, config.timeoutMs, signal), signal);
+        failures = 0;
+        return answer;
+      } catch (error) {
+        if (error instanceof CarrelError && error.code === 'cancelled') throw error;
+        failures += 1;
+        // One more failure after the pause closes it again: the first call then is the trial.
+        if (failures >= failuresMax) closedUntil = Date.now() + pauseMs;
+        throw error;
+      } finally {
+        releaseSlot();
+      }
+    },
+  };
+}
+
+class Refusal extends Error {
+  readonly temporary: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, retryAfter: string | null) {
+    super(`HTTP ${status}`);
+    this.temporary = status === 408 || status === 429 || status >= 500;
+    const seconds = Number(retryAfter ?? Number.NaN);
+    this.retryAfterMs = Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : undefined;
+  }
+}
+
+async function postOnce(
+  url: string,
+  body: unknown,
+  headers: Record<string, string>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    // A redirect would carry the key and the texts to an address that nobody configured.
+    redirect: 'error',
+    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Refusal(response.status, response.headers.get('retry-after'));
+  }
+  return JSON.parse(await readBounded(response));
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > answerBytesMax) throw new Error('the answer is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function unavailable(cause: unknown, retryAfterMs?: number): CarrelError {
+  const message =
+    cause instanceof Refusal && !cause.temporary
+      ? `The embedding server refused the request (${cause.message}). Check its address, the model's name and the key.`
+      : 'The embedding server does not answer. Search by words keeps working; repeat the call later.';
+  const retryAfterSeconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000);
+  return new CarrelError('unavailable', message, {
+    cause,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}

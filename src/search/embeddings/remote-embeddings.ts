@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import { CarrelError } from '../../base/errors.ts';
+import { type EmbeddingProvider, type EmbedOptions, normalised } from './embedding-provider.ts';
+
+export interface RemoteEmbeddingsDeps {
+  name: string;
+  dimensions: number | undefined;
+  /** Asks the server for the vectors of a few texts. */
+  request(texts: readonly string[], signal: AbortSignal | undefined): Promise<unknown>;
+  /** The vectors in the answer, in the order of the texts. */
+  answerSchema: z.ZodType<number[][]>;
+}
+
+/** Keeps a request within the bounds that servers set (OpenAI: 2,048 texts, 300,000 tokens). */
+const textsPerRequestMax = 64;
+
+/** What the providers behind HTTP have in common: requests of a bounded size, and answers that are not trusted. */
+export function createRemoteEmbeddings(deps: RemoteEmbeddingsDeps): EmbeddingProvider {
+  let { dimensions } = deps;
+
+  function checked(answer: unknown, count: number): Float32Array[] {
+    const parsed = deps.answerSchema.safeParse(answer);
+    if (!parsed.success) throw wrongAnswer('something else than vectors', parsed.error);
+    if (parsed.data.length !== count) throw wrongAnswer(`${parsed.data.length} vectors for ${count} texts`);
+    return parsed.data.map((numbers) => {
+      dimensions ??= numbers.length;
+      if (numbers.length !== dimensions) throw wrongAnswer(`${numbers.length} dimensions instead of ${dimensions}`);
+      return normalised(Float32Array.from(numbers));
+    });
+  }
+
+  async function embed(texts: readonly string[], { signal }: EmbedOptions = {}): Promise<Float32Array[]> {
+    const starts = Array.from(
+      { length: Math.ceil(texts.length / textsPerRequestMax) },
+      (_, n) => n * textsPerRequestMax,
+    );
+    const parts = await Promise.all(
+      starts.map(async (start) => {
+        const part = texts.slice(start, start + textsPerRequestMax);
+        return checked(await deps.request(part, signal), part.length);
+      }),
+    );
+    return parts.flat();
+  }
+
+  return {
+    name: deps.name,
+    get dimensions() {
+      return dimensions;
+    },
+    embed,
+    close: async () => {},
+  };
+}
+
+export const vectorSchema = z.array(z.number()).min(1);
+
+function wrongAnswer(what: string, cause?: unknown): CarrelError {
+  const message = `The embedding server answered with ${what}. Check the model's name and its dimensions.`;
+  return new CarrelError('unavailable', message, { cause });
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Candidate, type FusionSettings, fuse } from './fusion.ts';
+
+const settings: FusionSettings = { order: 'weighted', meaningSpan: 0.25, rrfK: 60 };
+
+function candidate(id: number, share: number | undefined, cosine: number | undefined): Candidate {
+  return {
+    id,
+    words: share === undefined ? undefined : { id, share, terms: ['term'] },
+    meaning: cosine === undefined ? undefined : { id, cosine },
+  };
+}
+
+/** Passages that match the words of a query all alike, or hardly at all. */
+function crowd(share: number): Candidate[] {
+  return Array.from({ length: 60 }, (_, index) => candidate(100 + index, share, 0.7));
+}
+
+test('words decide where they tell passages apart, meaning where they do not', () => {
+  const pair = [candidate(1, 0.5, 0.8), candidate(2, 0.3, 0.85)];
+  assert.equal(fuse([...pair, ...crowd(0.02)], settings)[0]?.id, 1);
+  assert.equal(fuse([...pair, ...crowd(0.3)], settings)[0]?.id, 2);
+});
+
+test('meaning weighs more among passages of code', () => {
+  const weights = [false, true].map((code) => {
+    const candidates = [candidate(1, 0.5, 0.8), ...crowd(0.1)];
+    for (const { meaning } of candidates) if (meaning) meaning.code = code;
+    return fuse(candidates, settings)[0]?.explanation.meaning?.weight ?? 0;
+  });
+  const [prose = 0, program = 0] = weights;
+  assert.ok(Math.abs(program - prose - 0.15) < 1e-9);
+});
+
+test('scores lie between 0 and 1, and equal ones are ordered by id', () => {
+  const fused = fuse([candidate(9, 1, 0.9), candidate(3, 1, 0.9), candidate(5, 0, 0.1)], settings);
+  assert.deepEqual(
+    fused.map(({ id, rank }) => [id, rank]),
+    [
+      [3, 1],
+      [9, 2],
+      [5, 3],
+    ],
+  );
+  assert.ok(fused.every(({ score }) => score >= 0 && score <= 1));
+  assert.equal(fused[0]?.score, fused[1]?.score);
+});
+
+test('the order of the candidates does not matter', () => {
+  const candidates = [
+    candidate(1, 0.4, 0.8),
+    candidate(2, undefined, 0.9),
+    candidate(3, 0.6, undefined),
+    ...crowd(0.1),
+  ];
+  assert.deepEqual(fuse(candidates.toReversed(), settings), fuse(candidates, settings));
+});
+
+test('one leg alone keeps its own order', () => {
+  const words = fuse([candidate(1, 0.2, undefined), candidate(2, 0.6, undefined)], settings);
+  assert.deepEqual(
+    words.map(({ id, score }) => [id, score]),
+    [
+      [2, 0.6],
+      [1, 0.2],
+    ],
+  );
+  const meaning = fuse([candidate(1, undefined, 0.7), candidate(2, 0, 0.9)], settings);
+  assert.deepEqual(
+    meaning.map(({ id }) => id),
+    [2, 1],
+  );
+  assert.equal(meaning[0]?.score, 1);
+  assert.equal(meaning[0]?.explanation.words, undefined);
+});
+
+test('RRF is 1 / (k + rank), summed over the legs, and stands in every answer', () => {
+  const candidates = [candidate(1, 0.5, 0.7), candidate(2, 0.4, 0.9), candidate(3, undefined, 0.8)];
+  const fused = fuse(candidates, { ...settings, order: 'rrf' });
+  assert.deepEqual(
+    fused.map(({ id }) => id),
+    [2, 1, 3],
+  );
+  assert.equal(fused[0]?.score, 1 / 62 + 1 / 61);
+  const weighted = new Map(fuse(candidates, settings).map(({ id, explanation }) => [id, explanation.rrf]));
+  for (const { id, score } of fused) assert.equal(weighted.get(id), score);
+});
+
+test('the explanation says which leg, which rank, which terms, which part', () => {
+  const found: Candidate = {
+    id: 7,
+    words: { id: 7, share: 0.5, terms: ['red', 'fox'] },
+    meaning: { id: 7, cosine: 0.9, window: { start: 10, end: 50 } },
+  };
+  const [first] = fuse([found, candidate(8, 0.6, 0.6)], settings);
+  assert.equal(first?.id, 7);
+  const { words, meaning } = first?.explanation ?? {};
+  assert.deepEqual([words?.rank, words?.terms, words?.share], [2, ['red', 'fox'], 0.5]);
+  assert.deepEqual([meaning?.rank, meaning?.window, meaning?.nearness], [1, { start: 10, end: 50 }, 1]);
+  const sum = (words?.weight ?? 0) * 0.5 + (meaning?.weight ?? 0) * 1;
+  assert.ok(Math.abs((first?.score ?? 0) - sum) < 1e-12);
+});
+
+test('a model whose distances are not known gets its span from the query', () => {
+  const narrow = fuse([candidate(1, 0.3, 0.5), candidate(2, 0.3, 0.2)], { ...settings, meaningSpan: undefined });
+  assert.equal(narrow[0]?.id, 1);
+  assert.ok((narrow[1]?.explanation.meaning?.nearness ?? 0) > 0.7);
+  assert.deepEqual(fuse([], { ...settings, meaningSpan: undefined }), []);
+});

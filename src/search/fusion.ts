@@ -1,0 +1,153 @@
+/** What the search by words says about a passage. */
+export interface WordMatch {
+  id: number;
+  /** BM25 as a share of what a passage with every term of the query, often, would get: 0 to 1. */
+  share: number;
+  /** The terms of the query that the passage holds. */
+  terms: readonly string[];
+}
+
+/** What the search by meaning says about a passage. */
+export interface MeaningMatch {
+  id: number;
+  cosine: number;
+  /** The part of the passage that is nearest to the query, as offsets into its text. */
+  window?: { start: number; end: number };
+  /** The passage is program code. */
+  code?: boolean;
+}
+
+/** A passage that at least one leg found, with what both say about it. */
+export interface Candidate {
+  id: number;
+  words: WordMatch | undefined;
+  meaning: MeaningMatch | undefined;
+}
+
+export type FusionOrder = 'weighted' | 'rrf';
+
+export interface FusionSettings {
+  order: FusionOrder;
+  /** Cosines this far below the best count nothing. Without it, the distance of the 50 best decides; see `spanOf`. */
+  meaningSpan: number | undefined;
+  /** Constant of reciprocal rank fusion: a rank r counts 1 / (rrfK + r). */
+  rrfK: number;
+}
+
+export interface FusedMatch {
+  id: number;
+  /** Position in the fused order, from 1. */
+  rank: number;
+  /** What the order follows: the weighted sum (0 to 1) or the RRF score. */
+  score: number;
+  explanation: RankExplanation;
+}
+
+/** Why a passage stands where it stands. Ranks are those within a leg, from 1; absent where the leg did not list it. */
+export interface RankExplanation {
+  words?: { rank?: number; share: number; weight: number; terms: readonly string[] };
+  meaning?: {
+    rank?: number;
+    cosine: number;
+    nearness: number;
+    weight: number;
+    window?: { start: number; end: number };
+  };
+  rrf: number;
+}
+
+/** Candidates that each leg brings. Less than 50 would leave the weights without their measure. */
+export const legCandidates = 100;
+
+/** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
+const meaningWeightBase = 0.16;
+const meaningWeightPerFlatness = 1.2;
+const meaningWeightForCode = 0.15;
+const meaningWeightMin = 0.05;
+const meaningWeightMax = 0.95;
+const flatnessRank = 50;
+
+/**
+ * Brings two rankings together. Ordering by ranks alone (RRF) throws away how sure each leg is and falls below its
+ * better leg on most sets that we measure, so the default is a weighted sum of normalised scores.
+ *
+ * The weight of the meaning depends on the query: when the fiftieth passage matches its words almost as well as the
+ * first does, its words tell little apart. And on the passages: the words of a question seldom stand in code.
+ */
+export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
+  const wordRanks = ranksOf(candidates, (each) => each.words?.share || undefined);
+  const meaningRanks = ranksOf(candidates, (each) => each.meaning?.cosine);
+  const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
+  const cosines = sortedDown(candidates.flatMap((each) => (each.meaning ? [each.meaning.cosine] : [])));
+  const weight = cosines.length === 0 ? 0 : shares[0] ? meaningWeight(shares, codeShareOf(candidates)) : 1;
+  const span = settings.meaningSpan ?? spanOf(cosines);
+  const best = cosines[0] ?? 0;
+
+  const fused = candidates.map((candidate) => {
+    const { id, words, meaning } = candidate;
+    const wordRank = wordRanks.get(id);
+    const meaningRank = meaningRanks.get(id);
+    const nearness = meaning ? Math.max(0, 1 - (best - meaning.cosine) / span) : 0;
+    const rrf = reciprocal(wordRank, settings.rrfK) + reciprocal(meaningRank, settings.rrfK);
+    const sum = (1 - weight) * (words?.share ?? 0) + weight * nearness;
+    const explanation: RankExplanation = { rrf };
+    if (words && words.share > 0) {
+      const { share, terms } = words;
+      explanation.words = { ...rankField(wordRank), share, weight: 1 - weight, terms };
+    }
+    if (meaning) {
+      const { cosine, window } = meaning;
+      explanation.meaning = { ...rankField(meaningRank), cosine, nearness, weight, ...(window ? { window } : {}) };
+    }
+    return { id, rank: 0, score: settings.order === 'rrf' ? rrf : sum, explanation };
+  });
+  fused.sort((left, right) => right.score - left.score || left.id - right.id);
+  fused.forEach((match, index) => {
+    match.rank = index + 1;
+  });
+  return fused;
+}
+
+/** From few matching words with one clear winner (near the base) to many passages that match alike. */
+function meaningWeight(sharesDown: readonly number[], codeShare: number): number {
+  const flatness = (sharesDown[flatnessRank - 1] ?? 0) / (sharesDown[0] ?? 1);
+  const weight = meaningWeightBase + meaningWeightPerFlatness * flatness + meaningWeightForCode * codeShare;
+  return Math.min(meaningWeightMax, Math.max(meaningWeightMin, weight));
+}
+
+function codeShareOf(candidates: readonly Candidate[]): number {
+  return candidates.filter(({ meaning }) => meaning?.code).length / candidates.length;
+}
+
+/**
+ * Models differ in how far apart they put texts. Where the distance is not known, it is taken from the query: the 50
+ * nearest passages of the bundled model lie within 0.07 of the best, and 0.25 is its best span.
+ */
+function spanOf(cosinesDown: readonly number[]): number {
+  const last = cosinesDown[Math.min(cosinesDown.length, flatnessRank) - 1] ?? 0;
+  return Math.max(3.6 * ((cosinesDown[0] ?? 0) - last), 1e-6);
+}
+
+function ranksOf(
+  candidates: readonly Candidate[],
+  value: (candidate: Candidate) => number | undefined,
+): Map<number, number> {
+  const listed = candidates.flatMap((each) => {
+    const score = value(each);
+    return score === undefined ? [] : [{ id: each.id, score }];
+  });
+  listed.sort((left, right) => right.score - left.score || left.id - right.id);
+  return new Map(listed.slice(0, legCandidates).map(({ id }, index) => [id, index + 1]));
+}
+
+function reciprocal(rank: number | undefined, k: number): number {
+  return rank === undefined ? 0 : 1 / (k + rank);
+}
+
+function rankField(rank: number | undefined): { rank?: number } {
+  return rank === undefined ? {} : { rank };
+}
+
+function sortedDown(values: number[]): number[] {
+  return values.sort((left, right) => right - left);
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CarrelError, isCarrelError } from '../base/errors.ts';
+import type { FusionSettings, MeaningMatch, WordMatch } from './fusion.ts';
+import { type HybridDeps, searchHybrid } from './hybrid.ts';
+
+const settings: FusionSettings = { order: 'weighted', meaningSpan: 0.25, rrfK: 60 };
+
+/** A small corpus as a table: share of the words and cosine by id. Each leg lists only what is above its bar. */
+function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [number, number] = [0, 0]): HybridDeps {
+  const ids = Object.keys(rows).map(Number);
+  const word = (id: number): WordMatch => ({ id, share: rows[id]?.[0] ?? 0, terms: [] });
+  const near = (id: number): MeaningMatch => ({ id, cosine: rows[id]?.[1] ?? 0 });
+  return {
+    words: {
+      search: async (_text, limit) =>
+        ids
+          .map(word)
+          .filter(({ share }) => share > bar[0])
+          .slice(0, limit),
+      score: async (_text, wanted) => wanted.map(word),
+    },
+    meaning: {
+      embed: async () => new Float32Array([1]),
+      search: async (_query, limit) =>
+        ids
+          .map(near)
+          .filter(({ cosine }) => cosine > bar[1])
+          .slice(0, limit),
+      score: async (_query, wanted) => wanted.map(near),
+    },
+  };
+}
+
+test('what one leg found is scored by the other too', async () => {
+  const rows: Record<number, [number, number]> = { 1: [0.6, 0.4], 2: [0.1, 0.9], 3: [0.5, 0.85] };
+  const whole = await searchHybrid({ text: 'q', limit: 10 }, settings, corpus(rows));
+  const parts = await searchHybrid({ text: 'q', limit: 10 }, settings, corpus(rows, [0.4, 0.8]));
+  assert.deepEqual(parts, whole);
+  assert.equal(parts.ranked, 3);
+  assert.equal(parts.degraded, undefined);
+});
+
+test('pages neither overlap nor leave gaps', async () => {
+  const rows = Object.fromEntries(Array.from({ length: 25 }, (_, id) => [id, [0.5, 0.8] as [number, number]]));
+  const page = (offset: number) => searchHybrid({ text: 'q', limit: 10, offset }, settings, corpus(rows));
+  const pages = await Promise.all([page(0), page(10), page(20), page(30)]);
+  assert.deepEqual(
+    pages.flatMap(({ matches }) => matches.map(({ id }) => id)),
+    Array.from({ length: 25 }, (_, id) => id),
+  );
+  assert.equal(pages[1]?.matches[0]?.rank, 11);
+});
+
+test('without the meaning the words answer, and the answer says degraded (contract: embedding provider down)', async () => {
+  const deps = corpus({ 1: [0.6, 0.4], 2: [0.1, 0.9] });
+  deps.meaning.embed = async () => {
+    throw new CarrelError('unavailable', 'The embedding server does not answer.');
+  };
+  const result = await searchHybrid({ text: 'q', limit: 10 }, settings, deps);
+  assert.deepEqual(
+    result.matches.map(({ id }) => id),
+    [1, 2],
+  );
+  assert.equal(result.degraded, 'meaning_unavailable');
+});
+
+test('a cancelled call and a mistake of ours are not taken for a provider that is down', async () => {
+  for (const failure of [new CarrelError('cancelled', 'The call was cancelled.'), new TypeError('broken')]) {
+    const deps = corpus({ 1: [0.6, 0.4] });
+    deps.meaning.embed = () => Promise.reject(failure);
+    await assert.rejects(searchHybrid({ text: 'q', limit: 10 }, settings, deps), failure);
+  }
+  assert.equal(isCarrelError(new TypeError('broken')), false);
+});

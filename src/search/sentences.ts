@@ -1,0 +1,20 @@
+/** A part of a text, as offsets in UTF-16 units; `end` is the first one behind it. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** The sentences of a part of a text, without the white space between them. */
+export function sentencesOf(text: string, { start, end }: Span): Span[] {
+  const spans: Span[] = [];
+  for (const { segment, index } of segmenter.segment(text.slice(start, end))) {
+    const body = segment.trim();
+    if (body === '') continue;
+    const from = start + index + segment.indexOf(body);
+    spans.push({ start: from, end: from + body.length });
+  }
+  return spans;
+}
+
+// The rules are the same for nearly all languages; the root locale has no list of abbreviations that could be wrong.
+const segmenter = new Intl.Segmenter('und', { granularity: 'sentence' });

@@ -1,0 +1,27 @@
+/** Vectors for tests: the same ones in every run. */
+export function randomNumbers(seed: number): () => number {
+  let state = seed + 1;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+export function randomUnitVector(dimensions: number, random: () => number): Float32Array {
+  return unit(Float32Array.from({ length: dimensions }, () => normal(random)));
+}
+
+/** A vector near another one, as texts on one subject have. `distance` 1 makes noise as long as the vector itself. */
+export function nearVector(centre: Float32Array, distance: number, random: () => number): Float32Array {
+  const spread = distance / Math.sqrt(centre.length);
+  return unit(centre.map((component) => component + normal(random) * spread));
+}
+
+function unit(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector);
+  return vector.map((component) => component / length);
+}
+
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}

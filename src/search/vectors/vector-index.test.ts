@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { isCarrelError } from '../../base/errors.ts';
+import { dotProduct } from './quantise.ts';
+import { nearVector, randomNumbers, randomUnitVector } from './test-vectors.ts';
+import { createVectorIndex, type VectorIndex } from './vector-index.ts';
+
+const dimensions = 384;
+
+function createIndex(stored: Map<number, Float32Array>, vectorsMax = 200_000): VectorIndex {
+  const readVectors = async (ids: readonly number[]) =>
+    new Map(ids.flatMap((id) => (stored.has(id) ? [[id, stored.get(id) ?? new Float32Array()] as const] : [])));
+  return createVectorIndex({ dimensions, threads: 2, vectorsMax }, { readVectors });
+}
+
+function exact(stored: Map<number, Float32Array>, query: Float32Array, limit: number): number[] {
+  return [...stored]
+    .map(([id, vector]) => ({ id, score: dotProduct(query, vector) }))
+    .sort((left, right) => right.score - left.score || left.id - right.id)
+    .slice(0, limit)
+    .map(({ id }) => id);
+}
+
+describe('an index over two segments', () => {
+  const random = randomNumbers(7);
+  const centres = Array.from({ length: 400 }, () => randomUnitVector(dimensions, random));
+  const stored = new Map<number, Float32Array>();
+  const index = createIndex(stored);
+
+  before(() => {
+    for (let id = 0; id < 70_000; id++) {
+      const centre = centres[id % centres.length] ?? new Float32Array(dimensions);
+      // Most of the second segment is left as noise-free copies of few vectors: building 70,000 would take long.
+      const vector = id < 12_000 || id >= 69_000 ? nearVector(centre, 0.6, random) : centre;
+      stored.set(id, vector);
+      index.set(id, vector, id % 10);
+    }
+  });
+  after(() => index.close());
+
+  test('finds what an exact search finds: recall@10 is at least 0.99 (issue: search core, meaning)', async () => {
+    const sample = new Map([...stored].filter(([id]) => id < 12_000 || id >= 69_000));
+    const ids = new Set(sample.keys());
+    let found = 0;
+    const queries = 40;
+    for (let number = 0; number < queries; number++) {
+      const query = nearVector(centres[number] ?? new Float32Array(dimensions), 0.6, random);
+      const matches = await index.search(query, { limit: 10, filter: { ids } });
+      const wanted = new Set(exact(sample, query, 10));
+      found += matches.filter(({ id }) => wanted.has(id)).length;
+    }
+    assert.ok(found / (queries * 10) >= 0.99, `recall@10 ${found / (queries * 10)}`);
+  });
+
+  test('finds a vector in the second segment', async () => {
+    const wanted = stored.get(69_500) ?? new Float32Array(dimensions);
+    const [first] = await index.search(wanted, { limit: 1 });
+    assert.equal(first?.id, 69_500);
+    assert.ok(Math.abs((first?.score ?? 0) - 1) < 1e-5);
+  });
+
+  test('a filter leaves room for as many results as were asked for, however rare they are', async () => {
+    const query = stored.get(5) ?? new Float32Array(dimensions);
+    const far = new Set([11, 4_012, 69_913]);
+    const matches = await index.search(query, { limit: 10, filter: { ids: far } });
+    assert.deepEqual(new Set(matches.map(({ id }) => id)), far);
+    const grouped = await index.search(query, { limit: 10, filter: { groups: new Set([3]) } });
+    assert.equal(grouped.length, 10);
+    assert.ok(grouped.every(({ id }) => id % 10 === 3));
+    const both = await index.search(query, { limit: 10, filter: { ids: far, groups: new Set([3]) } });
+    assert.deepEqual(
+      both.map(({ id }) => id),
+      [69_913],
+    );
+  });
+
+  test('equal scores come in the order of their ids, in every page', async () => {
+    const query = centres[1] ?? new Float32Array(dimensions);
+    const ids = new Set([40_401, 12_001, 20_001, 60_001]);
+    const matches = await index.search(query, { limit: 4, filter: { ids } });
+    assert.deepEqual(
+      matches.map(({ id }) => id),
+      [12_001, 20_001, 40_401, 60_001],
+    );
+    const first = await index.search(query, { limit: 2, filter: { ids } });
+    assert.deepEqual(first, matches.slice(0, 2));
+  });
+});
+
+test('a search sees every write that was made before it', async () => {
+  const random = randomNumbers(1);
+  const [first, second] = [randomUnitVector(dimensions, random), randomUnitVector(dimensions, random)];
+  const stored = new Map([[1, first]]);
+  const index = createIndex(stored);
+  assert.deepEqual(await index.search(first, { limit: 3 }), []);
+  index.set(1, first);
+  assert.deepEqual(
+    (await index.search(first, { limit: 3 })).map(({ id }) => id),
+    [1],
+  );
+  stored.set(2, second);
+  index.set(2, second);
+  assert.deepEqual(
+    (await index.search(second, { limit: 3 })).map(({ id }) => id),
+    [2, 1],
+  );
+  stored.set(1, second);
+  index.set(1, second);
+  assert.deepEqual(
+    (await index.search(second, { limit: 3 })).map(({ id }) => id),
+    [1, 2],
+  );
+  assert.equal(index.delete(1), true);
+  assert.equal(index.delete(1), false);
+  assert.deepEqual(
+    (await index.search(second, { limit: 3 })).map(({ id }) => id),
+    [2],
+  );
+  stored.set(9, first);
+  index.set(9, first);
+  assert.deepEqual(
+    (await index.search(first, { limit: 1 })).map(({ id }) => id),
+    [9],
+  );
+  assert.equal(index.size, 2);
+  await index.close();
+});
+
+test('what is no longer stored is not answered', async () => {
+  const vector = randomUnitVector(dimensions, randomNumbers(3));
+  const index = createIndex(new Map());
+  index.set(1, vector);
+  assert.deepEqual(await index.search(vector, { limit: 3 }), []);
+  await index.close();
+});
+
+test('the memory is bounded', async () => {
+  const vector = randomUnitVector(dimensions, randomNumbers(3));
+  const index = createIndex(new Map(), 1);
+  index.set(1, vector);
+  assert.throws(
+    () => index.set(2, vector),
+    (error) => isCarrelError(error) && error.code === 'unavailable',
+  );
+  index.set(1, vector);
+  assert.ok(index.bytes < 26_000_000);
+});
+
+test('an index can be searched again after it was closed', async () => {
+  const vector = randomUnitVector(dimensions, randomNumbers(3));
+  const index = createIndex(new Map([[1, vector]]));
+  index.set(1, vector);
+  const interrupted = index.search(vector, { limit: 1 });
+  await Promise.all([index.close(), assert.rejects(interrupted, (error) => isCarrelError(error))]);
+  assert.equal((await index.search(vector, { limit: 1 })).length, 1);
+  await index.close();
+});

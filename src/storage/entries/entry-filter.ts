@@ -1,0 +1,45 @@
+import type { ContentType, Source } from '../entries.ts';
+
+/** What is left out lets everything through; the rest must all hold. */
+export interface EntryFilter {
+  readonly threadId?: string | undefined;
+  readonly source?: Source | undefined;
+  readonly contentType?: ContentType | undefined;
+  /** At least one of them must be on the entry. */
+  readonly tags?: readonly string[] | undefined;
+  /** ISO 8601, UTC, with milliseconds; both ends belong to it. */
+  readonly createdFrom?: string | undefined;
+  readonly createdTo?: string | undefined;
+  readonly metadata?: readonly MetadataCondition[] | undefined;
+}
+
+export type Scalar = string | number | boolean;
+
+/**
+ * A condition on one field of the metadata. Types are told apart: a number is never equal to its text, and `ne` and
+ * `not_in` hold for a value of another type. A missing field and JSON null satisfy `not_exists` only, and null `is_null`.
+ */
+export type MetadataCondition = {
+  /** Keys from the outermost to the field. They lead through objects only, never into arrays. */
+  readonly path: readonly string[];
+} & (
+  | { readonly operator: 'eq' | 'ne' | 'array_contains'; readonly value: Scalar; readonly caseSensitive: boolean }
+  | {
+      readonly operator: 'gt' | 'gte' | 'lt' | 'lte';
+      /** Text is put in order by code point, after folding unless case counts. */
+      readonly value: string | number;
+      readonly caseSensitive: boolean;
+    }
+  | { readonly operator: 'in' | 'not_in'; readonly value: readonly Scalar[]; readonly caseSensitive: boolean }
+  | {
+      readonly operator: 'contains' | 'starts_with' | 'ends_with';
+      readonly value: string;
+      readonly caseSensitive: boolean;
+    }
+  | { readonly operator: 'exists' | 'not_exists' | 'is_null' | 'is_not_null' }
+);
+
+export const operators = [
+  ...['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', 'exists', 'not_exists', 'contains', 'starts_with'],
+  ...['ends_with', 'is_null', 'is_not_null', 'array_contains'],
+] as const;

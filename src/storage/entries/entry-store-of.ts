@@ -1,0 +1,35 @@
+import type { EntryStore } from '../entries.ts';
+import type { ReadOptions } from '../storage.ts';
+import type { AnswerOf, ReadOperation, RequestOf, WriteOperation } from './entry-operations.ts';
+
+/** How a database performs an operation: a write in a transaction, a read on one state of the data. */
+export interface EntryRunner {
+  write<Name extends WriteOperation>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>>;
+  read<Name extends ReadOperation>(
+    name: Name,
+    request: RequestOf<Name>,
+    options: ReadOptions | undefined,
+  ): Promise<AnswerOf<Name>>;
+}
+
+export function entryStoreOf({ write, read }: EntryRunner): EntryStore {
+  return {
+    store: (request) => write('store', request),
+    update: (request) => write('update', request),
+    remove: (request) => write('remove', request),
+    restore: (request) => write('restore', request),
+    get: (request, options) => read('get', request, options),
+    list: (request, options) => read('list', request, options),
+    searchWords: (request, options) => read('searchWords', request, options),
+    matching: (request, options) => read('matching', request, options),
+    texts: (request, options) => read('texts', request, options),
+    threads: (request, options) => read('threads', request, options),
+    statistics: (request, options) => read('statistics', request, options),
+    unembedded: (request) => read('unembedded', request, undefined),
+    putVectors: (request) => write('putVectors', request),
+    vectorState: (request, options) => read('vectorState', request, options),
+    vectorsAfter: (request, options) => read('vectorsAfter', request, options),
+    vectorKeys: (request, options) => read('vectorKeys', request, options),
+    vectors: (request, options) => read('vectors', request, options),
+  };
+}

@@ -1,0 +1,14 @@
+import type { PostgresConfig } from './postgres/connections.ts';
+import { createSqliteStorage, type SqliteStorageConfig } from './sqlite/sqlite-storage.ts';
+import type { Storage, StorageDeps } from './storage.ts';
+
+export type StorageConfig =
+  | ({ readonly backend: 'sqlite' } & SqliteStorageConfig)
+  | ({ readonly backend: 'postgres' } & PostgresConfig);
+
+export async function openStorage(config: StorageConfig, deps: StorageDeps = {}): Promise<Storage> {
+  if (config.backend === 'sqlite') return createSqliteStorage(config, deps);
+  // Most installations never need the driver.
+  const { createPostgresStorage } = await import('./postgres/postgres-storage.ts');
+  return createPostgresStorage(config, deps);
+}

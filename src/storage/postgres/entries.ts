@@ -1,0 +1,86 @@
+import {
+  type AnswerOf,
+  createEntryOperations,
+  type EntryOperations,
+  type OperationName,
+  type RequestOf,
+} from '../entries/entry-operations.ts';
+import { entryStoreOf } from '../entries/entry-store-of.ts';
+import { type Dialect, type Engine, type ListValue, runInTurn, type SqlValue, type Work } from '../entries/work.ts';
+import type { EntryStore } from '../entries.ts';
+import type { Connections, Statements } from './connections.ts';
+import { createWordIndex, type WordIndex } from './word-index.ts';
+
+/** An entry may be long, and each of the pool is read. */
+const poolMax = 200;
+
+const totalMax = 1_000_000;
+
+export function createEntryStore(connections: Connections, now: () => Date): EntryStore {
+  const operations = createEntryOperations(postgresDialect);
+  const words = createWordIndex({ name: 'context_entry', owner: 'context_entries', poolMax, totalMax });
+  const perform = <Name extends OperationName>(
+    name: Name,
+    request: RequestOf<Name>,
+    time: string,
+    statements: Statements,
+  ) => {
+    const operation: EntryOperations[OperationName] = operations[name];
+    // The name has chosen the operation, and with it the types of request and answer.
+    const work = operation(request as never, time) as Work<AnswerOf<Name>>;
+    return runInTurn(work, createEngine(statements, words));
+  };
+  return entryStoreOf({
+    write(name, request) {
+      const time = now().toISOString();
+      return connections.write((statements) => perform(name, request, time, statements));
+    },
+    read: (name, request, options) => connections.read((statements) => perform(name, request, '', statements), options),
+  });
+}
+
+const postgresDialect: Dialect = {
+  schema: 'carrel.',
+  integers: 'SELECT unnest(?::bigint[])',
+  numbers: 'SELECT unnest(?::float8[])',
+  texts: 'SELECT unnest(?::text[])',
+  position: (text, part) => `strpos(${text}, ${part})`,
+  ending: (text, part) => `right(${text}, length(${part}))`,
+  forUpdate: 'FOR UPDATE',
+  lock: 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))',
+  weighs: false,
+  wordTables: ['entry_terms', 'entry_words'],
+  explain: (sql) => `EXPLAIN ${sql}`,
+  planLine: (row) => String(row['QUERY PLAN']),
+};
+
+function createEngine(statements: Statements, words: WordIndex): Engine {
+  return {
+    query: (sql, values) => statements.query(numbered(sql), values.map(bound)),
+    writeWords: (key, texts) => words.write(statements, [{ key, ...texts }]),
+    findWords: (query, condition, _isWide, page) =>
+      words.find(
+        statements,
+        query,
+        condition === undefined
+          ? { sql: undefined, values: [] }
+          : { sql: numbered(condition.sql), values: condition.values.map(bound) },
+        page,
+      ),
+  };
+}
+
+/** Our statements hold no question mark besides those for values. */
+function numbered(sql: string): string {
+  let count = 0;
+  return sql.replaceAll('?', () => {
+    count += 1;
+    return `$${count}`;
+  });
+}
+
+function bound(value: SqlValue | ListValue): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  // A view of bytes would be sent as a list of numbers.
+  return 'list' in value ? value.list : Buffer.from(value);
+}

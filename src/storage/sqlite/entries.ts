@@ -1,0 +1,84 @@
+import type { SQLInputValue } from 'node:sqlite';
+import {
+  type AnswerOf,
+  createEntryOperations,
+  type EntryOperations,
+  type OperationName,
+  type RequestOf,
+  writeOperations,
+} from '../entries/entry-operations.ts';
+import { type Dialect, type Engine, type ListValue, runNow, type SqlValue, type Work } from '../entries/work.ts';
+import type { Database } from './database.ts';
+import { createWordIndex } from './word-index.ts';
+
+/** Entries in SQLite, on the thread that has the connection. */
+export type EntryTable = {
+  [Name in OperationName]: (request: RequestOf<Name>, now: string) => AnswerOf<Name>;
+};
+
+/** An entry may be long, and each of the pool is read. */
+const poolMax = 200;
+
+const totalMax = 1_000_000;
+
+export function createEntryTable(database: Database): EntryTable {
+  const operations = createEntryOperations(sqliteDialect);
+  const engine = createEngine(database);
+  const table = Object.entries(operations).map(([name, operation]) => [
+    name,
+    (request: never, now: string) => {
+      const run = () => runNow<unknown>(perform(operation, request, now), engine);
+      return isWrite(name) ? database.transaction(run) : run();
+    },
+  ]);
+  // Its methods are those of the operations, one for one.
+  return Object.fromEntries(table) as EntryTable;
+}
+
+function perform(operation: EntryOperations[OperationName], request: never, now: string): Work<unknown> {
+  return operation(request, now);
+}
+
+function isWrite(name: string): boolean {
+  return writeOperations.some((write) => write === name);
+}
+
+const sqliteDialect: Dialect = {
+  schema: '',
+  integers: 'SELECT value FROM json_each(?)',
+  numbers: 'SELECT value FROM json_each(?)',
+  texts: 'SELECT value FROM json_each(?)',
+  position: (text, part) => `instr(${text}, ${part})`,
+  ending: (text, part) => `substr(${text}, -length(${part}))`,
+  forUpdate: '',
+  // The write lock is taken when a transaction begins.
+  lock: undefined,
+  weighs: true,
+  wordTables: ['entry_terms'],
+  explain: (sql) => `EXPLAIN QUERY PLAN ${sql}`,
+  planLine: (row) => `id:${row['id']} parent:${row['parent']} notused:${row['notused']} detail:${row['detail']}`,
+};
+
+function createEngine(database: Database): Engine {
+  const words = createWordIndex(database, { name: 'context_entry', owner: 'context_entries', poolMax, totalMax });
+  return {
+    query: (sql, values) => database.all(sql, ...values.map(bound)),
+    writeWords: (key, texts) => words.write(key, texts),
+    findWords: (query, condition, isWide, page) =>
+      words.find(
+        query,
+        condition === undefined
+          ? { sql: undefined, values: [] }
+          : {
+              // The index calls its rows `w`.
+              sql: `SELECT o.key FROM context_entries o WHERE ${isWide ? 'o.key = w.rowid AND ' : ''}${condition.sql}`,
+              values: condition.values.map(bound),
+            },
+        page,
+      ),
+  };
+}
+
+function bound(value: SqlValue | ListValue): SQLInputValue {
+  return typeof value === 'object' && value !== null && 'list' in value ? JSON.stringify(value.list) : value;
+}

@@ -1,0 +1,28 @@
+import type { Entry, EntryStore } from '../../storage/entries.ts';
+import type { EntryMeaning } from './entry-meaning.ts';
+import type { WriteSettings } from './write-input.ts';
+
+/** What the tools of this set are made of; each takes what it uses. */
+export interface ContextParts {
+  readonly entries: EntryStore;
+  /** Undefined where search by meaning is switched off. */
+  readonly meaning: EntryMeaning | undefined;
+  readonly backend: 'sqlite' | 'postgresql';
+  readonly writes: WriteSettings;
+  /** Characters of an entry that a search shows. */
+  readonly truncationChars: number;
+  readonly rrfK: number;
+  /** Results have a relevance from 0 to 1, which decides their order. */
+  readonly reranks: boolean;
+}
+
+/** In the order of the ids; what is gone meanwhile is left out. */
+export async function loadEntries(
+  entries: EntryStore,
+  ids: readonly number[],
+  images: boolean,
+  signal: AbortSignal,
+): Promise<Entry[]> {
+  const found = new Map((await entries.get({ ids, images }, { signal })).map((entry) => [entry.id, entry]));
+  return ids.flatMap((id) => found.get(id) ?? []);
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseDateRange } from './dates.ts';
+
+const from = (text: string) => parseDateRange(text, undefined).createdFrom;
+const to = (text: string) => parseDateRange(undefined, text).createdTo;
+
+test('002 date filtering: every form is read as UTC', () => {
+  assert.equal(from('2025-11-29'), '2025-11-29T00:00:00.000Z');
+  assert.equal(to('2025-11-29'), '2025-11-29T23:59:59.999Z');
+  assert.equal(to('2025-11-29T10:00:00'), '2025-11-29T10:00:00.000Z');
+  assert.equal(from('2025-11-29 10:00'), '2025-11-29T10:00:00.000Z');
+  assert.equal(from('2025-11-29T10:00:00+02:00'), '2025-11-29T08:00:00.000Z');
+  assert.equal(from('2025-11-29T10:00:00-0530'), '2025-11-29T15:30:00.000Z');
+  assert.equal(from('2024-02-29'), '2024-02-29T00:00:00.000Z');
+});
+
+test('fractions finer than a millisecond are rounded into the range', () => {
+  assert.equal(from('2025-11-29T10:00:00.000001Z'), '2025-11-29T10:00:00.001Z');
+  assert.equal(to('2025-11-29T10:00:00.999999Z'), '2025-11-29T10:00:00.999Z');
+});
+
+test('T116: what is no date is refused', () => {
+  for (const bad of [
+    '2025-02-30',
+    '2023-02-29',
+    '+275761-01-01',
+    '0000-00-00',
+    'now',
+    '1700000000',
+    '',
+    '2025-13-01',
+  ]) {
+    assert.throws(() => from(bad), /Invalid start_date format/, bad);
+  }
+  for (const bad of ['2025-01-01T24:00', '2025-01-01T10:60', '2025-01-01T10:00:60', '2025-01-01T10:00:00+25:00']) {
+    assert.throws(() => to(bad), /Invalid end_date format/, bad);
+  }
+});
+
+test('a start after the end is told with both, by the instant and not by the clock on the wall', () => {
+  assert.throws(() => parseDateRange('2025-11-30', '2025-11-29'), /start_date \(2025-11-30\) is after end_date/);
+  assert.doesNotThrow(() => parseDateRange('2025-11-29T10:00:00+02:00', '2025-11-29T09:00:00Z'));
+});

@@ -1,0 +1,30 @@
+import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../storage/entries.ts';
+
+/**
+ * How many entries a search by meaning, or a hybrid one, puts in order, whichever page is asked for: the order of one
+ * page then never depends on another, and pages neither overlap nor leave gaps.
+ */
+export const rankDepth = 500;
+
+/** The entries that a filter lets through, for a search that cannot ask the database itself. */
+export async function allowedIds(
+  entries: EntryStore,
+  filter: EntryFilter,
+  explain: boolean,
+  signal: AbortSignal,
+): Promise<{ allowed: ReadonlySet<number> | undefined; plan: string | undefined }> {
+  const isOpen = Object.values(filter).every((value) => value === undefined);
+  const allowed = isOpen ? undefined : new Set(await entries.matching(filter, { signal }));
+  if (!explain) return { allowed, plan: undefined };
+  const { plan } = await entries.list({ filter, limit: 1, offset: 0, images: false, explain: true }, { signal });
+  return { allowed, plan };
+}
+
+export function pendingWarning(pending: number): { degraded?: string; warnings?: string[] } {
+  if (pending === 0) return {};
+  return {
+    degraded: 'embeddings_pending',
+    warnings: [`${pending} entries are not embedded yet and are not found by meaning; full-text search finds them`],
+  };
+}

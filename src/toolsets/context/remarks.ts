@@ -1,0 +1,5 @@
+/** Remarks behind a message, in parentheses; those that do not hold are left out. */
+export function remarks(...notes: (string | false | undefined)[]): string {
+  const said = notes.filter((note) => typeof note === 'string');
+  return said.length === 0 ? '' : ` (${said.join(', ')})`;
+}

@@ -1,0 +1,17 @@
+import { CarrelError } from '../../base/errors.ts';
+import { storable } from '../../storage/notes.ts';
+
+const tagsMax = 100;
+const tagCharsMax = 256;
+
+/** Without white space around, in lower case, each once, empty ones left out. */
+export function normaliseTags(tags: readonly string[]): string[] {
+  const normalised = [...new Set(tags.map((tag) => storable(tag).trim().toLowerCase()))].filter((tag) => tag !== '');
+  if (normalised.length > tagsMax) throw fault(`tags must have at most ${tagsMax} different items`);
+  if (normalised.some((tag) => tag.length > tagCharsMax)) throw fault(`A tag may have ${tagCharsMax} characters`);
+  return normalised.sort((a, b) => (a < b ? -1 : 1));
+}
+
+function fault(message: string): CarrelError {
+  return new CarrelError('invalid_arguments', message);
+}

@@ -1,0 +1,72 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { idempotencyInput, idempotencyOf } from '../write-input.ts';
+import { dryRunAnswer, dryRunInput } from './delete-context.ts';
+
+/** A hundred years. */
+const daysMax = 36_500;
+
+export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+  return defineTool({
+    name: 'delete_context_batch',
+    title: 'Delete Context (Batch)',
+    description:
+      'Deletes the entries for which every given criterion holds. restore_context brings them back within 30 days; dry_run tells which they are.',
+    effect: 'delete',
+    idempotent: true,
+    input: z.object({
+      context_ids: z.array(z.int()).min(1).max(10_000).optional(),
+      thread_ids: z.array(z.string().min(1)).min(1).max(1000).optional(),
+      source: z.enum(['user', 'agent']).optional().describe('Only with another criterion.'),
+      older_than_days: z.int().min(1).max(daysMax).optional(),
+      ...dryRunInput,
+      ...idempotencyInput,
+    }),
+    output: z.looseObject({
+      success: z.boolean(),
+      deleted_count: z.int(),
+      criteria_used: z.array(z.string()),
+      message: z.string(),
+    }),
+    async run(input) {
+      const {
+        context_ids: ids,
+        thread_ids: threadIds,
+        source,
+        older_than_days: olderThanDays,
+        dry_run: dryRun,
+      } = input;
+      if (ids === undefined && threadIds === undefined && olderThanDays === undefined) {
+        throw new CarrelError(
+          'invalid_arguments',
+          source === undefined
+            ? 'At least one criterion must be provided: context_ids, thread_ids, source, or older_than_days'
+            : 'source must be combined with another criterion: context_ids, thread_ids, or older_than_days',
+        );
+      }
+      const used = [
+        ids && `context_ids: ${ids.length} IDs`,
+        threadIds && `thread_ids: ${threadIds.length} threads`,
+        source && `source: ${source}`,
+        olderThanDays !== undefined && `older_than_days: ${olderThanDays}`,
+      ].filter((text) => typeof text === 'string');
+      const { count, ids: removed } = await entries.remove({
+        ids,
+        threadIds: threadIds?.map((threadId) => threadId.trim()),
+        source,
+        olderThanDays,
+        dryRun,
+        ...idempotencyOf('delete_context_batch', input),
+      });
+      if (dryRun) return { ...dryRunAnswer(count, removed), criteria_used: used };
+      return {
+        success: true,
+        deleted_count: count,
+        criteria_used: used,
+        message: `Successfully deleted ${count} context entries`,
+      };
+    },
+  });
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { idempotencyInput, idempotencyOf } from '../write-input.ts';
+
+export const dryRunInput = {
+  dry_run: z.boolean().default(false),
+};
+
+export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+  return defineTool({
+    name: 'delete_context',
+    title: 'Delete Context',
+    description: 'Deletes entries by id, or a whole thread. restore_context brings them back within 30 days.',
+    effect: 'delete',
+    idempotent: true,
+    input: z.object({
+      context_ids: z.array(z.int()).min(1).max(10_000).optional(),
+      thread_id: z.string().min(1).optional(),
+      ...dryRunInput,
+      ...idempotencyInput,
+    }),
+    output: z.looseObject({ success: z.boolean(), deleted_count: z.int(), message: z.string() }),
+    async run(input) {
+      const { context_ids: ids, thread_id: threadId, dry_run: dryRun } = input;
+      if (ids === undefined && threadId === undefined) {
+        throw new CarrelError('invalid_arguments', 'Must provide either context_ids or thread_id');
+      }
+      if (ids !== undefined && threadId !== undefined) {
+        throw new CarrelError(
+          'invalid_arguments',
+          'Provide context_ids or thread_id, not both: they would mean different entries',
+        );
+      }
+      const { count, ids: removed } = await entries.remove({
+        ids,
+        threadIds: threadId === undefined ? undefined : [threadId.trim()],
+        dryRun,
+        ...idempotencyOf('delete_context', input),
+      });
+      if (dryRun) return dryRunAnswer(count, removed);
+      return { success: true, deleted_count: count, message: `Successfully deleted ${count} context entries` };
+    },
+  });
+}
+
+export function dryRunAnswer(count: number, ids: readonly number[]) {
+  return {
+    success: true,
+    deleted_count: 0,
+    dry_run: true,
+    would_delete_ids: [...ids],
+    message: `Would delete ${count} context entries`,
+  };
+}

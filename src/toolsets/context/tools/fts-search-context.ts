@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { type ContextParts, loadEntries } from '../context-parts.ts';
+import { showFound } from '../entry-shapes.ts';
+import { highlight } from '../highlight.ts';
+import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
+import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
+import { fitBudget } from '../token-budget.ts';
+import { searchModes, wordQueryOf } from '../word-modes.ts';
+
+/** English words are stemmed; the words of all other languages are found as they are written. */
+const language = 'english';
+
+export function createFtsSearchContextTool({
+  entries,
+  backend,
+  truncationChars,
+  reranks,
+}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks'>): Tool {
+  return defineTool({
+    name: 'fts_search_context',
+    title: 'Full-Text Search Context',
+    description:
+      'Finds entries by words, the most relevant first. match: all words, in any form; prefix: beginnings of words; phrase: words side by side; boolean: AND, OR, NOT, "phrases" and parentheses.',
+    effect: 'read',
+    input: z.object({
+      query: queryInput,
+      mode: z.enum(searchModes).default('match'),
+      ...searchInput({ limit: 5 }),
+      highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
+    }),
+    output: searchAnswer({ query: z.string(), mode: z.string(), language: z.string() }),
+    async run(input, { signal }) {
+      const text = queryText(input.query);
+      const query = wordQueryOf(text, input.mode);
+      const { filter, faults, applied } = parseFilters(input);
+      const { limit, offset, clamped } = pageOf(input);
+      const stats = startStats(backend, applied);
+      const explain = input.explain_query;
+      const head = { query: input.query, mode: input.mode, language };
+      if (faults.length > 0) {
+        return { ...head, ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
+      }
+      const page = await entries.searchWords({ query, filter, limit, offset, explain }, { signal });
+      const scores = new Map(page.hits.map(({ id, score }) => [id, score]));
+      const found = await loadEntries(entries, [...scores.keys()], input.include_images, signal);
+      const shown = found.map((entry) => ({
+        ...showFound(entry, truncationChars),
+        scores: {
+          fts_score: scores.get(entry.id) ?? 0,
+          fts_rank: null,
+          ...(reranks ? { rerank_score: (scores.get(entry.id) ?? 0) / Math.max(page.scoreMax, Number.EPSILON) } : {}),
+        },
+        ...(input.highlight ? { highlighted: highlight(entry.text, query) } : {}),
+      }));
+      const { entries: results, report } = fitBudget(shown, input.budget_tokens);
+      return {
+        ...head,
+        results,
+        count: results.length,
+        ...(explain ? { stats: stats(results.length, page.plan) } : {}),
+        ...clamped,
+        ...report,
+      };
+    },
+  });
+}

@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { showFull } from '../entry-shapes.ts';
+import { budgetInput, fitBudget } from '../token-budget.ts';
+
+export function createGetContextByIdsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+  return defineTool({
+    name: 'get_context_by_ids',
+    title: 'Get Context by IDs',
+    description: 'Returns whole entries by the ids that a search or store_context gave, newest first.',
+    effect: 'read',
+    input: z.object({
+      context_ids: z.array(z.int()).min(1).max(1000),
+      include_images: z.boolean().default(true),
+      ...budgetInput,
+    }),
+    output: z.looseObject({ result: z.array(z.unknown()) }),
+    async run({ context_ids: ids, include_images: images, budget_tokens: budget }, { signal }) {
+      const found = await entries.get({ ids: [...new Set(ids)], images }, { signal });
+      const { entries: result, report } = fitBudget(found.map(showFull), budget);
+      return { result, ...report };
+    },
+  });
+}

@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import type { StorageDescription } from '../../../storage/storage.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+
+export interface StatisticsSettings {
+  readonly words: boolean;
+  readonly summaryCharsMin: number;
+}
+
+export function createGetStatisticsTool(
+  settings: StatisticsSettings,
+  deps: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'writes' | 'reranks'> & {
+    describe(): Promise<StorageDescription>;
+  },
+): Tool {
+  const { entries, meaning, backend } = deps;
+  return defineTool({
+    name: 'get_statistics',
+    title: 'Get Statistics',
+    description: 'Counts what is stored (entries, threads, tags, images) and tells which kinds of search are ready.',
+    effect: 'read',
+    input: z.object({}),
+    output: z.looseObject({ total_entries: z.int(), backend: z.string() }),
+    async run(_input, { signal }) {
+      const [counts, storage] = await Promise.all([
+        entries.statistics({ model: meaning?.model }, { signal }),
+        deps.describe(),
+      ]);
+      const coverage = (count: number) => (counts.total === 0 ? 0 : rounded((100 * count) / counts.total));
+      return {
+        total_entries: counts.total,
+        by_source: { ...counts.bySource },
+        by_content_type: { ...counts.byContentType },
+        total_images: counts.images,
+        unique_tags: counts.uniqueTags,
+        total_threads: counts.threads,
+        avg_entries_per_thread: counts.threads === 0 ? 0 : rounded(counts.total / counts.threads),
+        most_active_threads: counts.mostActive.map(({ threadId, count }) => ({ thread_id: threadId, count })),
+        top_tags: counts.topTags.map((tag) => ({ ...tag })),
+        backend,
+        database_size_mb: rounded(storage.bytes / 1024 / 1024),
+        connection_metrics: { backend_type: backend, engine_version: storage.version, schema_version: storage.schema },
+        semantic_search:
+          meaning === undefined
+            ? { enabled: false, available: false }
+            : {
+                enabled: true,
+                available: meaning.available,
+                backend,
+                model: meaning.model,
+                dimensions: meaning.dimensions ?? null,
+                context_count: counts.embedded,
+                embedding_count: counts.vectors,
+                average_chunks_per_entry: counts.embedded === 0 ? 0 : rounded(counts.vectors / counts.embedded),
+                coverage_percentage: coverage(counts.embedded),
+                ...(meaning.available
+                  ? {}
+                  : { message: 'The embedding provider does not answer; entries wait for it.' }),
+              },
+        fts: settings.words
+          ? {
+              enabled: true,
+              available: true,
+              language: 'english',
+              backend,
+              engine: backend === 'sqlite' ? 'fts5' : 'tsvector',
+              indexed_entries: counts.indexed,
+              coverage_percentage: coverage(counts.indexed),
+            }
+          : { enabled: false, available: false },
+        // Long texts are cut between sentences into parts of about 400 characters, one vector each.
+        chunking: {
+          enabled: meaning !== undefined,
+          available: meaning !== undefined,
+          chunk_size: 400,
+          chunk_overlap: 0,
+          aggregation: 'max',
+        },
+        reranking: { enabled: deps.reranks, available: deps.reranks, provider: 'fusion', model: null },
+        summary: {
+          enabled: deps.writes.summary !== undefined,
+          available: deps.writes.summary !== undefined,
+          provider: 'extractive',
+          model: null,
+          summary_count: counts.summaries,
+          coverage_percentage: coverage(counts.summaries),
+          min_content_length: settings.summaryCharsMin,
+        },
+      };
+    },
+  });
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}

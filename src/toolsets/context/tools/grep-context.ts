@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { grepEntries } from '../grep-entries.ts';
+import { filterInput, parseFilters } from '../search-input.ts';
+
+export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+  return defineTool({
+    name: 'grep_context',
+    title: 'Grep Context',
+    description:
+      'Finds an exact text or a JavaScript regular expression, line by line, oldest entries first. Filters are those of search_context.',
+    effect: 'read',
+    input: z.object({
+      pattern: z.string().min(1).max(1000),
+      is_regex: z.boolean().default(false),
+      case_sensitive: z.boolean().default(true),
+      output_mode: z.enum(['content', 'files_with_matches', 'count']).default('content'),
+      context_lines: z.int().min(0).max(20).default(0),
+      max_matches: z.int().min(1).max(1000).default(100),
+      max_entries_scanned: z.int().min(1).max(100_000).default(10_000),
+      ...filterInput,
+    }),
+    output: z.looseObject({
+      mode: z.string(),
+      total_matches: z.int(),
+      truncated: z.boolean().describe('More might be found.'),
+      results: z.array(z.unknown()),
+    }),
+    async run(input, { signal }) {
+      const { filter, faults } = parseFilters(input);
+      if (faults.length > 0) throw new CarrelError('invalid_arguments', faults.join('; '));
+      const {
+        entries: found,
+        scanned,
+        truncated,
+        timedOutIds,
+      } = await grepEntries(entries, {
+        pattern: {
+          pattern: input.pattern,
+          isRegex: input.is_regex,
+          caseSensitive: input.case_sensitive,
+          contextLines: input.context_lines,
+          matchesMax: input.max_matches,
+        },
+        filter,
+        entriesMax: input.max_entries_scanned,
+        signal,
+      });
+      const total = found.reduce((sum, { matches }) => sum + matches.length, 0);
+      const results =
+        input.output_mode === 'content'
+          ? found.flatMap(({ id, matches }) => matches.map((match) => ({ context_id: id, ...match })))
+          : input.output_mode === 'count'
+            ? found.map(({ id, matches }) => ({ context_id: id, count: matches.length }))
+            : found.map(({ id, matches }) => ({ context_id: id, match_count: matches.length }));
+      return {
+        mode: input.output_mode,
+        total_matches: total,
+        entries_scanned: scanned,
+        truncated,
+        results,
+        ...(timedOutIds.length > 0 ? { timed_out_context_ids: [...timedOutIds] } : {}),
+      };
+    },
+  });
+}

@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { type ContextParts, loadEntries } from '../context-parts.ts';
+import { showFound } from '../entry-shapes.ts';
+import { searchHybrid } from '../hybrid-entries.ts';
+import { elapsed, filterFaults, searchAnswer } from '../search-answer.ts';
+import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
+import { fitBudget } from '../token-budget.ts';
+
+export interface HybridSettings {
+  readonly words: boolean;
+}
+
+export function createHybridSearchContextTool(
+  settings: HybridSettings,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranks'>,
+): Tool {
+  const { entries, truncationChars } = parts;
+  return defineTool({
+    name: 'hybrid_search_context',
+    title: 'Hybrid Search Context',
+    description:
+      'Finds entries by words and by meaning together, the best first: the search to start with. Says in scores how each entry was found.',
+    effect: 'read',
+    input: z.object({
+      query: queryInput,
+      ...searchInput({ limit: 5 }),
+      fusion_method: z.enum(['rrf']).default('rrf'),
+      rrf_k: z.int().min(1).max(1000).optional(),
+    }),
+    output: searchAnswer({
+      query: z.string(),
+      fusion_method: z.string(),
+      search_modes_used: z.array(z.string()),
+      fts_count: z.int(),
+      semantic_count: z.int(),
+    }),
+    async run(input, { signal }) {
+      const start = performance.now();
+      const text = queryText(input.query);
+      const { filter, faults, applied } = parseFilters(input);
+      const { limit, offset, clamped } = pageOf(input);
+      const head = { query: input.query, fusion_method: input.fusion_method };
+      if (faults.length > 0) {
+        return { ...head, ...filterFaults(faults), search_modes_used: [], fts_count: 0, semantic_count: 0, ...clamped };
+      }
+      if (!settings.words && parts.meaning === undefined) {
+        throw new CarrelError('unavailable', 'No search modes available: full text and meaning are both switched off');
+      }
+      const fused = await searchHybrid(
+        { text, filter, applied, rrfK: input.rrf_k ?? parts.rrfK, explain: input.explain_query, signal },
+        settings,
+        parts,
+      );
+      const page = new Map(fused.ranked.slice(offset, offset + limit).map((match) => [match.id, match.scores]));
+      const found = await loadEntries(entries, [...page.keys()], input.include_images, signal);
+      const shown = found.flatMap((entry) => {
+        const scores = page.get(entry.id);
+        return scores === undefined ? [] : [{ ...showFound(entry, truncationChars), scores }];
+      });
+      const { entries: results, report } = fitBudget(shown, input.budget_tokens);
+      return {
+        ...head,
+        results,
+        count: results.length,
+        search_modes_used: [...fused.modes],
+        fts_count: fused.ftsCount,
+        semantic_count: fused.semanticCount,
+        ...(input.explain_query ? { stats: { execution_time_ms: elapsed(start), ...fused.stats } } : {}),
+        ...clamped,
+        ...report,
+        ...fused.warnings,
+      };
+    },
+  });
+}

@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { oneEntry } from '../one-entry.ts';
+import { countNodes, outlineOf } from '../outline.ts';
+
+export function createNavigateContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+  return defineTool({
+    name: 'navigate_context',
+    title: 'Navigate Context',
+    description: 'Outlines a long entry by its headings; read_context_range reads a part of it.',
+    effect: 'read',
+    input: z.object({
+      context_id: z.int().min(1),
+      max_depth: z.int().min(1).max(6).default(6),
+    }),
+    output: z.looseObject({
+      total_chars: z.int(),
+      root: z.unknown().describe('{node_id, title, char_start, char_end, children}'),
+    }),
+    async run({ context_id: id, max_depth: depth }, { signal }) {
+      const { text } = await oneEntry(entries, id, signal);
+      const root = outlineOf(text, depth);
+      return {
+        context_id: id,
+        total_chars: root.char_end,
+        total_lines: text.split('\n').length,
+        node_count: countNodes(root),
+        root,
+      };
+    },
+  });
+}

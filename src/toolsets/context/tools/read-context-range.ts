@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { oneEntry } from '../one-entry.ts';
+import { findNode, outlineOf } from '../outline.ts';
+
+const place = z.int().min(0).optional();
+
+export function createReadContextRangeTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+  return defineTool({
+    name: 'read_context_range',
+    title: 'Read Context Range',
+    description:
+      'Reads a part of an entry: characters start_char to end_char, lines start_line to end_line (from 1, both included), or the node_id that navigate_context gave.',
+    effect: 'read',
+    input: z.object({
+      context_id: z.int().min(1),
+      start_char: place,
+      end_char: place,
+      start_line: z.int().min(1).optional(),
+      end_line: z.int().min(1).optional(),
+      node_id: z.string().optional(),
+    }),
+    output: z.looseObject({ text: z.string(), end_char: z.int(), has_more: z.boolean() }),
+    async run(input, { signal }) {
+      const { text } = await oneEntry(entries, input.context_id, signal);
+      const characters = Array.from(text);
+      const total = characters.length;
+      const { start, end } = rangeOf(input, text, total);
+      return {
+        context_id: input.context_id,
+        start_char: start,
+        end_char: end,
+        total_chars: total,
+        text: characters.slice(start, end).join(''),
+        has_more: end < total,
+      };
+    },
+  });
+}
+
+interface Wanted {
+  start_char?: number | undefined;
+  end_char?: number | undefined;
+  start_line?: number | undefined;
+  end_line?: number | undefined;
+  node_id?: string | undefined;
+}
+
+/** What lies beyond the text is cut off. */
+function rangeOf(wanted: Wanted, text: string, total: number): { start: number; end: number } {
+  const byChars = wanted.start_char !== undefined || wanted.end_char !== undefined;
+  const byLines = wanted.start_line !== undefined || wanted.end_line !== undefined;
+  const byNode = wanted.node_id !== undefined;
+  if ([byChars, byLines, byNode].filter(Boolean).length !== 1) {
+    throw fault('Give one of start_char/end_char, start_line/end_line, or node_id');
+  }
+  if (byChars) {
+    const start = Math.min(wanted.start_char ?? 0, total);
+    const end = Math.min(wanted.end_char ?? total, total);
+    if (end < start) throw fault('end_char must not be before start_char');
+    return { start, end };
+  }
+  if (wanted.node_id !== undefined) {
+    const node = findNode(outlineOf(text, 6), wanted.node_id);
+    if (node === undefined) throw fault('No part of this entry has this node_id; navigate_context lists them');
+    return { start: node.char_start, end: node.char_end };
+  }
+  const lines = text.split('\n').map((line) => Array.from(line).length + 1);
+  const first = Math.min(wanted.start_line ?? 1, lines.length);
+  const last = Math.min(wanted.end_line ?? lines.length, lines.length);
+  if (last < first) throw fault('end_line must not be before start_line');
+  const before = (count: number) => lines.slice(0, count).reduce((sum, length) => sum + length, 0);
+  return { start: Math.min(before(first - 1), total), end: Math.min(before(last), total) };
+}
+
+function fault(message: string): CarrelError {
+  return new CarrelError('invalid_arguments', message);
+}

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { idempotencyInput, idempotencyOf } from '../write-input.ts';
+
+export function createRestoreContextTool({ entries, meaning }: Pick<ContextParts, 'entries' | 'meaning'>): Tool {
+  return defineTool({
+    name: 'restore_context',
+    title: 'Restore Context',
+    description: 'Brings deleted entries back, by id or a whole thread, within 30 days of their deletion.',
+    effect: 'write',
+    idempotent: true,
+    input: z.object({
+      context_ids: z.array(z.int()).min(1).max(10_000).optional(),
+      thread_id: z.string().min(1).optional(),
+      ...idempotencyInput,
+    }),
+    output: z.looseObject({ success: z.boolean(), restored_count: z.int(), message: z.string() }),
+    async run(input) {
+      const { context_ids: ids, thread_id: threadId } = input;
+      if ((ids === undefined) === (threadId === undefined)) {
+        throw new CarrelError('invalid_arguments', 'Must provide either context_ids or thread_id');
+      }
+      const { ids: restored } = await entries.restore({
+        ids,
+        threadId: threadId?.trim(),
+        ...idempotencyOf('restore_context', input),
+      });
+      meaning?.wake();
+      return {
+        success: true,
+        restored_count: restored.length,
+        restored_ids: [...restored],
+        message: `Successfully restored ${restored.length} context entries`,
+      };
+    },
+  });
+}

@@ -1,0 +1,41 @@
+import * as z from 'zod';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { showFound } from '../entry-shapes.ts';
+import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
+import { pageOf, parseFilters, searchInput } from '../search-input.ts';
+import { fitBudget } from '../token-budget.ts';
+
+export function createSearchContextTool({
+  entries,
+  backend,
+  truncationChars,
+}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars'>): Tool {
+  return defineTool({
+    name: 'search_context',
+    title: 'Search Context',
+    description:
+      'Lists entries that pass the filters, newest first, with the beginning of each; to look for words or meaning use hybrid_search_context. metadata_filters are {key, operator, value, case_sensitive}; dots in keys lead into objects; operators eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains. Dates without a zone are UTC, an end_date without a time is its whole day. At most 100 entries a call.',
+    effect: 'read',
+    input: z.object(searchInput({ limit: 30 })),
+    output: searchAnswer({}),
+    async run(input, { signal }) {
+      const { filter, faults, applied } = parseFilters(input);
+      const { limit, offset, clamped } = pageOf(input);
+      const stats = startStats(backend, applied);
+      const explain = input.explain_query;
+      if (faults.length > 0)
+        return { ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
+      const page = await entries.list({ filter, limit, offset, images: input.include_images, explain }, { signal });
+      const shown = page.entries.map((entry) => showFound(entry, truncationChars));
+      const { entries: results, report } = fitBudget(shown, input.budget_tokens);
+      return {
+        results,
+        count: results.length,
+        ...(explain ? { stats: stats(results.length, page.plan) } : {}),
+        ...clamped,
+        ...report,
+      };
+    },
+  });
+}

@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { type ContextParts, loadEntries } from '../context-parts.ts';
+import type { EntryMeaning } from '../entry-meaning.ts';
+import { showFound } from '../entry-shapes.ts';
+import { allowedIds, pendingWarning, rankDepth } from '../ranked-search.ts';
+import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
+import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
+import { fitBudget } from '../token-budget.ts';
+
+export function createSemanticSearchContextTool(
+  meaning: EntryMeaning,
+  {
+    entries,
+    backend,
+    truncationChars,
+    reranks,
+  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks'>,
+): Tool {
+  return defineTool({
+    name: 'semantic_search_context',
+    title: 'Semantic Search Context',
+    description: 'Finds entries by meaning, whatever words they use, the nearest first.',
+    effect: 'read',
+    input: z.object({ query: queryInput, ...searchInput({ limit: 5 }) }),
+    output: searchAnswer({ query: z.string(), model: z.string() }),
+    async run(input, { signal }) {
+      const text = queryText(input.query);
+      const { filter, faults, applied } = parseFilters(input);
+      const { limit, offset, clamped } = pageOf(input);
+      const stats = startStats(backend, applied);
+      const explain = input.explain_query;
+      const head = { query: input.query, model: meaning.model };
+      if (faults.length > 0) {
+        return { ...head, ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
+      }
+      const { allowed, plan } = await allowedIds(entries, filter, explain, signal);
+      const { matches, pending } = await meaning.search({ text, limit: rankDepth, allowed, signal });
+      const page = matches.slice(offset, offset + limit);
+      const byId = new Map(page.map((match) => [match.id, match]));
+      const found = await loadEntries(entries, [...byId.keys()], input.include_images, signal);
+      const shown = found.map((entry) => ({
+        ...showFound(entry, truncationChars),
+        scores: {
+          semantic_distance: byId.get(entry.id)?.distance ?? 0,
+          semantic_rank: null,
+          ...(reranks ? { rerank_score: Math.min(1, Math.max(0, byId.get(entry.id)?.cosine ?? 0)) } : {}),
+        },
+      }));
+      const { entries: results, report } = fitBudget(shown, input.budget_tokens);
+      return {
+        ...head,
+        results,
+        count: results.length,
+        ...(explain ? { stats: stats(results.length, plan) } : {}),
+        ...clamped,
+        ...report,
+        ...pendingWarning(pending),
+      };
+    },
+  });
+}

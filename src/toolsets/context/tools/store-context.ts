@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { remarks } from '../remarks.ts';
+import { idempotencyInput, idempotencyOf, parseNewEntry } from '../write-input.ts';
+
+export const newEntryInput = {
+  thread_id: z.string().min(1).describe('The conversation or task.'),
+  source: z.enum(['user', 'agent']),
+  text: z.string().min(1),
+  images: z.array(z.record(z.string(), z.unknown())).optional().describe('{data: base64, mime_type, metadata}'),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  tags: z.array(z.string()).optional(),
+};
+
+export function createStoreContextTool({
+  entries,
+  meaning,
+  writes,
+}: Pick<ContextParts, 'entries' | 'meaning' | 'writes'>): Tool {
+  return defineTool({
+    name: 'store_context',
+    title: 'Store Context',
+    description:
+      'Stores a text in a thread, with images, metadata and tags, and returns its context_id. Repeating the last entry of a thread updates it instead.',
+    effect: 'write',
+    input: z.object({
+      ...newEntryInput,
+      idempotency_key: idempotencyInput.idempotency_key.describe('Repeated with the same key, a write is done once.'),
+    }),
+    output: z.object({ success: z.boolean(), context_id: z.int(), thread_id: z.string(), message: z.string() }),
+    async run(input) {
+      const entry = parseNewEntry(input, writes);
+      const [outcome] = await entries.store({ entries: [entry], ...idempotencyOf('store_context', input) });
+      if (outcome === undefined) throw new TypeError('an entry was stored without an outcome');
+      meaning?.wake();
+      const images = entry.images.length > 0 ? ` with ${entry.images.length} images` : '';
+      const notes = remarks(
+        meaning && !outcome.repeated && 'embedding queued',
+        outcome.summaryKept ? 'summary preserved' : entry.summary !== undefined && 'summary generated',
+      );
+      return {
+        success: true,
+        context_id: outcome.id,
+        thread_id: outcome.threadId,
+        message: `${outcome.repeated ? 'Context updated' : 'Context stored'}${images}${notes}`,
+      };
+    },
+  });
+}

@@ -1,0 +1,60 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { remarks } from '../remarks.ts';
+import { updatedFields } from '../updated-fields.ts';
+import { idempotencyInput, idempotencyOf, parseUpdate } from '../write-input.ts';
+
+export function createUpdateContextTool({
+  entries,
+  meaning,
+  writes,
+}: Pick<ContextParts, 'entries' | 'meaning' | 'writes'>): Tool {
+  return defineTool({
+    name: 'update_context',
+    title: 'Update Context',
+    description:
+      'Replaces the given fields of an entry; [] clears tags or images. metadata_patch merges into the metadata instead (RFC 7396: null takes a key away).',
+    effect: 'delete',
+    input: z.object({
+      context_id: z.int().min(1),
+      text: z.string().min(1).optional(),
+      metadata: z.record(z.string(), z.unknown()).optional(),
+      metadata_patch: z.record(z.string(), z.unknown()).optional(),
+      tags: z.array(z.string()).optional(),
+      images: z.array(z.record(z.string(), z.unknown())).optional(),
+      ...idempotencyInput,
+    }),
+    output: z.object({
+      success: z.boolean(),
+      context_id: z.int(),
+      updated_fields: z.array(z.string()),
+      message: z.string(),
+    }),
+    async run(input) {
+      const update = parseUpdate(input, writes);
+      const [outcome] = await entries.update({
+        updates: [update],
+        allOrNothing: true,
+        ...idempotencyOf('update_context', input),
+      });
+      if (!outcome?.found) throw new CarrelError('entry_not_found', `Context entry with ID ${update.id} not found`);
+      meaning?.wake();
+      const fields = updatedFields(update, outcome, meaning !== undefined);
+      const summary =
+        update.text === undefined
+          ? undefined
+          : update.summary === null
+            ? outcome.hadSummary && 'summary cleared'
+            : 'summary regenerated';
+      const notes = remarks(fields.includes('embedding') && 'embedding queued', summary);
+      return {
+        success: true,
+        context_id: update.id,
+        updated_fields: fields,
+        message: `Successfully updated ${fields.length} field(s)${notes}`,
+      };
+    },
+  });
+}

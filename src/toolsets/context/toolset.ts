@@ -1,0 +1,93 @@
+import type { Logger } from '../../base/log.ts';
+import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Toolset } from '../../tools/toolset.ts';
+import type { ContextParts } from './context-parts.ts';
+import type { ContextConfig } from './context-slice.ts';
+import { createEntryMeaning } from './entry-meaning.ts';
+import { createEntryResources } from './entry-resources.ts';
+import { createEntrySource } from './entry-source.ts';
+import { createDeleteContextTool } from './tools/delete-context.ts';
+import { createDeleteContextBatchTool } from './tools/delete-context-batch.ts';
+import { createFtsSearchContextTool } from './tools/fts-search-context.ts';
+import { createGetContextByIdsTool } from './tools/get-context-by-ids.ts';
+import { createGetStatisticsTool } from './tools/get-statistics.ts';
+import { createGrepContextTool } from './tools/grep-context.ts';
+import { createHybridSearchContextTool } from './tools/hybrid-search-context.ts';
+import { createListThreadsTool } from './tools/list-threads.ts';
+import { createNavigateContextTool } from './tools/navigate-context.ts';
+import { createReadContextRangeTool } from './tools/read-context-range.ts';
+import { createRestoreContextTool } from './tools/restore-context.ts';
+import { createSearchContextTool } from './tools/search-context.ts';
+import { createSemanticSearchContextTool } from './tools/semantic-search-context.ts';
+import { createStoreContextTool } from './tools/store-context.ts';
+import { createStoreContextBatchTool } from './tools/store-context-batch.ts';
+import { createUpdateContextTool } from './tools/update-context.ts';
+import { createUpdateContextBatchTool } from './tools/update-context-batch.ts';
+
+export interface ContextDeps {
+  storage: Storage;
+  /** Undefined where there are no embeddings. */
+  embeddings: EmbeddingProvider | undefined;
+  log: Logger;
+  /** Gives back what was lent. */
+  close?: () => Promise<void>;
+}
+
+/** An agent's memory: seed 002. */
+export async function createContextToolset(config: ContextConfig, deps: ContextDeps): Promise<Toolset> {
+  const { storage, embeddings, log } = deps;
+  const { entries } = storage;
+  const usesMeaning = config.semanticSearch !== 'false' && embeddings !== undefined;
+  const meaning = usesMeaning ? createEntryMeaning({ entries, provider: embeddings, log }) : undefined;
+  const words = config.fullTextSearch !== 'false';
+  const parts: ContextParts = {
+    entries,
+    meaning,
+    backend: (await storage.describe()).backend === 'sqlite' ? 'sqlite' : 'postgresql',
+    writes: {
+      imageMaxMb: config.imageMaxMb,
+      imagesMaxMb: config.imagesMaxMb,
+      summary:
+        config.summaries === 'false'
+          ? undefined
+          : { charsMin: config.summaryMinChars, tokensMax: config.summaryMaxTokens },
+    },
+    truncationChars: config.truncationChars,
+    rrfK: config.rrfK,
+    reranks: config.reranking !== 'false',
+  };
+  const statistics = { words, summaryCharsMin: config.summaryMinChars };
+  const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
+  // What an earlier process left to embed.
+  meaning?.wake();
+  return {
+    name: 'context',
+    tools: [
+      createStoreContextTool(parts),
+      createSearchContextTool(parts),
+      createGetContextByIdsTool(parts),
+      createDeleteContextTool(parts),
+      createUpdateContextTool(parts),
+      createListThreadsTool(parts),
+      createGetStatisticsTool(statistics, { ...parts, describe: () => storage.describe() }),
+      ...(meaning === undefined ? [] : [createSemanticSearchContextTool(meaning, parts)]),
+      ...(words ? [createFtsSearchContextTool(parts)] : []),
+      ...(isHybrid ? [createHybridSearchContextTool({ words }, parts)] : []),
+      createStoreContextBatchTool(parts),
+      createUpdateContextBatchTool(parts),
+      createDeleteContextBatchTool(parts),
+      createGrepContextTool(parts),
+      createNavigateContextTool(parts),
+      createReadContextRangeTool(parts),
+      createRestoreContextTool(parts),
+    ],
+    failures: { as: 'result' },
+    resources: [createEntryResources(entries)],
+    sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
+    async close() {
+      await meaning?.close();
+      await deps.close?.();
+    },
+  };
+}

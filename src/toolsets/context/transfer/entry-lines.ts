@@ -1,0 +1,84 @@
+import { CarrelError } from '../../../base/errors.ts';
+import type { Entry, EntryStore, Metadata, NewEntry } from '../../../storage/entries.ts';
+import { loadEntries } from '../context-parts.ts';
+import { parseImages, showImage } from '../images.ts';
+
+const pageSize = 100;
+/** What was stored once is taken back, whatever the bounds are now. */
+const imageLimits = { imageMaxMb: 1000, imagesMaxMb: 10_000 };
+
+/** All entries as lines of JSON, oldest first, with everything that is needed to make them again. */
+export async function* exportLines(entries: EntryStore, signal: AbortSignal): AsyncGenerator<string> {
+  for (let after = 0; ; ) {
+    const page = await entries.texts({ filter: {}, after, limit: pageSize }, { signal });
+    for (const entry of await loadEntries(
+      entries,
+      page.map(({ id }) => id),
+      true,
+      signal,
+    )) {
+      yield `${JSON.stringify(lineOf(entry))}\n`;
+    }
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}
+
+export const exportedType = 'carrel.context';
+
+function lineOf(entry: Entry) {
+  return {
+    type: exportedType,
+    id: entry.id,
+    thread_id: entry.threadId,
+    source: entry.source,
+    text: entry.text,
+    metadata: entry.metadata ?? null,
+    tags: entry.tags,
+    images: (entry.images ?? []).map(showImage),
+    summary: entry.summary ?? null,
+    created_at: entry.createdAt,
+    updated_at: entry.updatedAt,
+  };
+}
+
+/** One line of an export, as an entry again. Ids are given anew. */
+export function entryOfLine(line: Readonly<Record<string, unknown>>): NewEntry {
+  const { thread_id: threadId, source, text, metadata, tags, images, summary, created_at: created } = line;
+  if (typeof threadId !== 'string' || typeof text !== 'string' || threadId === '' || text === '') throw damaged();
+  if (source !== 'user' && source !== 'agent') throw damaged();
+  if (!Array.isArray(tags) || !Array.isArray(images)) throw damaged();
+  const updated = line['updated_at'];
+  return {
+    threadId,
+    source,
+    text,
+    metadata: isObject(metadata) ? metadata : undefined,
+    tags: tags.map(String),
+    images: parseImages(images.filter(isObject), imageLimits),
+    summary: typeof summary === 'string' ? summary : undefined,
+    createdAt: timeOf(created),
+    updatedAt: timeOf(updated ?? created),
+  };
+}
+
+/** ISO 8601 with milliseconds from whatever says a time: seconds since 1970, or a text that is UTC unless it says more. */
+export function timeOf(given: unknown): string {
+  const text = typeof given === 'string' ? given.trim() : '';
+  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(' ', 'T')}Z`;
+  const date = typeof given === 'number' ? new Date(given * 1000) : new Date(zoned);
+  if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0) throw damaged();
+  return date.toISOString();
+}
+
+export function isObject(value: unknown): value is Metadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function damaged(): CarrelError {
+  return new CarrelError(
+    'invalid_import',
+    'The file is damaged or of another kind: an entry in it has no text, source or time.',
+  );
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { closeSync, createReadStream, openSync, readFileSync, readSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { CarrelError } from '../../../base/errors.ts';
+import type { EntryStore, NewEntry } from '../../../storage/entries.ts';
+import { entriesOfChats, isChatExport } from './chat-export.ts';
+import { entryOfLine, exportedType, isObject } from './entry-lines.ts';
+import { entryOfMemory } from './memory-server.ts';
+import { entriesOfOriginal } from './original-server.ts';
+
+const batchSize = 100;
+
+/**
+ * Reads a file of any kind that we know (our own export, a database of the original server, the memory server's file, a
+ * chat export) into the store. A file that is imported again within 30 days changes nothing.
+ */
+export async function importEntries(entries: EntryStore, path: string, now: string): Promise<number> {
+  const file = await hashOf(path);
+  let count = 0;
+  let batch: NewEntry[] = [];
+  const write = async () => {
+    const idempotency = { key: `import ${file} ${count}`, bodyHash: file };
+    if (batch.length > 0) await entries.store({ entries: batch, idempotency });
+    count += batch.length;
+    batch = [];
+  };
+  for await (const entry of entriesOfFile(path, now)) {
+    batch.push(entry);
+    if (batch.length >= batchSize) await write();
+  }
+  await write();
+  return count;
+}
+
+async function* entriesOfFile(path: string, now: string): AsyncGenerator<NewEntry> {
+  const beginning = firstBytes(path);
+  if (beginning.startsWith('SQLite format 3\0')) yield* entriesOfOriginal(path);
+  else if (beginning.trimStart().startsWith('[')) {
+    const parsed = parse(readFileSync(path, 'utf8'));
+    if (!isChatExport(parsed)) throw unknownKind();
+    yield* entriesOfChats(parsed);
+  } else yield* entriesOfLines(path, now);
+}
+
+async function* entriesOfLines(path: string, now: string): AsyncGenerator<NewEntry> {
+  for await (const line of createInterface({
+    input: createReadStream(path, 'utf8'),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    if (line.trim() === '') continue;
+    const parsed = parse(line);
+    if (!isObject(parsed)) throw unknownKind();
+    const entry = parsed['type'] === exportedType ? entryOfLine(parsed) : entryOfMemory(parsed, now);
+    if (entry === undefined) throw unknownKind();
+    yield entry;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unknownKind(error);
+  }
+}
+
+function unknownKind(cause?: unknown): CarrelError {
+  return new CarrelError(
+    'invalid_import',
+    'The file is none that can be imported: an export of Carrel or of the memory server (JSONL), a database of mcp-context-server 2.x, or a conversations.json.',
+    { cause },
+  );
+}
+
+function firstBytes(path: string): string {
+  const buffer = Buffer.alloc(64);
+  const file = openSync(path, 'r');
+  try {
+    return buffer.toString('latin1', 0, readSync(file, buffer));
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const part of createReadStream(path)) hash.update(part);
+  return hash.digest('hex');
+}

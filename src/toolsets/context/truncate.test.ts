@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { truncate } from './truncate.ts';
+
+test('upstreams 1.8: a text that fits stays as it is', () => {
+  assert.deepEqual(truncate('x'.repeat(300), 300), { text: 'x'.repeat(300), truncated: false });
+  assert.deepEqual(truncate('😀'.repeat(300), 300), { text: '😀'.repeat(300), truncated: false });
+});
+
+test('upstreams 1.8: a longer one is cut at the last space beyond 70 %, else at the bound', () => {
+  assert.deepEqual(truncate(`${'a'.repeat(80)} ${'b'.repeat(80)}`, 100), {
+    text: `${'a'.repeat(80)}...`,
+    truncated: true,
+  });
+  assert.deepEqual(truncate(`${'a'.repeat(60)} ${'b'.repeat(80)}`, 100).text.length, 103);
+  assert.deepEqual(truncate('😀'.repeat(301), 300), { text: `${'😀'.repeat(300)}...`, truncated: true });
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { explainRefusal, isPdf, plainText } from './content-rules.ts';
+
+test('a PDF is known by its type or its first bytes (000 §8.5.3)', () => {
+  assert.ok(isPdf('application/pdf'));
+  assert.ok(isPdf('Application/PDF; charset=binary'));
+  assert.ok(isPdf('text/plain', Buffer.from('\n%PDF-1.4 …')));
+  assert.ok(!isPdf('application/pdfx-viewer', Buffer.from('<p>about %PDF</p>')));
+  assert.ok(!isPdf('text/html'));
+});
+
+test('plain text in UTF-8 goes out as it is; whatever has to be decoded does not', () => {
+  const text = ' Grüße\r\n\t世界 \n';
+  assert.equal(plainText('text/plain', Buffer.from(text)), text);
+  assert.equal(plainText('text/plain; charset="UTF-8"', Buffer.from(text)), text);
+  assert.equal(plainText('text/plain; charset=iso-8859-1', Buffer.from(text, 'latin1')), undefined);
+  assert.equal(plainText('text/plain', Buffer.from('Grüße', 'latin1')), undefined);
+  assert.equal(plainText('text/plain', Buffer.from('a\0b')), undefined);
+  assert.equal(plainText('text/html', Buffer.from(text)), undefined);
+});
+
+test('a refusal keeps its code and names the setting; other failures stay as they are (000 §10)', () => {
+  const explained = explainRefusal(new CarrelError('too_large', 'Too large.', { data: { host: 'a' } }));
+  assert.ok(isCarrelError(explained));
+  assert.deepEqual([explained.code, explained.data], ['too_large', { host: 'a' }]);
+  assert.match(explained.message, /^Too large\. .*contentFetch\.maxBytes/);
+  const other = new CarrelError('fetch_failed', 'No answer.');
+  assert.equal(explainRefusal(other), other);
+  const mistake = new TypeError('ours');
+  assert.equal(explainRefusal(mistake), mistake);
+});

@@ -1,0 +1,50 @@
+import { CarrelError, type ErrorCode, isCarrelError } from '../../base/errors.ts';
+
+/** By content type, and by the bytes where they are there: readers accept some rubbish before the header of a PDF. */
+export function isPdf(contentType: string, bytes?: Uint8Array): boolean {
+  if (/^\s*application\/(?:x-)?pdf\b/i.test(contentType)) return true;
+  if (bytes === undefined) return false;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).includes('%PDF-');
+}
+
+export function pdfDisabled(): CarrelError {
+  return new CarrelError(
+    'pdf_disabled',
+    'The document is a PDF, and PDF conversion is disabled. Set contentFetch.enablePdf to true in the configuration of the bridge to read PDF.',
+  );
+}
+
+/** Plain text in UTF-8, which goes out as it is (000 §8.5.3). Undefined for what has to be decoded or converted. */
+export function plainText(contentType: string, bytes: Uint8Array): string | undefined {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = /charset\s*=\s*"?([\w-]+)/.exec(parameters.join(';'))?.[1] ?? 'utf-8';
+  if (type.trim() !== 'text/plain' || !['utf-8', 'utf8', 'us-ascii'].includes(charset)) return undefined;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says which setting of the bridge a refusal comes from: its caller can only ask the operator (000 §10). */
+export function explainRefusal(error: unknown): unknown {
+  if (!isCarrelError(error)) return error;
+  if (error.code === 'invalid_url' || error.code === 'credentials_in_url') {
+    const message = "The document's address in the index cannot be used, so its text cannot be read.";
+    return new CarrelError('content_unavailable', message, { cause: error });
+  }
+  const hint = hints[error.code];
+  if (hint === undefined) return error;
+  return new CarrelError(error.code, `${error.message} ${hint}`, { cause: error, data: error.data });
+}
+
+const hints: Partial<Record<ErrorCode, string>> = {
+  scheme_not_allowed:
+    'The setting is contentFetch.allowedSchemes; files of a share are read with contentFetch.viaFess.',
+  host_not_allowed: 'The host is not allowed by contentFetch.allowedHostAllowlist.',
+  private_network_blocked:
+    'Private network targets are not allowed (contentFetch.allowPrivateNetworkTargets). With contentFetch.viaFess the bridge reads the copy that Fess keeps, and no private address.',
+  too_large: 'The setting is contentFetch.maxBytes.',
+  fetch_timeout: 'The setting is contentFetch.timeoutMs.',
+};

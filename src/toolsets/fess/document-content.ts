@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { CarrelError } from '../../base/errors.ts';
+import type { Extractor } from '../../documents/extractor.ts';
+import type { FetchHead, SafeFetch } from '../../web/safe-fetch.ts';
+import { hashOf } from './chunks.ts';
+import { explainRefusal, isPdf, pdfDisabled, plainText } from './content-rules.ts';
+import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
+import { faultOf } from './fess-api/fess-errors.ts';
+import type { FessSettings } from './fess-config.ts';
+import type { Phases } from './phases.ts';
+
+/** A document's whole text (000 §8.5). */
+export interface DocumentText {
+  text: string;
+  /** SHA-256 of the text in UTF-8, in hexadecimal digits. */
+  hash: string;
+  source: 'index' | 'fess' | 'url';
+  /** The document is longer than what could be read of it. */
+  isTruncated: boolean;
+}
+
+export interface DocumentContent {
+  read(document: FessDocument, phases: Phases, signal: AbortSignal): Promise<DocumentText>;
+  /** The hash of its text, where that costs nothing: it is in the index, or was read before. */
+  knownHash(document: FessDocument): string | undefined;
+}
+
+export interface DocumentContentDeps {
+  api: FessApi;
+  fetch: SafeFetch;
+  extractor: Extractor;
+}
+
+/** Fess cuts its digests at 200 characters, so a longer text of the index is more than a digest. */
+const indexTextCharsMin = 200;
+const rememberedMax = 2_000;
+
+/**
+ * Where a document's text comes from, in this order:
+ *
+ * 1. the index, if it gives more than a digest;
+ * 2. the copy that Fess keeps, if the operator switched that on (`viaFess`);
+ * 3. the document's own address, through the safe fetcher, under the rules of `contentFetch`.
+ *
+ * Nothing is kept: every read looks anew, so that a changed document is noticed. Only what was made of the very same
+ * bytes is not made twice.
+ */
+export function createDocumentContent(settings: FessSettings, deps: DocumentContentDeps): DocumentContent {
+  const { contentFetch } = settings;
+  const hashes = createMemory<string>(rememberedMax);
+  const converted = createMemory<Omit<DocumentText, 'hash' | 'source'>>(8);
+
+  const acquire = async (document: FessDocument, phases: Phases, signal: AbortSignal) => {
+    const indexed = indexText(document);
+    if (indexed !== undefined && (indexed.length > indexTextCharsMin || !contentFetch.enabled)) {
+      return { text: indexed, isTruncated: false, source: 'index' as const };
+    }
+    if (!contentFetch.enabled) throw fetchDisabled();
+    const kept = contentFetch.viaFess ? await phases.during('fetching', () => fromFess(document, signal)) : undefined;
+    const found = kept ?? (await phases.during('fetching', () => fromAddress(document, signal)));
+    const source = kept === undefined ? ('url' as const) : ('fess' as const);
+    return { ...(await phases.during('converting', () => convert(found, signal))), source };
+  };
+
+  const fromFess = async (document: FessDocument, signal: AbortSignal): Promise<Bytes | undefined> => {
+    const { url } = document;
+    const options = { signal, bytesMax: contentFetch.maxBytes };
+    try {
+      if (/^https?:/i.test(url)) {
+        const page = await deps.api.cachedPage(document, options);
+        return page === null ? undefined : { bytes: Buffer.from(page), contentType: 'text/html; charset=utf-8', url };
+      }
+      const original = await deps.api.original(document, options);
+      return original?.kind === 'bytes' ? { ...original, url } : undefined;
+    } catch (error) {
+      if (faultOf(error) !== 'answer_too_large') throw error;
+      throw explainRefusal(new CarrelError('too_large', 'The copy that Fess keeps is larger than what may be read.'));
+    }
+  };
+
+  const fromAddress = async ({ url }: FessDocument, signal: AbortSignal): Promise<Bytes> => {
+    try {
+      assertNotFess(url, settings.fessBaseUrl);
+      const { body, contentType } = await deps.fetch(url, { signal, inspectHead: checkHead });
+      return { bytes: body, contentType: contentType ?? '', url };
+    } catch (error) {
+      throw explainRefusal(error);
+    }
+  };
+
+  const checkHead = ({ status, url, contentType }: FetchHead): void => {
+    assertNotFess(url, settings.fessBaseUrl);
+    if (status >= 400) {
+      throw new CarrelError('content_unavailable', `The document's own address answers with status ${status}.`, {
+        data: { status },
+      });
+    }
+    if (!contentFetch.enablePdf && isPdf(contentType ?? '')) throw pdfDisabled();
+  };
+
+  const convert = async ({ bytes, contentType, url }: Bytes, signal: AbortSignal) => {
+    if (!contentFetch.enablePdf && isPdf(contentType, bytes)) throw pdfDisabled();
+    const plain = plainText(contentType, bytes);
+    if (plain !== undefined) return { text: plain, isTruncated: false };
+    const key = createHash('sha256').update(`${contentType}\n${url}\n`).update(bytes).digest('hex');
+    const known = converted.get(key);
+    if (known !== undefined) return known;
+    const { text, truncated } = await deps.extractor.extract(
+      { bytes, contentType, url, mode: 'text', whole: true },
+      { signal },
+    );
+    const made = { text, isTruncated: truncated };
+    converted.set(key, made);
+    return made;
+  };
+
+  return {
+    async read(document, phases, signal) {
+      const found = await acquire(document, phases, signal);
+      const text = found.text.toWellFormed();
+      const hash = hashOf(text);
+      hashes.set(document.docId, hash);
+      return { ...found, text, hash };
+    },
+    knownHash(document) {
+      const indexed = indexText(document);
+      if (indexed !== undefined && indexed.length > indexTextCharsMin) return hashOf(indexed.toWellFormed());
+      return hashes.get(document.docId);
+    },
+  };
+}
+
+interface Bytes {
+  bytes: Uint8Array;
+  contentType: string;
+  url: string;
+}
+
+/** The longest of the texts that the index gives: its content, a body, or the digest. */
+function indexText({ content, digest, fields }: FessDocument): string | undefined {
+  const texts = [content, fields['body'], digest].filter((text) => typeof text === 'string' && text.trim() !== '');
+  return (texts as string[]).toSorted((a, b) => b.length - a.length)[0];
+}
+
+/** A document whose address is Fess's own API would be a way around the label, for whoever gets it crawled. */
+function assertNotFess(url: string, fessBaseUrl: string): void {
+  const target = URL.parse(url);
+  const base = new URL(fessBaseUrl);
+  if (target === null || target.host !== base.host) return;
+  const path = target.pathname.slice(base.pathname.replace(/\/+$/, '').length);
+  if (!/^\/+(?:api|json|cache|go|search|admin|thumbnail|osdd)(?:\/|$)/i.test(path)) return;
+  throw new CarrelError('host_not_allowed', 'The document is a page of Fess itself, which is not read.');
+}
+
+function fetchDisabled(): CarrelError {
+  const message =
+    'The index holds no full text of this document, and reading it from its address is switched off. The operator can allow that with contentFetch.enabled.';
+  return new CarrelError('content_fetch_disabled', message);
+}
+
+/** Keeps the newest so many. */
+function createMemory<Value>(max: number) {
+  const entries = new Map<string, Value>();
+  return {
+    get: (key: string) => entries.get(key),
+    set(key: string, value: Value): void {
+      entries.delete(key);
+      entries.set(key, value);
+      const [oldest] = entries.keys();
+      if (entries.size > max && oldest !== undefined) entries.delete(oldest);
+    },
+  };
+}

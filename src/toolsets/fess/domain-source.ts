@@ -1,0 +1,34 @@
+import type { SearchSource } from '../../tools/search-source.ts';
+import { documentUri } from './document-resources.ts';
+import type { FessApi, FessHit } from './fess-api/fess-api.ts';
+import type { KnowledgeDomain } from './knowledge-domain.ts';
+
+/** A domain as one of the sources of `find`. */
+export function createDomainSource(api: FessApi, domain: KnowledgeDomain): SearchSource {
+  return {
+    name: `fess_${domain.slug}`,
+    description: `Fess, ${domain.name}${domain.description === '' ? '' : `: ${domain.description}`}`,
+    askedByDefault: true,
+    async search(query, limit, { signal }) {
+      const request = { label: domain.labelFilter, query, num: Math.min(limit, 100) };
+      const { hits, isPartial, isOutageRuledOut } = await api.search(request, { signal });
+      return {
+        hits: hits.map((hit, index) => ({
+          uri: documentUri(domain, hit.docId),
+          title: hit.title || hit.url,
+          snippet: String(hit.fields['content_description'] ?? '') || hit.digest,
+          date: dateOf(hit),
+          score: hit.score ?? hits.length - index,
+          why: `Fess ranks it ${index + 1} in ${domain.name}`,
+        })),
+        ...(isPartial ? { degraded: 'part of the index did not answer' } : {}),
+        ...(isOutageRuledOut ? {} : { degraded: 'Fess does not tell whether its engine is up' }),
+      };
+    },
+  };
+}
+
+function dateOf({ fields }: FessHit): string | null {
+  const date = new Date(String(fields['last_modified'] ?? fields['created'] ?? ''));
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}

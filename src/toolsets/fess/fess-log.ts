@@ -1,0 +1,61 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CarrelError } from '../../base/errors.ts';
+import { formatFields, type LogRecord, type LogSink, oneLine } from '../../base/log.ts';
+import { createFileSink } from '../../base/log-sinks.ts';
+import type { FessConfig } from './read-fess-config.ts';
+
+const fileBytesMax = 10 * 1024 * 1024;
+/** The bound on disk when much is logged within `retainDays`. */
+const filesMax = 20;
+const dayMs = 86_400_000;
+
+/** The log of the bridge as 000 §4.3 wants it: `log/` beside the configuration file. */
+export function openFessLog({ folder, logging }: FessConfig, debug: boolean): LogSink {
+  const logFolder = join(folder, 'log');
+  try {
+    mkdirSync(logFolder, { recursive: true, mode: 0o700 });
+    removeOld(logFolder, logging.retainDays);
+    setInterval(() => removeOld(logFolder, logging.retainDays), dayMs).unref();
+    return debug
+      ? createFileSink({ file: join(logFolder, debugName(new Date())), level: 'debug', format: elapsedLine })
+      : createFileSink({
+          file: join(logFolder, 'server.log'),
+          level: logging.level,
+          bytesMax: fileBytesMax,
+          filesMax,
+        });
+  } catch (error) {
+    const message = `Can't write the log into ${logFolder}. Make the folder writable for you.`;
+    throw new CarrelError('invalid_config', message, { cause: error });
+  }
+}
+
+/** `[HH:MM:SS]` since the start. Messages of several lines become one, so that no line is without it. */
+function elapsedLine({ level, event, fields }: LogRecord): string {
+  return `[${clock(Math.floor(process.uptime()))}] ${oneLine(`${level} ${event}${formatFields(fields)}`)}`;
+}
+
+function clock(seconds: number): string {
+  return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(twoDigits).join(':');
+}
+
+/** In local time: a person looks for the file by the clock on the wall. */
+function debugName(now: Date): string {
+  const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(twoDigits).join('-');
+  const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(twoDigits).join('-');
+  return `${date}_${time}_server.log`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+function removeOld(folder: string, retainDays: number): void {
+  const before = Date.now() - retainDays * dayMs;
+  for (const name of readdirSync(folder)) {
+    const isOurs = /^server\.log\.\d+$|^\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_server\.log(?:\.\d+)?$/.test(name);
+    const file = join(folder, name);
+    if (isOurs && statSync(file).mtimeMs < before) rmSync(file, { force: true });
+  }
+}

@@ -1,0 +1,70 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { DomainSettings, FessSettings } from './fess-config.ts';
+
+/** One domain: a label of Fess, with the tools and URIs that see nothing else. */
+export interface KnowledgeDomain {
+  /** As configured. */
+  id: string;
+  name: string;
+  description: string;
+  labelFilter: string;
+  /** The id as tool names and URIs have it. */
+  slug: string;
+  /** Goes into every description as it is: hosts often show a model nothing but descriptions (000 §7.3). */
+  block: string;
+}
+
+/** `fess_` and `_popular_words`, the longest of the names, leave so much of 64 characters. */
+const slugCharsMax = 64 - 'fess__popular_words'.length;
+
+export function describeDomains(file: string, { domain, domains = [] }: FessSettings): KnowledgeDomain[] {
+  const all = [
+    ...(domain ? [{ path: 'domain', settings: domain }] : []),
+    ...domains.map((settings, index) => ({ path: `domains[${index}]`, settings })),
+  ];
+  if (all.length === 0) {
+    throw fault(
+      file,
+      'domain is missing: it must be an object with id, name and labelFilter (or domains, several of them)',
+    );
+  }
+  const taken = new Map<string, string>();
+  return all.map(({ path, settings }) => {
+    const slug = slugOf(settings.id);
+    if (slug.length > slugCharsMax) {
+      throw fault(file, `${path}.id must be at most ${slugCharsMax} characters, because tool names contain it`);
+    }
+    const other = taken.get(slug);
+    if (other !== undefined) {
+      throw fault(file, `${path}.id and ${other}.id both give the tool name fess_${slug}_search: choose another id`);
+    }
+    taken.set(slug, path);
+    return describe(settings, slug);
+  });
+}
+
+/** What `serverInfo` and the capabilities say of a domain (000 §7.6, §5.3). */
+export function domainFacts({ id, name, description, labelFilter }: KnowledgeDomain): Record<string, string> {
+  return { id, name, description, labelFilter };
+}
+
+function slugOf(id: string): string {
+  return id.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_');
+}
+
+function describe({ id, name, description = '', labelFilter }: DomainSettings, slug: string): KnowledgeDomain {
+  // A line break would end the line of the block that the description has.
+  const oneLine = description.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ').trim();
+  const block = [
+    '[Knowledge Domain]',
+    `id: ${id}`,
+    `name: ${name}`,
+    `description: ${oneLine}`,
+    `fessLabel: ${labelFilter}`,
+  ].join('\n');
+  return { id, name, description, labelFilter, slug, block };
+}
+
+function fault(file: string, problem: string): CarrelError {
+  return new CarrelError('invalid_config', `${file}: ${problem}.`);
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Secret, scrubSecrets } from '../../base/secret.ts';
+import { findFessConfig, readFessConfig } from './read-fess-config.ts';
+
+const domain = { id: 'finance', name: 'Finance', labelFilter: 'finance' };
+const minimal = { fessBaseUrl: 'http://localhost:8080/fess', domain };
+
+function read(t: TestContext, content: object) {
+  const home = mkdtempSync(join(tmpdir(), 'carrel-config-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  mkdirSync(join(home, '.mcp-feiss'));
+  writeFileSync(join(home, '.mcp-feiss', 'config.json'), JSON.stringify(content));
+  return readFessConfig({ HOME: home });
+}
+
+test('two fields are enough; the rest are the defaults of 000 §4.1', (t) => {
+  const { httpTransport, timeouts, limits, logging, security, contentFetch, fessApi } = read(t, minimal);
+  assert.equal(fessApi, 'auto');
+  assert.deepEqual(httpTransport, { bindAddress: '127.0.0.1', port: 0, path: '/mcp', enableSse: true });
+  assert.deepEqual(timeouts, { fessRequestTimeoutMs: 30_000, longRunningThresholdMs: 2000 });
+  assert.deepEqual(limits, { maxPageSize: 100, maxChunkBytes: 262_144, maxInFlightRequests: 32 });
+  assert.deepEqual(logging, { level: 'info', retainDays: 7 });
+  assert.deepEqual(security, { allowNonLocalhostBind: false, allowNonlocalhostBind: false });
+  const { userAgent, ...rest } = contentFetch;
+  assert.match(userAgent, /^carrel\/\d/);
+  assert.deepEqual(rest, {
+    enabled: true,
+    maxBytes: 5 * 1024 * 1024,
+    timeoutMs: 20_000,
+    allowedSchemes: ['http', 'https'],
+    allowPrivateNetworkTargets: false,
+    allowedHostAllowlist: [],
+    enablePdf: false,
+    viaFess: false,
+  });
+});
+
+test('tokens are secrets, and a password in the address is kept out of texts', (t) => {
+  const config = read(t, {
+    ...minimal,
+    fessBaseUrl: 'http://me:hunter2hunter2@localhost',
+    fessAccessToken: 'abcdefgh',
+    security: { httpAuthToken: 'ijklmnop' },
+  });
+  assert.ok(config.fessAccessToken instanceof Secret && config.security.httpAuthToken instanceof Secret);
+  assert.equal(scrubSecrets('hunter2hunter2 abcdefgh ijklmnop'), '[secret] [secret] [secret]');
+});
+
+test('domain ids become tool names; a clash or too long a name is a fault (contract §4)', (t) => {
+  const { knowledgeDomains } = read(t, { ...minimal, domains: [{ ...domain, id: 'Büro-2' }] });
+  assert.deepEqual(
+    knowledgeDomains.map(({ id, slug }) => [id, slug]),
+    [
+      ['finance', 'finance'],
+      ['Büro-2', 'b_ro_2'],
+    ],
+  );
+  assert.throws(() => read(t, { ...minimal, domains: [{ ...domain, id: 'FINANCE' }] }), /both give the tool name/);
+  assert.throws(() => read(t, { ...minimal, domain: { ...domain, id: 'x'.repeat(46) } }), /at most 45 characters/);
+});
+
+test('unknown keys are warnings with their path, at any depth', (t) => {
+  const { warnings } = read(t, {
+    ...minimal,
+    limit: {},
+    limits: { maxpagesize: 1 },
+    domains: [{ ...domain, id: 'b', x: 1 }],
+  });
+  assert.deepEqual(
+    warnings.map((warning) => /: (\S+) is not a setting$/.exec(warning)?.[1]),
+    ['limit', 'limits.maxpagesize', 'domains[0].x'],
+  );
+});
+
+test('a home without the file has none', () => {
+  assert.equal(findFessConfig({ HOME: '/nonexistent' }), undefined);
+  assert.throws(() => readFessConfig({ HOME: '/nonexistent' }), {
+    code: 'invalid_config',
+    message: /config\.json is missing: expected at \/nonexistent\/\.mcp-feiss\/config\.json/,
+  });
+});

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import * as z from 'zod';
+import { CarrelError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
+import { readJsonFile } from '../../config/load.ts';
+import { parseTargetList } from '../../web/target-list.ts';
+import { type FessSettings, fessConfigSchema } from './fess-config.ts';
+import { describeDomains, type KnowledgeDomain } from './knowledge-domain.ts';
+
+export interface FessConfig extends FessSettings {
+  /** Where it was read from; `log/` is beside it. */
+  file: string;
+  folder: string;
+  /** Every domain of the file, from `domain` and `domains`. */
+  knowledgeDomains: readonly KnowledgeDomain[];
+  allowsOtherHosts: boolean;
+  /** Things worth a line in the log that do not stop the bridge. */
+  warnings: readonly string[];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The seeds spell the folder with and without its dot; the third is what the original became. */
+const folders = ['.mcp-feiss', 'mcp-feiss', '.mcp-fess'] as const;
+
+/** The file that there is, by the order of the folders; undefined if there is none. */
+export function findFessConfig(env: Environment): string | undefined {
+  return folders.map((folder) => configFile(env, folder)).find((file) => existsSync(file));
+}
+
+/** `named` is what the operator named instead of the usual places. */
+export function readFessConfig(env: Environment, named?: string): FessConfig {
+  const file = named === undefined ? findFessConfig(env) : resolve(named);
+  const content = file === undefined ? undefined : readJsonFile(file);
+  if (file === undefined || content === undefined) throw missing(file ?? configFile(env, folders[0]));
+  const parsed = fessConfigSchema.safeParse(content, { reportInput: true });
+  if (!parsed.success) throw invalid(file, parsed.error.issues[0]);
+  const settings = parsed.data;
+  checkHosts(file, settings);
+  registerPassword(settings.fessBaseUrl);
+  return {
+    ...settings,
+    file,
+    folder: dirname(file),
+    knowledgeDomains: describeDomains(file, settings),
+    allowsOtherHosts: settings.security.allowNonLocalhostBind || settings.security.allowNonlocalhostBind,
+    warnings: unknownKeys(content, fessConfigSchema, '').map((path) => `${file}: ${path} is not a setting`),
+  };
+}
+
+function configFile(env: Environment, folder: string): string {
+  return join(env['HOME'] || env['USERPROFILE'] || homedir(), folder, 'config.json');
+}
+
+function missing(file: string): CarrelError {
+  return new CarrelError(
+    'invalid_config',
+    `config.json is missing: expected at ${file}. Create it with fessBaseUrl and domain {id, name, labelFilter}; docs/fess.md has an example.`,
+  );
+}
+
+function invalid(file: string, issue: z.core.$ZodIssue | undefined): CarrelError {
+  const path = formatPath(issue?.path ?? []);
+  const subject = path === '' ? 'the file' : path;
+  return new CarrelError('invalid_config', `${file}: ${subject} ${issue?.message ?? 'is not valid'}${found(issue)}.`);
+}
+
+/** What stood there instead, unless it could be a secret or is too long to help. */
+function found(issue: z.core.$ZodIssue | undefined): string {
+  const name = String(issue?.path.at(-1) ?? '');
+  if (issue?.input === undefined || /token|url/i.test(name)) return '';
+  const shown = JSON.stringify(issue.input) ?? '';
+  return shown.length > 60 ? '' : `, not ${shown}`;
+}
+
+function formatPath(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) text += typeof part === 'number' ? `[${part}]` : `${text === '' ? '' : '.'}${String(part)}`;
+  return text;
+}
+
+function checkHosts(file: string, { contentFetch }: FessSettings): void {
+  try {
+    parseTargetList(contentFetch.allowedHostAllowlist);
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    throw new CarrelError('invalid_config', `${file}: contentFetch.allowedHostAllowlist: ${error.message}`);
+  }
+}
+
+/** A login in the address is a secret as well: this makes the log and all messages leave it out. */
+function registerPassword(fessBaseUrl: string): void {
+  const { password } = new URL(fessBaseUrl);
+  if (password === '') return;
+  for (const spelling of [password, decodeURIComponent(password)]) new Secret(spelling);
+}
+
+/** Keys that the schema does not have, by path. A misspelt limit that is silently ignored does harm. */
+function unknownKeys(value: unknown, schema: unknown, path: string): string[] {
+  const inner = unwrap(schema);
+  if (Array.isArray(value) && inner instanceof z.ZodArray) {
+    return value.flatMap((item, index) => unknownKeys(item, inner.element, `${path}[${index}]`));
+  }
+  if (typeof value !== 'object' || value === null || !(inner instanceof z.ZodObject)) return [];
+  const shape: Record<string, unknown> = inner.shape;
+  return Object.entries(value).flatMap(([key, child]) => {
+    const place = path === '' ? key : `${path}.${key}`;
+    return Object.hasOwn(shape, key) ? unknownKeys(child, shape[key], place) : [place];
+  });
+}
+
+function unwrap(schema: unknown): unknown {
+  const isWrapped =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+  return isWrapped ? unwrap(schema.unwrap()) : schema;
+}

@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import { defineTool } from '../../../tools/tool.ts';
+import type { FessApi } from '../fess-api/fess-api.ts';
+
+/** 000 §7.4.5. */
+export const health = ({ api }: { api: FessApi }) =>
+  defineTool({
+    name: 'health',
+    title: 'Health of Fess',
+    description: 'Check the health status of the underlying Fess server: green, yellow or red.',
+    effect: 'read',
+    openWorld: true,
+    input: z.object({}),
+    output: z.object({ status: z.enum(['green', 'yellow', 'red']), timed_out: z.boolean() }),
+    async run(_, { signal }) {
+      const { status, timedOut } = await api.health({ signal });
+      return { status, timed_out: timedOut };
+    },
+  });

@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import type { CallJobs } from '../../../jobs/call-jobs.ts';
+import { defineTool } from '../../../tools/tool.ts';
+
+/** 000 §7.4.6, §9.3. */
+export const jobGet = ({ jobs }: { jobs: CallJobs }) =>
+  defineTool({
+    name: 'job_get',
+    title: 'Job progress',
+    description:
+      'Retrieve progress information for a long-running operation, by the jobId that another tool answered with. When it is done, result holds the answer.',
+    effect: 'read',
+    takesNoSlot: true,
+    input: z.object({ jobId: z.string().min(1).max(100).describe('The jobId of the answer.') }),
+    output: z.object({
+      jobId: z.string(),
+      state: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']),
+      progress: z.number(),
+      total: z.number().optional(),
+      message: z.string().optional(),
+      startedAt: z.string(),
+      updatedAt: z.string(),
+      result: z.unknown().optional(),
+      error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
+    }),
+    run: async ({ jobId }, { caller }) => jobs.get(jobId, caller.owner),
+  });

@@ -1,0 +1,17 @@
+import * as z from 'zod';
+import { defineTool } from '../../../tools/tool.ts';
+import type { FessApi } from '../fess-api/fess-api.ts';
+
+/** 000 §7.4.4. The one tool beside health that is not kept within the domain. */
+export const listLabels = ({ api }: { api: FessApi }) =>
+  defineTool({
+    name: 'list_labels',
+    title: 'List labels',
+    description:
+      'List all labels configured in the underlying Fess server, as far as it shows them to the bridge. For diagnostics.',
+    effect: 'read',
+    openWorld: true,
+    input: z.object({}),
+    output: z.object({ labels: z.array(z.object({ label: z.string(), value: z.string() })) }),
+    run: async (_, { signal }) => ({ labels: await api.labels({ signal }) }),
+  });

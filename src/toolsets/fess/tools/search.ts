@@ -1,0 +1,141 @@
+import * as z from 'zod';
+import { defineTool } from '../../../tools/tool.ts';
+import type { FessApi, FessHit, FessSearchAnswer } from '../fess-api/fess-api.ts';
+import { resultWindow } from '../parameter-guard.ts';
+import { createPhases } from '../phases.ts';
+import { queryLengthMax } from '../query-guard.ts';
+
+export interface SearchDeps {
+  api: FessApi;
+  label: string;
+  pageSizeMax: number;
+}
+
+const pageSizeDefault = 20;
+
+/** 000 §7.4.1. */
+export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
+  defineTool({
+    name: 'search',
+    title: 'Search documents',
+    description:
+      'Search the knowledge domain for documents matching a query. Returns summaries; the read tool gives the text of one by its doc_id. All words are required; "phrases", OR, NOT, (), title:word and prefix* work.',
+    effect: 'read',
+    openWorld: true,
+    input: z.object({
+      query: z.string().min(1).max(queryLengthMax).describe('What to look for.'),
+      pageSize: z
+        .int()
+        .min(1)
+        .max(pageSizeMax)
+        .default(Math.min(pageSizeDefault, pageSizeMax))
+        .describe('How many results.'),
+      start: z
+        .int()
+        .min(0)
+        .max(resultWindow - 1)
+        .default(0)
+        .describe('First result, from 0; nextStart of the page before.'),
+      sort: z.string().max(200).optional().describe('Such as last_modified.desc; without it the best come first.'),
+      lang: z.string().max(20).optional().describe('Such as en.'),
+      facets: facetsInput.optional().describe('Counts of the results by field or query.'),
+      geo: z
+        .object({
+          point: z.string().describe('latitude,longitude'),
+          distance: z.string().describe('Such as 10km.'),
+        })
+        .strict()
+        .optional()
+        .describe('Only documents near a place.'),
+      includeFields: z
+        .array(z.string())
+        .max(50)
+        .optional()
+        .describe('Result fields to keep beside doc_id, such as title.'),
+    }),
+    output: searchOutput,
+    async run({ query, pageSize, includeFields, ...options }, call) {
+      const phases = createPhases(call);
+      const request = { label, query, num: pageSize, ...options };
+      const answer = await phases.during('fetching', () => api.search(request, { signal: call.signal }));
+      phases.done();
+      return {
+        query,
+        total: answer.total,
+        ...(answer.isTotalExact ? {} : { totalIsLowerBound: true }),
+        start: answer.start,
+        pageSize,
+        results: answer.hits.map((hit) => summary(hit, includeFields)),
+        ...(answer.facets === undefined ? {} : { facets: answer.facets }),
+        ...(answer.relatedQueries.length === 0 ? {} : { relatedQueries: answer.relatedQueries }),
+        ...(answer.nextStart === undefined ? {} : { nextStart: answer.nextStart }),
+        ...notice(answer),
+        execTimeMs: answer.execTimeMs,
+      };
+    },
+  });
+
+const facetsInput = z
+  .object({
+    field: oneOrMore('Fields to count by, such as filetype, host, label.'),
+    query: oneOrMore('Queries to count.'),
+    size: z.int().min(1).max(1000).optional(),
+    minDocCount: z.int().min(0).optional(),
+    sort: z.string().optional(),
+    missing: z.string().optional(),
+  })
+  .strict();
+
+const searchOutput = z.object({
+  query: z.string(),
+  total: z.number(),
+  totalIsLowerBound: z.boolean().optional(),
+  start: z.number(),
+  pageSize: z.number(),
+  results: z.array(z.looseObject({ doc_id: z.string() })),
+  facets: z.object({ fields: z.array(z.unknown()), queries: z.array(z.unknown()) }).optional(),
+  relatedQueries: z.array(z.string()).optional(),
+  nextStart: z.number().optional(),
+  notice: z.string().optional(),
+  execTimeMs: z.number(),
+});
+
+/** Models write one name as readily as a list of them. */
+function oneOrMore(description: string) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((given) => (typeof given === 'string' ? [given] : given))
+    .optional()
+    .describe(description);
+}
+
+/** 000 §12: fields that were not asked for are left out. */
+function summary(hit: FessHit, includeFields: readonly string[] | undefined): { doc_id: string } {
+  const { docId, title, url, digest, score, content, fields } = hit;
+  const available: Record<string, unknown> = { title, url, digest, score, content, ...fields };
+  const kept = (includeFields ?? summaryFields).filter(
+    (name) => Object.hasOwn(available, name) && available[name] !== undefined,
+  );
+  return { doc_id: docId, ...Object.fromEntries(kept.map((name) => [name, available[name]])) };
+}
+
+/** What helps to choose; Fess sends as much again that repeats these. */
+const summaryFields = [
+  'title',
+  'url',
+  'digest',
+  'score',
+  'content_description',
+  'filetype',
+  'content_length',
+  'last_modified',
+  'created',
+];
+
+/** What keeps the answer from being the whole truth. */
+function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
+  if (isPartial) return { notice: 'Part of the index did not answer: there may be more.' };
+  if (!isOutageRuledOut)
+    return { notice: 'Fess does not tell whether its engine is up: no results may mean an outage.' };
+  return {};
+}

@@ -1,0 +1,159 @@
+import { availableParallelism } from 'node:os';
+import type { Logger } from '../../base/log.ts';
+import { createExtractor } from '../../documents/extractor.ts';
+import type { CallJobs } from '../../jobs/call-jobs.ts';
+import type { Tool } from '../../tools/tool.ts';
+import type { Toolset } from '../../tools/toolset.ts';
+import { createSafeFetch } from '../../web/safe-fetch.ts';
+import { parseTargetList } from '../../web/target-list.ts';
+import { createCursorSeal } from './cursor-seal.ts';
+import { createDocumentContent } from './document-content.ts';
+import { createDocumentReader } from './document-reader.ts';
+import { createDocumentResources } from './document-resources.ts';
+import { createDomainSource } from './domain-source.ts';
+import { createFessApi, type DetectingFessApi } from './fess-api/create-fess-api.ts';
+import { domainFacts, type KnowledgeDomain } from './knowledge-domain.ts';
+import { createPrompts } from './prompts.ts';
+import type { FessConfig } from './read-fess-config.ts';
+import { health } from './tools/health.ts';
+import { jobGet } from './tools/job-get.ts';
+import { listLabels } from './tools/list-labels.ts';
+import { popularWords } from './tools/popular-words.ts';
+import { read } from './tools/read.ts';
+import { search } from './tools/search.ts';
+import { suggest } from './tools/suggest.ts';
+
+export interface FessToolsetDeps {
+  jobs: CallJobs;
+  log: Logger;
+  /** Where the program itself listens: never fetched from. */
+  ownTargets: readonly string[];
+}
+
+/** Requests that wait for one of `maxInFlightRequests` to end, for each of them. More are refused (000 §12). */
+const waitingShare = 8;
+
+/** The bridge to Fess: tools, resources and prompts of every configured domain. */
+export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }: FessToolsetDeps): Toolset {
+  const { limits, timeouts } = config;
+  const api = openApi(config, log);
+  const extractor = openExtractor(config);
+  const fetch = createSafeFetch(fetchRules(config, ownTargets));
+  const content = createDocumentContent(config, { api, fetch, extractor });
+  const seal = createCursorSeal();
+  const pageSizeMax = limits.maxPageSize;
+
+  const parts = config.knowledgeDomains.map((domain) => {
+    const label = domain.labelFilter;
+    const documents = createDocumentReader({ api, content, seal, domain, chunkBytesMax: limits.maxChunkBytes });
+    const tools = [
+      search({ api, label, pageSizeMax }),
+      suggest({ api, label }),
+      popularWords({ api, label }),
+      listLabels({ api }),
+      health({ api }),
+      jobGet({ jobs }),
+      read({ documents }),
+    ];
+    return {
+      tools: tools.map((tool) => inDomain(tool, domain, config.knowledgeDomains.length > 1)),
+      resources: createDocumentResources({ api, documents, seal, domain, pageSizeMax }),
+      prompts: createPrompts(api, domain),
+      source: createDomainSource(api, domain),
+    };
+  });
+
+  void greet(api, config, log);
+  return {
+    name: 'fess',
+    tools: parts.flatMap(({ tools }) => tools),
+    resources: parts.map(({ resources }) => resources),
+    prompts: parts.flatMap(({ prompts }) => prompts),
+    sources: parts.map(({ source }) => source),
+    failures: { as: 'jsonrpc' },
+    slowCallMs: timeouts.longRunningThresholdMs,
+    inFlight: {
+      runningMax: limits.maxInFlightRequests,
+      waitingMax: limits.maxInFlightRequests * waitingShare,
+    },
+    announce: announcement(config.knowledgeDomains),
+    health: () => ({ fess: { domains: config.knowledgeDomains.map(({ id }) => id) } }),
+    async close() {
+      api.close();
+      await extractor.close();
+    },
+  };
+}
+
+/** 000 §7.2 and §7.3 for every tool at once: the domain is in its name, and the same block ends its description. */
+function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSeveral: boolean): Tool {
+  return {
+    ...tool,
+    name: `fess_${slug}_${tool.name}`,
+    title: isOneOfSeveral ? `${tool.title} (${name})` : tool.title,
+    description: `${tool.description}\n\n${block}`,
+  };
+}
+
+/** 000 §7.6 and §5.3. Several domains are all named; the first also stands where a single one would. */
+function announcement(domains: readonly KnowledgeDomain[]): NonNullable<Toolset['announce']> {
+  const [first] = domains;
+  const domain = first === undefined ? {} : domainFacts(first);
+  if (domains.length < 2) return { serverInfo: { domain }, experimental: { domain } };
+  return {
+    serverInfo: { domain, domains: domains.map(domainFacts) },
+    experimental: { domain, domains: Object.fromEntries(domains.map((each) => [each.slug, domainFacts(each)])) },
+  };
+}
+
+function openApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch }: FessConfig, log: Logger) {
+  return createFessApi(
+    {
+      baseUrl: fessBaseUrl,
+      fessApi,
+      ...(fessAccessToken === undefined ? {} : { accessToken: fessAccessToken.reveal() }),
+      userAgent: contentFetch.userAgent,
+      timeoutMs: timeouts.fessRequestTimeoutMs,
+    },
+    { onVersion: (version) => log.info('Fess speaks another API', { version }) },
+  );
+}
+
+function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[]) {
+  const allowed = parseTargetList(contentFetch.allowedHostAllowlist);
+  return {
+    schemes: contentFetch.allowedSchemes,
+    // 000 §8.5.2: the list restricts, and what it names may also be private.
+    onlyHosts: allowed,
+    allowPrivate: allowed,
+    refused: parseTargetList(ownTargets),
+    allowPrivateNetworks: contentFetch.allowPrivateNetworkTargets,
+    userAgent: contentFetch.userAgent,
+    bytesMax: contentFetch.maxBytes,
+    timeoutMs: contentFetch.timeoutMs,
+  };
+}
+
+/** Processes start with the first document that needs one. */
+function openExtractor({ contentFetch }: FessConfig) {
+  return createExtractor({
+    timeoutMs: 30_000,
+    memoryMb: 512,
+    workersMax: Math.max(1, Math.min(4, availableParallelism() - 1)),
+    bytesMax: contentFetch.maxBytes,
+    // Text is cut nowhere below what may be fetched: chunks must be able to give all of it.
+    textCharsMax: Math.max(contentFetch.maxBytes, 8 * 1024 * 1024),
+    pdfEnabled: contentFetch.enablePdf,
+  });
+}
+
+/** 000 §4.4: a Fess that does not answer is a warning; requests then fail one by one. */
+async function greet(api: DetectingFessApi, { fessBaseUrl }: FessConfig, log: Logger): Promise<void> {
+  const version = await api.detect();
+  if (version !== undefined) log.info('Fess answers', { version });
+  else log.warn('Fess does not answer as a Fess does; requests will fail until it does', { host: hostOf(fessBaseUrl) });
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host;
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { startCarrel } from '../../support/start-carrel.ts';
+import { type ContextServer, onEachDatabase } from './context-fixture.ts';
+
+const document = `# Guide
+
+Welcome 😀 to it.
+
+## Install
+
+Run npm ci first.
+Then npm start.
+
+## Use
+
+### Search
+
+Ask it.
+
+## Use
+
+The end.`;
+
+onEachDatabase('beyond the seed (issue 6)', (server: ContextServer) => {
+  const { call, fail, store } = server;
+
+  test('issue 6: grep_context finds literal text and expressions, line by line', async () => {
+    const id = await store('grep', 'alpha [x].\nBeta gamma beta\nlast alpha');
+    const literal = await call('grep_context', { pattern: '[x].', thread_id: 'grep' });
+    assert.deepEqual(literal.results, [
+      { context_id: id, line_number: 1, line: 'alpha [x].', match_start: 6, match_end: 10, before: [], after: [] },
+    ]);
+    const regex = await call('grep_context', {
+      ...{ pattern: '^be\\w+', is_regex: true, case_sensitive: false, context_lines: 1, thread_id: 'grep' },
+    });
+    assert.deepEqual(
+      regex.results.map((row) => [row['line_number'], row['before'], row['after']]),
+      [[2, ['alpha [x].'], ['last alpha']]],
+    );
+    const count = await call('grep_context', { pattern: 'alpha', output_mode: 'count', thread_id: 'grep' });
+    assert.deepEqual([count.results, count['total_matches']], [[{ context_id: id, count: 2 }], 2]);
+    const files = await call('grep_context', { pattern: 'eta', output_mode: 'files_with_matches', thread_id: 'grep' });
+    assert.deepEqual(files.results, [{ context_id: id, match_count: 2 }]);
+    const cut = await call('grep_context', { pattern: 'a', max_matches: 2, thread_id: 'grep' });
+    assert.deepEqual([cut.results.length, cut['total_matches']], [2, 2]);
+    assert.match(await fail('grep_context', { pattern: '(', is_regex: true }), /not a valid regular expression/);
+  });
+
+  test('issue 6, T090: an expression that runs away is ended, and the others are still searched', async () => {
+    const bad = await store('redos', `${'a'.repeat(40)}!`);
+    const good = await store('redos', 'b aaa');
+    const answer = await call('grep_context', { pattern: '(a+)+$', is_regex: true, thread_id: 'redos' });
+    assert.deepEqual(answer['timed_out_context_ids'], [bad]);
+    assert.deepEqual(
+      answer.results.map((row) => row['context_id']),
+      [good],
+    );
+    assert.ok((await call('list_threads'))['total_threads']);
+  });
+
+  test('issue 6: navigate_context outlines, read_context_range reads a part', async () => {
+    const id = await store('outline', document);
+    const { root, ...facts } = await call('navigate_context', { context_id: id });
+    assert.deepEqual([facts['node_count'], facts['total_lines']], [6, 18]);
+    assert.equal(facts['total_chars'], Array.from(document).length);
+    const [guide] = (root as { children: { node_id: string; children: { node_id: string; char_start: number }[] }[] })
+      .children;
+    assert.equal(guide?.node_id, 'guide');
+    assert.deepEqual(
+      guide.children.map(({ node_id: node }) => node),
+      ['guide/install', 'guide/use', 'guide/use-2'],
+    );
+    const read = async (range: object) => (await call('read_context_range', { context_id: id, ...range }))['text'];
+    assert.equal(await read({ node_id: 'guide/install' }), '## Install\n\nRun npm ci first.\nThen npm start.\n\n');
+    assert.equal(await read({ node_id: 'guide/use-2' }), '## Use\n\nThe end.');
+    assert.equal(await read({ start_line: 3, end_line: 3 }), 'Welcome 😀 to it.\n');
+    assert.equal(await read({ start_char: 17, end_char: 22 }), '😀 to ');
+    assert.equal(await read({ start_char: 9_999 }), '');
+    const shallow = await call('navigate_context', { context_id: id, max_depth: 1 });
+    assert.equal(shallow['node_count'], 2);
+    assert.match(await fail('read_context_range', { context_id: id }), /Give one of/);
+    assert.match(await fail('read_context_range', { context_id: id, node_id: 'no' }), /navigate_context/);
+    assert.match(await fail('navigate_context', { context_id: 999_999 }), /Context entry with ID 999999 not found/);
+  });
+
+  test('issue 6: restore_context brings back what was deleted; dry_run deletes nothing', async () => {
+    const id = await store('restore', 'a phoenix rises', { tags: ['bird'] });
+    const dry = await call('delete_context', { context_ids: [id], dry_run: true });
+    assert.deepEqual([dry['deleted_count'], dry['would_delete_ids']], [0, [id]]);
+    await call('delete_context', { context_ids: [id] });
+    assert.equal((await call('fts_search_context', { query: 'phoenix' }))['count'], 0);
+    const restored = await call('restore_context', { thread_id: 'restore' });
+    assert.deepEqual([restored['restored_count'], restored['restored_ids']], [1, [id]]);
+    assert.equal((await call('fts_search_context', { query: 'phoenix', tags: ['bird'] }))['count'], 1);
+    assert.equal((await call('semantic_search_context', { query: 'mythical bird', thread_id: 'restore' }))['count'], 1);
+    assert.match(await fail('restore_context'), /Must provide/);
+  });
+
+  test('issue 6: budget_tokens keeps an answer small and says what was cut and how to get it', async () => {
+    const long = `start ${'words of a long entry '.repeat(400)}end`;
+    const ids = [await store('budget', long), await store('budget', 'short one'), await store('budget', `${long} two`)];
+    const answer = await call('get_context_by_ids', { context_ids: ids, budget_tokens: 500 });
+    const budget = answer['budget'] as {
+      used_tokens: number;
+      omitted_ids: number[];
+      cut: { id: number; next: string; returned_chars: number }[];
+    };
+    assert.ok(budget.used_tokens <= 500);
+    const [cut] = budget.cut;
+    assert.ok(cut && answer.result.some(({ id }) => id === cut.id));
+    assert.equal(cut.next, `read_context_range(context_id=${cut.id}, start_char=${cut.returned_chars})`);
+    assert.equal(answer.result.length + budget.omitted_ids.length, 3);
+    const rest = await call('read_context_range', { context_id: cut.id, start_char: cut.returned_chars });
+    const beginning = answer.result.find(({ id }) => id === cut.id)?.text_content ?? '';
+    assert.equal(beginning + rest['text'], `${long} two`);
+    const search = await call('hybrid_search_context', {
+      query: 'long entry',
+      thread_id: 'budget',
+      budget_tokens: 200,
+    });
+    assert.ok((search['budget'] as { omitted_ids: number[] }).omitted_ids.length > 0);
+  });
+
+  test('contract §8: entries are resources', async () => {
+    const id = await store('resource', 'read me as a resource');
+    const { resources } = await server.client.listResources();
+    assert.ok(resources.some(({ uri }) => uri === `carrel://context/${id}`));
+    const { contents } = await server.client.readResource({ uri: `carrel://context/${id}` });
+    assert.equal(
+      'text' in (contents[0] ?? {}) && contents[0] && 'text' in contents[0] && contents[0].text,
+      'read me as a resource',
+    );
+    for (const uri of ['carrel://context/0', 'carrel://context/x', 'carrel://context/999999', 'carrel://context/1.5']) {
+      await assert.rejects(server.client.readResource({ uri }));
+    }
+  });
+});
+
+test('contract §5: MCP_TRANSPORT, MCP_AUTH_TOKEN and DB_PATH as the original has them', async (t) => {
+  const env = {
+    MCP_TRANSPORT: 'http',
+    MCP_AUTH_TOKEN: 'sesame-opens-it',
+    DB_PATH: 'memory.db',
+    EMBEDDING_PROVIDER: 'none',
+  };
+  const carrel = await startCarrel(t, ['context'], { env });
+  const refused = await fetch(carrel.url, { method: 'POST', body: '{}' });
+  assert.equal(refused.status, 401);
+  const client = new Client({ name: 'test', version: '1' });
+  const headers = { Authorization: 'Bearer sesame-opens-it' };
+  await client.connect(new StreamableHTTPClientTransport(new URL(carrel.url), { requestInit: { headers } }));
+  const input = { thread_id: 't', source: 'user', text: 'over http' };
+  const stored = await client.callTool({ name: 'store_context', arguments: input });
+  assert.ok(!stored.isError);
+  await client.close();
+  assert.equal(await carrel.stop(), 0);
+});
+
+test('contract §8: serve offers the context tools, and find asks them', async (t) => {
+  const carrel = await startCarrel(t, ['serve', '--transport', 'http'], { env: { EMBEDDING_PROVIDER: 'none' } });
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(carrel.url)));
+  const text = 'The quokka is a small marsupial.';
+  await client.callTool({ name: 'store_context', arguments: { thread_id: 't', source: 'user', text } });
+  const found = await client.callTool({ name: 'find', arguments: { query: 'quokka', sources: ['context'] } });
+  const { hits } = found.structuredContent as { hits: { source: string; uri: string; title: string }[] };
+  assert.deepEqual(
+    hits.map(({ source, uri, title }) => [source, uri, title]),
+    [['context', 'carrel://context/1', text]],
+  );
+  await client.close();
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe } from 'node:test';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { createTestDatabase, postgresObstacle, startPostgres } from '../../support/postgres.ts';
+import { carrelProgram, cleanEnv } from '../../support/start-carrel.ts';
+
+/** What a tool answers with, as JSON. */
+export type Answer = Record<string, unknown> & { results: Found[]; result: Found[] };
+
+export interface Found extends Record<string, unknown> {
+  id: number;
+  text_content: string;
+  scores: Record<string, number | null>;
+}
+
+export interface ContextServer {
+  readonly backend: 'sqlite' | 'postgresql';
+  client: Client;
+  /** The structured answer of a call that must succeed and fit the tool's output schema. */
+  call(tool: string, input?: Record<string, unknown>): Promise<Answer>;
+  /** The message of a call that must fail as a tool result. */
+  fail(tool: string, input?: Record<string, unknown>): Promise<string>;
+  store(thread: string, text: string, more?: Record<string, unknown>): Promise<number>;
+}
+
+/** Runs the suite against `carrel context` over stdio with the official client, once on each database. */
+export function onEachDatabase(name: string, suite: (server: ContextServer) => void, env: Record<string, string> = {}) {
+  describe(`${name}, SQLite`, () => suite(connect('sqlite', env)));
+  const obstacle = postgresObstacle();
+  describe(`${name}, PostgreSQL`, { skip: obstacle ?? false }, () => {
+    if (obstacle === undefined) suite(connect('postgresql', env));
+  });
+}
+
+export function connect(backend: ContextServer['backend'], env: Record<string, string>): ContextServer {
+  const closings: (() => unknown)[] = [];
+  const server: ContextServer = {
+    backend,
+    client: new Client({ name: 'test', version: '1' }),
+    async call(tool, input = {}) {
+      const result = await server.client.callTool({ name: tool, arguments: input });
+      const [content] = Array.isArray(result.content) ? result.content : [];
+      assert.ok(!result.isError, `${tool} failed: ${JSON.stringify(content)}`);
+      assert.deepEqual(JSON.parse(content?.type === 'text' ? content.text : ''), result.structuredContent);
+      return result.structuredContent as Answer;
+    },
+    async fail(tool, input = {}) {
+      const result = await server.client.callTool({ name: tool, arguments: input });
+      const [content] = Array.isArray(result.content) ? result.content : [];
+      assert.ok(result.isError, `${tool} should have failed`);
+      assert.ok(content?.type === 'text');
+      return content.text;
+    },
+    async store(thread, text, more = {}) {
+      const answer = await server.call('store_context', { thread_id: thread, source: 'user', text, ...more });
+      return Number(answer['context_id']);
+    },
+  };
+  before(async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+    closings.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const settings = backend === 'sqlite' ? {} : await postgresSettings(closings);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [carrelProgram, 'context'],
+      env: cleanEnv(dataDir, { ...settings, ...env }),
+      cwd: dataDir,
+    });
+    closings.push(() => server.client.close());
+    await server.client.connect(transport);
+    // The client checks answers against the schemas that it has listed.
+    await server.client.listTools();
+  });
+  after(async () => {
+    for (const close of closings.reverse()) await close();
+  });
+  return server;
+}
+
+async function postgresSettings(closings: (() => unknown)[]): Promise<Record<string, string>> {
+  const postgres = await startPostgres();
+  assert.ok(typeof postgres !== 'string', String(postgres));
+  closings.push(() => postgres.stop());
+  const database = await createTestDatabase(postgres);
+  closings.push(() => database.drop());
+  return { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: database.url };
+}

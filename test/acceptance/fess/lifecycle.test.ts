@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
+import { carrel, startListening } from '../../support/child-program.ts';
+import { exchange, openSession, post } from '../../support/raw-http.ts';
+import { initializeParams, startStdioClient } from '../../support/stdio-client.ts';
+import { verifies } from '../../support/verifies.ts';
+import { connect, dataOf, finance, httpPeer, initializeMessage, makeHome, type Owner, openWorld } from './bridge.ts';
+
+async function makeFessHome(t: Owner, more: object = {}): Promise<string> {
+  const fess = await startFakeFess({ version: '15.4' });
+  t.after(() => fess.close());
+  return makeHome(t, { fessBaseUrl: fess.url, domain: finance, ...more });
+}
+
+const health = { name: 'fess_finance_health', arguments: {} };
+
+for (const transport of ['stdio', 'http'] as const) {
+  verifies(
+    ['001 AT-MCP-001', '000 §5.1 default revision', '000 §5.2 capabilities', '000 §5.3 domain', '000 §7.6 server info'],
+    `initialize advertises the revision, the capabilities and the domain (${transport})`,
+    async (t) => {
+      const peer = await connect(t, transport, await makeFessHome(t));
+      const { protocolVersion, capabilities, serverInfo } = peer.initialized.result as {
+        protocolVersion: string;
+        capabilities: { tools?: object; resources?: object; experimental?: { domain: object } };
+        serverInfo: { domain: object };
+      };
+      assert.equal(protocolVersion, '2025-03-26');
+      assert.ok(capabilities.tools && capabilities.resources);
+      assert.deepEqual(capabilities.experimental?.domain, finance);
+      assert.deepEqual(serverInfo.domain, finance);
+      assert.equal(dataOf(await peer.call('health'))['status'], 'green');
+    },
+  );
+}
+
+verifies(['001 AT-MCP-001', '000 §5.2 lifecycle'], 'tool calls before initialized are refused (stdio)', async (t) => {
+  const fess = await startFakeFess({ version: '15.4' });
+  t.after(() => fess.close());
+  const home = makeHome(t, { fessBaseUrl: fess.url, domain: finance });
+  const client = startStdioClient(carrel, ['fess'], { HOME: home });
+  const early = await client.request(1, 'tools/call', { name: 'fess_finance_list_labels', arguments: {} });
+  assert.equal(early.error?.code, -32_600);
+  await client.request(2, 'initialize', initializeParams('2025-03-26'));
+  const between = await client.request(3, 'tools/call', { name: 'fess_finance_list_labels', arguments: {} });
+  assert.equal(between.error?.code, -32_600);
+  assert.ok(!fess.requests.some(({ path }) => path.endsWith('/labels')), 'nothing was carried out');
+  client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  assert.equal((await client.request(4, 'tools/call', health)).error, undefined);
+  assert.equal(await client.end(), 0);
+});
+
+verifies('000 §5.2 lifecycle', 'tool calls before initialized are refused (http)', async (t) => {
+  const program = await startListening(carrel, ['fess'], { HOME: await makeFessHome(t) });
+  t.after(async () => void (await program.stop()));
+  const call = { jsonrpc: '2.0', id: 5, method: 'tools/call', params: health };
+  const early = await post(program.url, call);
+  assert.equal(early.messages[0]?.error?.code, -32_600);
+  const opened = await post(program.url, initializeMessage);
+  const headers = { 'mcp-session-id': String(opened.headers['mcp-session-id']) };
+  const between = await post(program.url, call, headers);
+  assert.equal(between.messages[0]?.error?.code, -32_600);
+});
+
+verifies(
+  ['001 AT-MCP-002', '000 §5.1 cody'],
+  'with --cody the revision is 2024-11-05, whatever is asked for',
+  async (t) => {
+    const home = await makeFessHome(t);
+    for (const asked of ['2025-03-26', '2024-11-05', '2025-11-25']) {
+      const client = startStdioClient(carrel, ['fess', '--cody'], { HOME: home });
+      const answer = await client.handshake(asked);
+      assert.equal(answer.result?.['protocolVersion'], '2024-11-05');
+      assert.equal((await client.request(1, 'tools/call', health)).error, undefined);
+      assert.equal(await client.end(), 0);
+    }
+  },
+);
+
+verifies('000 §9.4 initialize', 'a cancellation of initialize changes nothing', async (t) => {
+  const client = startStdioClient(carrel, ['fess'], { HOME: await makeFessHome(t) });
+  client.send({ jsonrpc: '2.0', id: 'i', method: 'initialize', params: initializeParams('2025-03-26') });
+  client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'i' } });
+  const answer = await client.next((message) => message['id'] === 'i');
+  assert.equal(answer.result?.['protocolVersion'], '2025-03-26');
+  await client.end();
+});
+
+verifies(
+  '000 §6.1 stdio',
+  'stdout carries JSON-RPC only, also with --debug, and the end of input ends it',
+  async (t) => {
+    const client = startStdioClient(carrel, ['fess', '--debug'], { HOME: await makeFessHome(t) });
+    await client.handshake('2025-03-26');
+    // A line that is not JSON would make this fail.
+    await client.request(1, 'tools/call', health);
+    client.write('this is not JSON\n');
+    const refused = await client.next((message) => message.error?.code === -32_700);
+    assert.equal(refused['id'], null);
+    assert.equal(await client.end(), 0);
+  },
+);
+
+verifies(
+  ['000 §6.2 sessions', '000 §12 in flight'],
+  'sessions are served at the same time and see only their own jobs',
+  async (t) => {
+    const { fess, home } = await openWorld(t, { config: { timeouts: { longRunningThresholdMs: 50 } } });
+    const program = await startListening(carrel, ['fess'], { HOME: home });
+    t.after(async () => void (await program.stop()));
+    const [first, second] = await Promise.all([httpPeer(t, program, program.url), httpPeer(t, program, program.url)]);
+    fess.setFault({ kind: 'hold', path: 'q=slow' });
+    const handle = dataOf(await first.call('search', { query: 'slow' }));
+    assert.equal(dataOf(await second.call('search', { query: 'test', wait: true }))['total'], 40);
+    assert.equal(dataOf(await first.call('job_get', { jobId: handle['jobId'] }))['state'], 'running');
+    const foreign = await second.call('job_get', { jobId: handle['jobId'] });
+    assert.equal(foreign.error?.data?.['code'], 'job_not_found');
+    fess.setFault(null);
+    fess.release();
+  },
+);
+
+verifies(['001 AT-SEC-001', '000 §6.2 token'], 'without the bearer token every request is a 401', async (t) => {
+  const home = await makeFessHome(t, { security: { httpAuthToken: 'correct-horse-battery' } });
+  const program = await startListening(carrel, ['fess'], { HOME: home });
+  t.after(async () => void (await program.stop()));
+  for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'correct-horse-battery' }]) {
+    const refused = await post(program.url, initializeMessage, headers as Record<string, string>);
+    assert.equal(refused.status, 401);
+    assert.match(String(refused.headers['www-authenticate']), /^Bearer/);
+  }
+  assert.equal((await exchange(program.url, { method: 'GET' })).status, 401);
+  assert.equal((await exchange(program.url, { method: 'DELETE' })).status, 401);
+  const headers = { authorization: 'Bearer correct-horse-battery' };
+  const session = await openSession(program.url, '2025-03-26', { headers });
+  const { messages } = await session.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: health });
+  assert.equal(messages[0]?.error, undefined);
+  assert.ok(!program.stderrText().includes('correct-horse-battery'));
+});
+
+verifies('000 §6.2 sse', 'with enableSse false answers are JSON and there is no stream', async (t) => {
+  const home = await makeFessHome(t, { httpTransport: { enableSse: false, path: '/bridge' } });
+  const program = await startListening(carrel, ['fess'], { HOME: home });
+  t.after(async () => void (await program.stop()));
+  assert.ok(program.url.endsWith('/bridge'));
+  const session = await openSession(program.url, '2025-03-26');
+  const stream = await exchange(program.url, {
+    method: 'GET',
+    headers: { ...session.headers, accept: 'text/event-stream' },
+  });
+  assert.equal(stream.status, 405);
+  const params = { ...health, _meta: { progressToken: 'p' } };
+  const answer = await session.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  assert.match(String(answer.headers['content-type']), /^application\/json/);
+  assert.equal(answer.messages[0]?.error, undefined);
+  const onlyStreams = await post(
+    program.url,
+    { jsonrpc: '2.0', id: 2, method: 'ping' },
+    {
+      ...session.headers,
+      accept: 'text/event-stream',
+    },
+  );
+  assert.equal(onlyStreams.status, 406);
+});
+
+test('with enableSse, as it is by default, progress and the answer come as events (000 §6.2)', async (t) => {
+  const program = await startListening(carrel, ['fess'], { HOME: await makeFessHome(t) });
+  t.after(async () => void (await program.stop()));
+  const session = await openSession(program.url, '2025-03-26');
+  const answer = await session.call(1, 'fess_finance_search', { query: 'test' }, { progressToken: 7 });
+  assert.match(String(answer.headers['content-type']), /^text\/event-stream/);
+  assert.deepEqual(
+    answer.messages.map((message) => message['method'] ?? 'answer'),
+    ['notifications/progress', 'notifications/progress', 'answer'],
+  );
+});

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
+import { carrel, startListening, startProgram } from '../../support/child-program.ts';
+import { openSession, post } from '../../support/raw-http.ts';
+import { verifies } from '../../support/verifies.ts';
+import { connect, dataOf, finance, initializeMessage, makeHome } from './bridge.ts';
+
+const config = { fessBaseUrl: 'http://127.0.0.1:9', domain: finance };
+
+/** Starts the bridge and waits for its end. */
+async function fails(home: string, args: readonly string[] = []): Promise<{ code: number | null; said: string }> {
+  const program = startProgram(carrel, ['fess', ...args], { HOME: home });
+  const code = await program.exited;
+  return { code, said: program.stderrText() };
+}
+
+verifies(['001 AT-CFG-001', '000 §4.4 exit'], 'without a file the start fails and names the path', async (t) => {
+  const home = makeHome(t);
+  const { code, said } = await fails(home);
+  assert.equal(code, 78);
+  assert.ok(said.includes('config.json is missing'), said);
+  assert.ok(said.includes(join(home, '.mcp-feiss', 'config.json')), said);
+  assert.equal(said.trim().split('\n').length, 1);
+});
+
+verifies('001 AT-CFG-002', 'a file that is not JSON is named with line and column', async (t) => {
+  const home = makeHome(t, '{ bad json }');
+  const { code, said } = await fails(home);
+  assert.equal(code, 78);
+  assert.ok(said.includes(join(home, '.mcp-feiss', 'config.json')), said);
+  assert.match(said, /not valid JSON: line 1, column 3, found "b"/);
+});
+
+verifies('000 §4.1 invalid', 'a bad value is named with its path, its fault and the range', async (t) => {
+  const faults: [object, RegExp][] = [
+    [{ domain: finance }, /fessBaseUrl is missing/],
+    [{ ...config, fessBaseUrl: 'ftp://fess' }, /fessBaseUrl must be an http or https URL/],
+    [{ fessBaseUrl: 'http://fess' }, /domain is missing/],
+    [{ ...config, domain: { ...finance, labelFilter: 'a" OR "b' } }, /domain\.labelFilter must be 1 to 100 letters/],
+    [{ ...config, limits: { maxPageSize: 500 } }, /limits\.maxPageSize must be an integer from 1 to 100, not 500/],
+    [{ ...config, timeouts: { fessRequestTimeoutMs: '5s' } }, /timeouts\.fessRequestTimeoutMs must be an integer/],
+    [{ ...config, logging: { level: 'loud' } }, /logging\.level must be one of error, warn, info, debug, not "loud"/],
+    [
+      { ...config, contentFetch: { allowedSchemes: ['ftp'] } },
+      /contentFetch\.allowedSchemes\[0\] must be http or https/,
+    ],
+    [{ ...config, domain: { ...finance, id: 'x'.repeat(60) } }, /domain\.id must be at most 45 characters/],
+    [{ ...config, domains: [{ ...finance, id: 'FINANCE' }] }, /domains\[0\]\.id and domain\.id both give/],
+    [{ ...config, security: { httpAuthToken: 'två ord' } }, /security\.httpAuthToken must be printable ASCII/],
+    [{ ...config, contentFetch: { allowedHostAllowlist: ['http://a/'] } }, /allowedHostAllowlist.*is not a host/],
+  ];
+  const outcomes = await Promise.all(faults.map(([content]) => fails(makeHome(t, content))));
+  for (const [index, { code, said }] of outcomes.entries()) {
+    assert.equal(code, 78, said);
+    assert.match(said, faults[index]?.[1] ?? /$^/);
+    assert.ok(said.includes('config.json'), said);
+    assert.ok(!said.includes('två ord'), 'a secret is not shown');
+  }
+});
+
+verifies(
+  ['001 AT-CFG-003', '000 §4.1 file', '000 §4.1 log folder', '000 §4.3 stable log'],
+  'log/ appears beside the file, in whichever folder that was found',
+  async (t) => {
+    for (const folder of ['.mcp-feiss', 'mcp-feiss', '.mcp-fess']) {
+      const home = makeHome(t, { ...config, unknownThing: 1, limits: { maxPagesize: 3 } }, folder);
+      const peer = await connect(t, 'stdio', home);
+      assert.equal((await peer.request('ping')).result !== undefined, true);
+      const log = readFileSync(join(home, folder, 'log', 'server.log'), 'utf8');
+      assert.match(log, /warn .*unknownThing is not a setting/);
+      assert.match(log, /warn .*limits\.maxPagesize is not a setting/);
+      assert.ok(!existsSync(join(home, '.carrel')), 'nothing else is written');
+    }
+  },
+);
+
+test('the folder with the dot comes first (contract §4)', async (t) => {
+  const home = makeHome(t, config);
+  mkdirSync(join(home, '.mcp-fess'));
+  writeFileSync(join(home, '.mcp-fess', 'config.json'), '{ broken');
+  const peer = await connect(t, 'stdio', home);
+  assert.equal(peer.initialized.error, undefined);
+});
+
+test('old logs are removed after retainDays, other files stay (000 §4.1 logging)', async (t) => {
+  const home = makeHome(t, { ...config, logging: { retainDays: 2 } });
+  const folder = join(home, '.mcp-feiss', 'log');
+  mkdirSync(folder);
+  const names = ['server.log.3', '2020-01-01_00-00-00_server.log', 'notes.txt', 'server.log.1'];
+  for (const name of names) writeFileSync(join(folder, name), 'x');
+  const old = new Date(Date.now() - 3 * 86_400_000);
+  for (const name of names.slice(0, 3)) utimesSync(join(folder, name), old, old);
+  await connect(t, 'stdio', home);
+  assert.deepEqual(readdirSync(folder).sort(), ['notes.txt', 'server.log', 'server.log.1']);
+});
+
+verifies(
+  ['001 AT-CFG-004', '000 §4.4 bind'],
+  'a bind address beyond loopback needs security.allowNonLocalhostBind',
+  async (t) => {
+    const open = { ...config, httpTransport: { bindAddress: '0.0.0.0' } };
+    for (const args of [['--transport', 'http'], []]) {
+      const { code, said } = await fails(makeHome(t, open), args);
+      assert.equal(code, 78);
+      assert.match(said, /not loopback.*disabled.*security\.allowNonLocalhostBind to true/);
+    }
+    const { code, said } = await fails(makeHome(t, config), ['--transport', 'http', '--host', '0.0.0.0']);
+    assert.equal(code, 78);
+    assert.match(said, /allowNonLocalhostBind/);
+  },
+);
+
+verifies('001 AT-SEC-003', 'with it the bridge listens on every address, and warns without a token', async (t) => {
+  const address = Object.values(networkInterfaces())
+    .flat()
+    .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
+  for (const name of ['allowNonLocalhostBind', 'allowNonlocalhostBind']) {
+    const open = { ...config, httpTransport: { bindAddress: '0.0.0.0' }, security: { [name]: true } };
+    const program = await startListening(carrel, ['fess'], { HOME: makeHome(t, open) });
+    t.after(async () => void (await program.stop()));
+    assert.match(program.stderrText(), /WARNING: listening on 0\.0\.0\.0 without a token/);
+    const port = new URL(program.url).port;
+    for (const host of ['127.0.0.1', ...(address === undefined ? [] : [address])]) {
+      assert.equal((await post(`http://${host}:${port}/mcp`, initializeMessage)).status, 200, host);
+    }
+  }
+});
+
+verifies(
+  ['001 AT-CFG-005', '000 §4.2 debug lines'],
+  'the debug log has the date in its name and the elapsed time on each line',
+  async (t) => {
+    const home = makeHome(t, config);
+    const peer = await connect(t, 'stdio', home, ['--debug']);
+    // Nothing listens there: the warning and the error are two messages, the second with a stack of many lines.
+    await peer.call('health');
+    await peer.program.said(/does not answer/);
+    const folder = join(home, '.mcp-feiss', 'log');
+    const [name = '', ...others] = readdirSync(folder);
+    assert.deepEqual(others, []);
+    assert.match(name, /^\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_server\.log$/);
+    const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n');
+    assert.ok(lines.length >= 2, lines.join('\n'));
+    for (const line of lines) assert.match(line, /^\[\d\d:[0-5]\d:[0-5]\d\] (?:debug|info|warn|error) /);
+  },
+);
+
+verifies('001 AT-CFG-006', 'without --transport it speaks on the standard streams and listens nowhere', async (t) => {
+  const peer = await connect(t, 'stdio', makeHome(t, config));
+  assert.equal(peer.initialized.error, undefined);
+  assert.ok(!peer.program.stderrText().includes('listening'));
+  assert.deepEqual(listeningSockets(peer.program.process.pid), []);
+});
+
+verifies(
+  '000 §4.4 unreachable',
+  'a Fess that does not answer is a warning, and later one that does is used',
+  async (t) => {
+    const first = await startFakeFess({ version: '15.4' });
+    const { port } = new URL(first.url);
+    await first.close();
+    const peer = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: first.url }));
+    await peer.program.said(/Fess does not answer/);
+    assert.equal((await peer.call('health')).error?.data?.['code'], 'fess_unreachable');
+    const fess = await startFakeFess({ version: '15.8', port: Number(port) });
+    t.after(() => fess.close());
+    assert.equal(dataOf(await peer.call('health'))['status'], 'green');
+  },
+);
+
+verifies(
+  ['000 §4.1 defaults', '000 §6.2 loopback'],
+  'with the two required fields alone everything has its default',
+  async (t) => {
+    const fess = await startFakeFess({ version: '15.4' });
+    t.after(() => fess.close());
+    const home = makeHome(t, { fessBaseUrl: fess.url, domain: finance });
+    const program = startProgram(carrel, ['fess', '--transport', 'http'], { HOME: home });
+    t.after(async () => void (await program.stop()));
+    const [, url = ''] = await program.said(/^carrel: listening on (\S+)$/m);
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    assert.notEqual(new URL(url).port, '8737');
+    const peer = await connect(t, 'stdio', home);
+    const { tools } = (await peer.request('tools/list')).result as { tools: { name: string; inputSchema: object }[] };
+    const search = tools.find(({ name }) => name === 'fess_finance_search');
+    assert.ok(search);
+    const { pageSize } = (search.inputSchema as { properties: Record<string, object> }).properties;
+    assert.deepEqual(
+      { ...pageSize, description: '' },
+      { type: 'integer', minimum: 1, maximum: 100, default: 20, description: '' },
+    );
+    await peer.call('search', { query: 'test' });
+    assert.equal(fess.requests.find(({ path }) => path === '/api/v1/documents')?.query.get('num'), '20');
+  },
+);
+
+test('carrel serve has the tools of Fess where it is configured, and refuses to start on a broken file', async (t) => {
+  const fess = await startFakeFess({ version: '15.4' });
+  t.after(() => fess.close());
+  const home = makeHome(t, { fessBaseUrl: fess.url, domain: finance });
+  const names = async (env: Record<string, string>): Promise<string[]> => {
+    const program = await startListening(carrel, ['serve'], env);
+    const session = await openSession(program.url);
+    const { messages } = await session.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    await program.stop();
+    const tools = messages[0]?.result?.['tools'] as { name: string }[] | undefined;
+    return tools?.map(({ name }) => name) ?? [];
+  };
+  assert.ok((await names({ HOME: home })).includes('fess_finance_search'));
+  assert.ok(!(await names({})).includes('fess_finance_search'));
+  assert.ok(
+    (await names({ CARREL_FESS_CONFIG: join(home, '.mcp-feiss', 'config.json') })).includes('fess_finance_read'),
+  );
+  const broken = startProgram(carrel, ['serve'], { HOME: makeHome(t, '{') });
+  assert.equal(await broken.exited, 78);
+});
+
+/** Sockets in the state LISTEN that belong to the process. */
+function listeningSockets(pid: number | undefined): string[] {
+  const inodes = new Set(socketInodes(pid));
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter((columns) => columns[3] === '0A' && inodes.has(columns[9] ?? ''))
+      .map((columns) => columns[1] ?? ''),
+  );
+}
+
+function socketInodes(pid: number | undefined): string[] {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).flatMap((fd) => {
+    try {
+      return /^socket:\[(\d+)\]$/.exec(readlinkSync(join(folder, fd)))?.slice(1) ?? [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import type { EntryStore, NewEntry } from '../../src/storage/entries.ts';
+import { loadSqlite } from '../../src/storage/sqlite/load-sqlite.ts';
+import { exportLines } from '../../src/toolsets/context/transfer/entry-lines.ts';
+import { importEntries } from '../../src/toolsets/context/transfer/import-entries.ts';
+import { onEachBackend, temporaryFolder } from '../support/backends.ts';
+import { carrelProgram, cleanEnv } from '../support/start-carrel.ts';
+
+const now = '2026-11-15T00:00:00.000Z';
+const signal = new AbortController().signal;
+
+onEachBackend('import and export of entries', (backend) => {
+  const folder = temporaryFolder();
+  let entries: EntryStore;
+  before(async () => {
+    ({ entries } = await backend.open());
+  });
+  const exported = async (store: EntryStore) => {
+    const lines: string[] = [];
+    for await (const line of exportLines(store, signal)) lines.push(line);
+    return lines;
+  };
+  const withoutIds = (lines: string[]) => lines.map((line) => line.replace(/"id":\d+,/, ''));
+  const inThread = async (threadId: string) =>
+    (await entries.list({ filter: { threadId }, limit: 100, offset: 0, images: true, explain: false })).entries;
+
+  test('issue 6: an export read into an empty store gives the same export', async () => {
+    const image = { data: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0]), mimeType: 'image/png', metadata: { alt: 'é' } };
+    const entry = (text: string, more: Partial<NewEntry> = {}): NewEntry => ({
+      ...{ threadId: 't', source: 'user', text, metadata: undefined, tags: [], images: [], summary: undefined },
+      ...more,
+    });
+    const { entries: first } = await backend.open();
+    await first.store({
+      entries: [
+        entry('  kept to the byte \u200b😀\r\n\t"x"  ', {
+          metadata: { z: 1, a: { b: [null, 1.5] } },
+          tags: ['b', 'a'],
+        }),
+        entry('with image', { images: [image], source: 'agent', summary: 'sum' }),
+        ...Array.from({ length: 230 }, (_, index) => entry(`many ${index}`)),
+      ],
+    });
+    await first.remove({ ids: [3], dryRun: false });
+    const lines = await exported(first);
+    assert.equal(lines.length, 231);
+    const file = join(folder, 'export.jsonl');
+    writeFileSync(file, lines.join(''));
+    const { entries: second } = await backend.open();
+    assert.equal(await importEntries(second, file, now), 231);
+    assert.deepEqual(withoutIds(await exported(second)), withoutIds(lines));
+    await importEntries(second, file, now);
+    assert.equal((await exported(second)).length, 231, 'a second import adds nothing');
+  });
+
+  test("issue 6: a database of the original server's version 2", async () => {
+    const file = join(folder, 'context_storage.db');
+    const database = new (loadSqlite().DatabaseSync)(file);
+    database.exec(`
+      CREATE TABLE context_entries (id INTEGER PRIMARY KEY AUTOINCREMENT, thread_id TEXT NOT NULL, source TEXT NOT NULL,
+        content_type TEXT NOT NULL, text_content TEXT, metadata JSON, summary TEXT, content_hash TEXT,
+        created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP);
+      CREATE TABLE tags (id INTEGER PRIMARY KEY, context_entry_id INTEGER, tag TEXT);
+      CREATE TABLE image_attachments (id INTEGER PRIMARY KEY, context_entry_id INTEGER, image_data BLOB, mime_type TEXT,
+        image_metadata JSON, position INTEGER);
+      INSERT INTO context_entries VALUES (7, 'old', 'user', 'multimodal', 'from before', '{"status": "done"}', 'short', '',
+        '2025-11-29 10:00:00', '2025-11-30 11:00:00');
+      INSERT INTO context_entries (thread_id, source, content_type, text_content, created_at) VALUES
+        ('old', 'user', 'text', 'from before', '2025-12-01 00:00:00');
+      INSERT INTO tags (context_entry_id, tag) VALUES (7, 'a'), (7, 'a'), (7, 'b');
+      INSERT INTO image_attachments (context_entry_id, image_data, mime_type, image_metadata, position)
+        VALUES (7, x'89504e47', 'image/png', NULL, 0);`);
+    database.close();
+    assert.equal(await importEntries(entries, file, now), 2);
+    const [later, first] = await inThread('old');
+    assert.deepEqual(
+      [first?.text, first?.metadata, first?.tags, first?.summary],
+      ['from before', { status: 'done' }, ['a', 'b'], 'short'],
+    );
+    assert.deepEqual([first?.createdAt, first?.updatedAt], ['2025-11-29T10:00:00.000Z', '2025-11-30T11:00:00.000Z']);
+    assert.deepEqual([...(first?.images?.[0]?.data ?? [])], [0x89, 0x50, 0x4e, 0x47]);
+    assert.equal(later?.text, 'from before');
+  });
+
+  test("issue 6: the reference memory server's file", async () => {
+    const file = join(folder, 'memory.jsonl');
+    writeFileSync(
+      file,
+      '{"type":"entity","name":"Ada","entityType":"Person","observations":["likes tea","codes"]}\n{"type":"relation","from":"Ada","to":"Carrel","relationType":"wrote"}\n',
+    );
+    assert.equal(await importEntries(entries, file, now), 2);
+    const texts = (await inThread('memory')).map(({ text }) => text);
+    assert.deepEqual(texts.sort(), ['Ada (Person)\n- likes tea\n- codes', 'Ada wrote Carrel']);
+  });
+
+  test('issue 6: chat exports', async () => {
+    const claude = join(folder, 'claude.json');
+    const messages = [
+      { sender: 'human', text: 'Hi', created_at: '2025-01-01T00:00:00.000000Z' },
+      { sender: 'assistant', text: 'Hello', created_at: '2025-01-01T00:00:01Z' },
+      { sender: 'assistant', text: ' ', created_at: '2025-01-01T00:00:02Z' },
+    ];
+    writeFileSync(claude, JSON.stringify([{ uuid: 'u1', name: 'Greeting', chat_messages: messages }]));
+    assert.equal(await importEntries(entries, claude, now), 2);
+    assert.deepEqual(
+      (await inThread('claude:u1')).map(({ source, text, metadata }) => [source, text, metadata]),
+      [
+        ['agent', 'Hello', { title: 'Greeting' }],
+        ['user', 'Hi', { title: 'Greeting' }],
+      ],
+    );
+    const message = (role: string, text: string, time: number) => ({
+      author: { role },
+      content: { parts: [text] },
+      create_time: time,
+    });
+    const mapping = {
+      root: { parent: null, message: null },
+      a: { parent: 'root', message: message('user', 'asked', 1_735_689_600) },
+      b: { parent: 'a', message: message('assistant', 'dropped', 1_735_689_601) },
+      c: { parent: 'a', message: message('assistant', 'answered', 1_735_689_602.5) },
+      loop: { parent: 'loop', message: null },
+    };
+    const chatgpt = join(folder, 'chatgpt.json');
+    writeFileSync(
+      chatgpt,
+      JSON.stringify([
+        { id: 'c1', title: 'T', mapping, current_node: 'c' },
+        { id: 'c2', mapping, current_node: 'loop' },
+      ]),
+    );
+    assert.equal(await importEntries(entries, chatgpt, now), 2);
+    const turns = await inThread('chatgpt:c1');
+    assert.deepEqual(
+      turns.map(({ text, createdAt }) => [text, createdAt]),
+      [
+        ['answered', '2025-01-01T00:00:02.500Z'],
+        ['asked', '2025-01-01T00:00:00.000Z'],
+      ],
+    );
+  });
+
+  test('what is none of these is refused, and nothing of a bad batch is kept', async () => {
+    const file = join(folder, 'bad');
+    for (const text of ['hello', '[1,2]', '{"type":"other"}', '{"type":"carrel.context","text":"x"}', '[]', '{']) {
+      writeFileSync(file, text);
+      await assert.rejects(importEntries(entries, file, now), { code: 'invalid_import' }, text);
+    }
+  });
+});
+
+describe('carrel export and carrel import (contract §9)', () => {
+  const folder = temporaryFolder();
+  const run = (dataDir: string, ...args: string[]) =>
+    spawnSync(process.execPath, [carrelProgram, ...args], { encoding: 'utf8', env: cleanEnv(join(folder, dataDir)) });
+
+  test('move a memory from one data folder to another', () => {
+    const memory = join(folder, 'memory.jsonl');
+    writeFileSync(memory, '{"type":"entity","name":"Ada","entityType":"Person","observations":["likes tea"]}\n');
+    assert.equal(run('a', 'import', memory).stdout, '1 entries imported\n');
+    const file = join(folder, 'out.jsonl');
+    assert.equal(run('a', 'export', file).status, 0);
+    assert.match(
+      readFileSync(file, 'utf8'),
+      /^\{"type":"carrel.context","id":1,.*"text":"Ada \(Person\)\\n- likes tea".*\}\n$/,
+    );
+    assert.equal(run('b', 'import', file).status, 0);
+    assert.equal(run('b', 'export').stdout, readFileSync(file, 'utf8'));
+    const again = run('a', 'export', file);
+    assert.deepEqual([again.status, again.stderr.trim().split('\n').length], [2, 1]);
+    assert.equal(run('a', 'import', join(folder, 'absent')).status, 2);
+    assert.equal(run('a', 'import').status, 2);
+    assert.ok(!existsSync(join(folder, 'absent')));
+  });
+});

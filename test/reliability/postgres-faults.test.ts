@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
+import { createConnections } from '../../src/storage/postgres/connections.ts';
+import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgres } from '../support/postgres.ts';
+
+describe('a PostgreSQL that misbehaves', { skip: postgresObstacle() ?? false }, () => {
+  let server: PostgresServer;
+  let url: string;
+
+  before(async () => {
+    const started = await startPostgres();
+    assert.ok(typeof started !== 'string');
+    server = started;
+    url = (await createTestDatabase(server)).url;
+  });
+  after(() => server?.stop());
+
+  test('T151: eight servers that start at once on an empty database all serve it', async () => {
+    const storages = await Promise.all(Array.from({ length: 8 }, () => createPostgresStorage({ url })));
+    await Promise.all(storages.map((storage) => save(storage)));
+    assert.equal((await storages[0]?.notes.list({ limit: 1, offset: 0 }))?.total, 8);
+    assert.deepEqual(await storages[0]?.check(), []);
+    for (const storage of storages) await storage.close();
+  });
+
+  test('a newer schema is refused', async () => {
+    const other = await createTestDatabase(server);
+    await (await createPostgresStorage({ url: other.url })).close();
+    await run(other.url, 'UPDATE carrel.schema_version SET version = 99');
+    await fails(createPostgresStorage({ url: other.url }), 'storage_newer');
+    await other.drop();
+  });
+
+  test('a wrong password is a matter of configuration, and is not repeated in the message', async () => {
+    const wrong = new URL(url);
+    wrong.password = 'sEcReT-word';
+    const error = await fails(createPostgresStorage({ url: wrong.href }), 'invalid_config');
+    assert.equal(error.message.includes('sEcReT'), false);
+  });
+
+  test('nobody at the address is unavailable', async () => {
+    await fails(createPostgresStorage({ url: 'postgres://carrel@127.0.0.1:1/none' }), 'unavailable');
+  });
+
+  test('a query beyond its time is stopped by the server', async () => {
+    const connections = createConnections({ url, queryTimeoutMs: 50 });
+    await fails(
+      connections.read((statements) => statements.query('SELECT pg_sleep(30)')),
+      'query_timeout',
+    );
+    assert.deepEqual(await connections.read((statements) => statements.query('SELECT 1 AS one')), [{ one: 1 }]);
+    await connections.close();
+  });
+
+  test('a call that is given up frees its caller at once', async () => {
+    const connections = createConnections({ url });
+    const controller = new AbortController();
+    const given = connections.read((statements) => statements.query('SELECT pg_sleep(3)'), {
+      signal: controller.signal,
+    });
+    setImmediate(() => controller.abort(new Error('given up')));
+    await assert.rejects(given, /given up/);
+    await connections.close();
+  });
+
+  test('transactions that meet are done again until both are through', async () => {
+    await run(url, 'CREATE TABLE carrel.counter AS SELECT 0 AS value');
+    const connections = createConnections({ url });
+    const increase = () =>
+      connections.write(async (statements) => {
+        await statements.query('SET TRANSACTION ISOLATION LEVEL SERIALIZABLE');
+        const [row] = await statements.query('SELECT value FROM carrel.counter');
+        await statements.query('UPDATE carrel.counter SET value = $1', [Number(row?.['value']) + 1]);
+      });
+    await Promise.all(Array.from({ length: 4 }, increase));
+    const [row] = await connections.read((statements) => statements.query('SELECT value FROM carrel.counter'));
+    assert.equal(row?.['value'], 4);
+    await connections.close();
+  });
+
+  test('a server that takes no writes goes on answering reads', async () => {
+    const storage = await createPostgresStorage({ url });
+    const name = new URL(url).pathname.slice(1);
+    await run(server.url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const standby = createConnections({ url });
+    await fails(
+      standby.write((statements) => statements.query('INSERT INTO carrel.schema_version VALUES (1)')),
+      'storage_read_only',
+    );
+    await standby.read((statements) => statements.query('SELECT 1'));
+    await standby.close();
+    await run(server.url, `ALTER DATABASE ${name} RESET ALL`);
+    await storage.close();
+  });
+
+  test('T153: a server that is killed and started again under load loses nothing acknowledged, and calls go on', async (context) => {
+    if (server.restart === undefined) return context.skip('the server is not ours to kill');
+    const storage = await createPostgresStorage({ url });
+    const acknowledged: string[] = [];
+    let refused = 0;
+    let stop = false;
+    const load = Array.from({ length: 4 }, async () => {
+      while (!stop) {
+        try {
+          acknowledged.push((await storage.notes.save(note)).id);
+        } catch (error) {
+          assert.ok(isCarrelError(error) && error.code === 'unavailable', String(error));
+          refused += 1;
+          await delay(10);
+        }
+      }
+    });
+    const reach = async (count: number) => {
+      while (acknowledged.length < count) await Promise.race([delay(10), ...load]);
+    };
+    await reach(20);
+    await server.restart();
+    await reach(acknowledged.length + 20);
+    stop = true;
+    await Promise.all(load);
+    assert.ok(refused > 0, 'the outage was noticed');
+    for (const id of acknowledged) assert.ok(await storage.notes.get(id), `${id} was acknowledged and is gone`);
+    assert.deepEqual(await storage.check(), []);
+    await storage.close();
+  });
+});
+
+const note = { title: 'title', content: 'some words', tags: [], sourceUrls: [] };
+
+async function save(storage: Storage): Promise<unknown> {
+  return storage.notes.save(note);
+}
+
+async function run(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+async function fails(promise: Promise<unknown>, code: ErrorCode): Promise<Error> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  assert.ok(isCarrelError(error), `expected ${code}, got ${error}`);
+  assert.equal(error.code, code);
+  return error;
+}
