@@ -8,7 +8,7 @@ import { loadSqlite } from '../../src/storage/sqlite/load-sqlite.ts';
 import { exportLines } from '../../src/toolsets/context/transfer/entry-lines.ts';
 import { importEntries } from '../../src/toolsets/context/transfer/import-entries.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
-import { carrelProgram, cleanEnv } from '../support/start-carrel.ts';
+import { carrelProgram, cleanEnv } from '../support/child-program.ts';
 
 const now = '2026-11-15T00:00:00.000Z';
 const signal = new AbortController().signal;

@@ -5,7 +5,7 @@ import { finance, makeHome } from '../acceptance/fess/bridge.ts';
 import { generateCorpus } from '../fakes/fess/corpus.ts';
 import type { RecordedRequest } from '../fakes/fess/recorded-request.ts';
 import { startFakeFess } from '../fakes/fess/start-fake-fess.ts';
-import { carrel, startListening } from '../support/child-program.ts';
+import { carrelProgram, startListening } from '../support/child-program.ts';
 import { openSession, type RawAnswer, type RawSession } from '../support/raw-http.ts';
 
 const sessionCount = 500;
@@ -23,7 +23,7 @@ test(`${sessionCount} sessions with slow calls: exact accounting, bounded memory
     limits: { maxInFlightRequests: running },
     timeouts: { longRunningThresholdMs: 500 },
   };
-  const program = await startListening(carrel, ['fess'], { HOME: makeHome(t, config) });
+  const program = await startListening(carrelProgram, ['fess'], { HOME: makeHome(t, config) });
   t.after(async () => void (await program.stop()));
   const sessions: RawSession[] = [];
   for (let opened = 0; opened < sessionCount; opened += 50) {

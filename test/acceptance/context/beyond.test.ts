@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { startCarrel } from '../../support/start-carrel.ts';
+import { startCarrel } from '../../support/child-program.ts';
 import { type ContextServer, onEachDatabase } from './context-fixture.ts';
 
 const document = `# Guide

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { carrelProgram, cleanEnv } from '../../support/child-program.ts';
 import { createTestDatabase, postgresObstacle, startPostgres } from '../../support/postgres.ts';
-import { carrelProgram, cleanEnv } from '../../support/start-carrel.ts';
 
 /** What a tool answers with, as JSON. */
 export type Answer = Record<string, unknown> & { results: Found[]; result: Found[] };

@@ -7,7 +7,7 @@ import { type Corpus, generateCorpus } from '../../fakes/fess/corpus.ts';
 import { type DocumentSite, startDocumentSite } from '../../fakes/fess/document-site.ts';
 import type { FakeDocument } from '../../fakes/fess/fake-document.ts';
 import { type FakeFess, type FakeFessOptions, startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
-import { type ChildProgram, carrel, startListening } from '../../support/child-program.ts';
+import { type ChildProgram, carrelProgram, startListening } from '../../support/child-program.ts';
 import { openSession, post } from '../../support/raw-http.ts';
 import { type Message, startStdioClient } from '../../support/stdio-client.ts';
 
@@ -110,7 +110,7 @@ let lastId = 0;
 const revision = '2025-03-26';
 
 async function connectStdio(owner: Owner, home: string, args: readonly string[]): Promise<Peer> {
-  const client = startStdioClient(carrel, ['fess', ...args], { HOME: home });
+  const client = startStdioClient(carrelProgram, ['fess', ...args], { HOME: home });
   owner.after(async () => void (await client.end()));
   const initialized = await client.handshake(revision);
   return withCalls({
@@ -130,7 +130,7 @@ async function connectStdio(owner: Owner, home: string, args: readonly string[])
 }
 
 async function connectHttp(owner: Owner, home: string, args: readonly string[]): Promise<Peer> {
-  const program = await startListening(carrel, ['fess', ...args], { HOME: home });
+  const program = await startListening(carrelProgram, ['fess', ...args], { HOME: home });
   owner.after(async () => void (await program.stop()));
   return httpPeer(owner, program, program.url);
 }

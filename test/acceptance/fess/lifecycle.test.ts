@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
-import { carrel, startListening } from '../../support/child-program.ts';
+import { carrelProgram, startListening } from '../../support/child-program.ts';
 import { exchange, openSession, post } from '../../support/raw-http.ts';
 import { initializeParams, startStdioClient } from '../../support/stdio-client.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -39,7 +39,7 @@ verifies(['001 AT-MCP-001', '000 §5.2 lifecycle'], 'tool calls before initializ
   const fess = await startFakeFess({ version: '15.4' });
   t.after(() => fess.close());
   const home = makeHome(t, { fessBaseUrl: fess.url, domain: finance });
-  const client = startStdioClient(carrel, ['fess'], { HOME: home });
+  const client = startStdioClient(carrelProgram, ['fess'], { HOME: home });
   const early = await client.request(1, 'tools/call', { name: 'fess_finance_list_labels', arguments: {} });
   assert.equal(early.error?.code, -32_600);
   await client.request(2, 'initialize', initializeParams('2025-03-26'));
@@ -52,7 +52,7 @@ verifies(['001 AT-MCP-001', '000 §5.2 lifecycle'], 'tool calls before initializ
 });
 
 verifies('000 §5.2 lifecycle', 'tool calls before initialized are refused (http)', async (t) => {
-  const program = await startListening(carrel, ['fess'], { HOME: await makeFessHome(t) });
+  const program = await startListening(carrelProgram, ['fess'], { HOME: await makeFessHome(t) });
   t.after(async () => void (await program.stop()));
   const call = { jsonrpc: '2.0', id: 5, method: 'tools/call', params: health };
   const early = await post(program.url, call);
@@ -69,7 +69,7 @@ verifies(
   async (t) => {
     const home = await makeFessHome(t);
     for (const asked of ['2025-03-26', '2024-11-05', '2025-11-25']) {
-      const client = startStdioClient(carrel, ['fess', '--cody'], { HOME: home });
+      const client = startStdioClient(carrelProgram, ['fess', '--cody'], { HOME: home });
       const answer = await client.handshake(asked);
       assert.equal(answer.result?.['protocolVersion'], '2024-11-05');
       assert.equal((await client.request(1, 'tools/call', health)).error, undefined);
@@ -79,7 +79,7 @@ verifies(
 );
 
 verifies('000 §9.4 initialize', 'a cancellation of initialize changes nothing', async (t) => {
-  const client = startStdioClient(carrel, ['fess'], { HOME: await makeFessHome(t) });
+  const client = startStdioClient(carrelProgram, ['fess'], { HOME: await makeFessHome(t) });
   client.send({ jsonrpc: '2.0', id: 'i', method: 'initialize', params: initializeParams('2025-03-26') });
   client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'i' } });
   const answer = await client.next((message) => message['id'] === 'i');
@@ -91,7 +91,7 @@ verifies(
   '000 §6.1 stdio',
   'stdout carries JSON-RPC only, also with --debug, and the end of input ends it',
   async (t) => {
-    const client = startStdioClient(carrel, ['fess', '--debug'], { HOME: await makeFessHome(t) });
+    const client = startStdioClient(carrelProgram, ['fess', '--debug'], { HOME: await makeFessHome(t) });
     await client.handshake('2025-03-26');
     // A line that is not JSON would make this fail.
     await client.request(1, 'tools/call', health);
@@ -107,7 +107,7 @@ verifies(
   'sessions are served at the same time and see only their own jobs',
   async (t) => {
     const { fess, home } = await openWorld(t, { config: { timeouts: { longRunningThresholdMs: 50 } } });
-    const program = await startListening(carrel, ['fess'], { HOME: home });
+    const program = await startListening(carrelProgram, ['fess'], { HOME: home });
     t.after(async () => void (await program.stop()));
     const [first, second] = await Promise.all([httpPeer(t, program, program.url), httpPeer(t, program, program.url)]);
     fess.setFault({ kind: 'hold', path: 'q=slow' });
@@ -123,7 +123,7 @@ verifies(
 
 verifies(['001 AT-SEC-001', '000 §6.2 token'], 'without the bearer token every request is a 401', async (t) => {
   const home = await makeFessHome(t, { security: { httpAuthToken: 'correct-horse-battery' } });
-  const program = await startListening(carrel, ['fess'], { HOME: home });
+  const program = await startListening(carrelProgram, ['fess'], { HOME: home });
   t.after(async () => void (await program.stop()));
   for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'correct-horse-battery' }]) {
     const refused = await post(program.url, initializeMessage, headers as Record<string, string>);
@@ -141,7 +141,7 @@ verifies(['001 AT-SEC-001', '000 §6.2 token'], 'without the bearer token every 
 
 verifies('000 §6.2 sse', 'with enableSse false answers are JSON and there is no stream', async (t) => {
   const home = await makeFessHome(t, { httpTransport: { enableSse: false, path: '/bridge' } });
-  const program = await startListening(carrel, ['fess'], { HOME: home });
+  const program = await startListening(carrelProgram, ['fess'], { HOME: home });
   t.after(async () => void (await program.stop()));
   assert.ok(program.url.endsWith('/bridge'));
   const session = await openSession(program.url, '2025-03-26');
@@ -166,7 +166,7 @@ verifies('000 §6.2 sse', 'with enableSse false answers are JSON and there is no
 });
 
 test('with enableSse, as it is by default, progress and the answer come as events (000 §6.2)', async (t) => {
-  const program = await startListening(carrel, ['fess'], { HOME: await makeFessHome(t) });
+  const program = await startListening(carrelProgram, ['fess'], { HOME: await makeFessHome(t) });
   t.after(async () => void (await program.stop()));
   const session = await openSession(program.url, '2025-03-26');
   const answer = await session.call(1, 'fess_finance_search', { query: 'test' }, { progressToken: 7 });

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
-import { carrel, startListening, startProgram } from '../../support/child-program.ts';
+import { carrelProgram, startListening, startProgram } from '../../support/child-program.ts';
 import { openSession, post } from '../../support/raw-http.ts';
 import { verifies } from '../../support/verifies.ts';
 import { connect, dataOf, finance, initializeMessage, makeHome } from './bridge.ts';
@@ -13,7 +13,7 @@ const config = { fessBaseUrl: 'http://127.0.0.1:9', domain: finance };
 
 /** Starts the bridge and waits for its end. */
 async function fails(home: string, args: readonly string[] = []): Promise<{ code: number | null; said: string }> {
-  const program = startProgram(carrel, ['fess', ...args], { HOME: home });
+  const program = startProgram(carrelProgram, ['fess', ...args], { HOME: home });
   const code = await program.exited;
   return { code, said: program.stderrText() };
 }
@@ -120,7 +120,7 @@ verifies('001 AT-SEC-003', 'with it the bridge listens on every address, and war
     .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
   for (const name of ['allowNonLocalhostBind', 'allowNonlocalhostBind']) {
     const open = { ...config, httpTransport: { bindAddress: '0.0.0.0' }, security: { [name]: true } };
-    const program = await startListening(carrel, ['fess'], { HOME: makeHome(t, open) });
+    const program = await startListening(carrelProgram, ['fess'], { HOME: makeHome(t, open) });
     t.after(async () => void (await program.stop()));
     assert.match(program.stderrText(), /WARNING: listening on 0\.0\.0\.0 without a token/);
     const port = new URL(program.url).port;
@@ -179,7 +179,7 @@ verifies(
     const fess = await startFakeFess({ version: '15.4' });
     t.after(() => fess.close());
     const home = makeHome(t, { fessBaseUrl: fess.url, domain: finance });
-    const program = startProgram(carrel, ['fess', '--transport', 'http'], { HOME: home });
+    const program = startProgram(carrelProgram, ['fess', '--transport', 'http'], { HOME: home });
     t.after(async () => void (await program.stop()));
     const [, url = ''] = await program.said(/^carrel: listening on (\S+)$/m);
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
@@ -203,7 +203,7 @@ test('carrel serve has the tools of Fess where it is configured, and refuses to 
   t.after(() => fess.close());
   const home = makeHome(t, { fessBaseUrl: fess.url, domain: finance });
   const names = async (env: Record<string, string>): Promise<string[]> => {
-    const program = await startListening(carrel, ['serve'], env);
+    const program = await startListening(carrelProgram, ['serve'], env);
     const session = await openSession(program.url);
     const { messages } = await session.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     await program.stop();
@@ -215,7 +215,7 @@ test('carrel serve has the tools of Fess where it is configured, and refuses to 
   assert.ok(
     (await names({ CARREL_FESS_CONFIG: join(home, '.mcp-feiss', 'config.json') })).includes('fess_finance_read'),
   );
-  const broken = startProgram(carrel, ['serve'], { HOME: makeHome(t, '{') });
+  const broken = startProgram(carrelProgram, ['serve'], { HOME: makeHome(t, '{') });
   assert.equal(await broken.exited, 78);
 });
 
