@@ -9,7 +9,7 @@ import { httpSlice } from '../config/slices.ts';
 import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
 import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { CommandLine } from './command-line.ts';
-import { exitCodes } from './main.ts';
+import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
 interface Check {
@@ -67,12 +67,17 @@ async function examine(line: CommandLine): Promise<Check[]> {
 async function checkSqlite(): Promise<Check> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(':memory:');
-  const row = database.prepare('SELECT sqlite_version() AS version').get();
+  const facts = "SELECT sqlite_version() AS version, sqlite_compileoption_used('ENABLE_FTS5') AS fullText";
+  const row = database.prepare(facts).get();
   database.close();
   const version = String(row?.['version']);
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const ok = major > sqliteMin[0] || (major === sqliteMin[0] && minor >= sqliteMin[1]);
-  return { name: 'sqlite', ok, found: version, remedy: 'install a newer Node: it brings its own SQLite' };
+  const isNewEnough = major > sqliteMin[0] || (major === sqliteMin[0] && minor >= sqliteMin[1]);
+  // Node before 22.16 was built without it, and the storage refuses to open there.
+  const hasFullText = row?.['fullText'] === 1;
+  const found = hasFullText ? version : `${version} without full-text search`;
+  const remedy = 'install a newer Node: it brings its own SQLite';
+  return { name: 'sqlite', ok: isNewEnough && hasFullText, found, remedy };
 }
 
 /** The model in the package is really run, as the first search by meaning would; a server is asked when first needed. */

@@ -2,10 +2,8 @@ import { CarrelError } from '../base/errors.ts';
 import { version } from '../base/package-info.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
+import { exitCodes } from './exit-codes.ts';
 import { helpText } from './help.ts';
-
-/** What a supervisor does next depends on these: 69 may be tried again, 78 must not. */
-export const exitCodes = { fine: 0, unexpected: 1, usage: 2, unavailable: 69, configuration: 78 } as const;
 
 export async function run(argv: readonly string[]): Promise<void> {
   const debug = argv.includes('--debug');

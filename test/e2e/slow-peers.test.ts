@@ -39,6 +39,8 @@ describe('peers that are slow on purpose', { concurrency: true }, () => {
 
   it('T039: those who do not read their answer are cut off', async () => {
     const program = await startListening(echoProgram);
+    // Counted before the session is opened: its connection may be gone, or not yet, by the time the others are there.
+    const before = program.openFiles();
     const { headers, message } = modernRequest('tools/call', { name: 'large', arguments: { chars: 9_000_000 } });
     const session = await openSession(program.url);
     const body = JSON.stringify(message);
@@ -51,14 +53,13 @@ describe('peers that are slow on purpose', { concurrency: true }, () => {
       );
       return socket;
     };
-    const before = program.openFiles();
     const sockets = await Promise.all([
       ...Array.from({ length: 5 }, () => ask(headers, body)),
       ...Array.from({ length: 5 }, () => ask({ ...jsonHeaders, ...session.headers }, legacy)),
     ]);
     // A socket that is paused does not even notice that it was closed: the server's side is what counts.
     await until(() => program.openFiles() >= before + sockets.length);
-    await until(() => program.openFiles() <= before);
+    await until(() => program.openFiles() <= before + 2);
     assert(await served(program));
     for (const socket of sockets) socket.destroy();
     await program.stop();

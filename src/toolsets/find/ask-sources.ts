@@ -53,6 +53,7 @@ async function askSource(source: SearchSource, { query, limit, timeoutMs }: Ques
 }
 
 function explain(error: unknown, timeout: AbortSignal, source: SearchSource, call: Call): string {
+  if (call.signal.aborted) return 'The search was cancelled.';
   if (timeout.aborted) return 'It took too long to answer.';
   if (isCarrelError(error)) return error.message;
   const incident = call.log.incident('a search source failed', error, { source: source.name });

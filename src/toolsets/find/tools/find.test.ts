@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError } from '../../../base/errors.ts';
-import { silentLogger } from '../../../base/log.ts';
+import { createLogger, silentLogger } from '../../../base/log.ts';
 import type { Call } from '../../../tools/call.ts';
 import type { SearchSource, SourceAnswer } from '../../../tools/search-source.ts';
 import { createFindTool } from './find.ts';
@@ -88,10 +88,13 @@ test('limit and budget_tokens bound the answer, and what is left out is counted'
   assert.equal(frugal.hits.length + frugal.omitted, 40);
 });
 
-test('a source that is cancelled with the call ends it', async () => {
+test('a source that is cancelled with the call ends it, and is no fault to log', async () => {
   const controller = new AbortController();
-  const tool = createFindTool([source('notes', () => new Promise(() => {}))]);
-  const running = tool.run(tool.input.parse({ query: 'q' }), { ...call, signal: controller.signal });
+  const logged: string[] = [];
+  const log = createLogger([{ level: 'debug', write: ({ event }) => logged.push(event), flush() {} }]);
+  const tool = createFindTool([source('slow', () => new Promise(() => {}))]);
+  const running = tool.run(tool.input.parse({ query: 'q' }), { ...call, log, signal: controller.signal });
   controller.abort();
   await assert.rejects(running, { code: 'cancelled' });
+  assert.deepEqual(logged, []);
 });
