@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { CarrelError } from '../base/errors.ts';
+import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
@@ -7,9 +7,7 @@ import type { StorageConfig } from '../storage/storage-slice.ts';
 /** The storage that the settings ask for. */
 export async function openConfiguredStorage(config: StorageConfig, dataDir: string): Promise<Storage> {
   const { backend, path, postgresUrl } = config;
-  if (backend === 'sqlite') {
-    return openStorage({ backend, path: path === undefined ? join(dataDir, 'carrel.db') : resolve(path) });
-  }
+  if (backend === 'sqlite') return openFile(path === undefined ? join(dataDir, 'carrel.db') : resolve(path));
   if (postgresUrl === undefined) {
     throw new CarrelError(
       'invalid_config',
@@ -17,4 +15,14 @@ export async function openConfiguredStorage(config: StorageConfig, dataDir: stri
     );
   }
   return openStorage({ backend: 'postgres', url: postgresUrl.reveal() });
+}
+
+/** Whoever starts the program must be told which file is meant; whoever calls it later must not. */
+async function openFile(path: string): Promise<Storage> {
+  try {
+    return await openStorage({ backend: 'sqlite', path });
+  } catch (error) {
+    if (!isCarrelError(error)) throw error;
+    throw new CarrelError(error.code, `${path}: ${error.message}`, { cause: error, data: error.data });
+  }
 }

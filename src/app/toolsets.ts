@@ -104,12 +104,14 @@ async function openOne(module: ToolsetModule, ...[config, log, jobs]: Parameters
 /** Every toolset that is ready, or those that `--toolsets` names. */
 export async function openServed(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]> {
   const wanted = wantedNames(config);
+  // Alone, find still has sources to ask: those of every toolset, whose own tools are then not offered.
+  const isFindAlone = wanted.size === 1 && wanted.has(findName);
   const context = { config, log, jobs, shared: createSharedParts(config) };
   const opened: Toolset[] = [];
   try {
     for (const module of modules) {
-      const toolset = wanted.has(module.name) ? await module.open(context) : undefined;
-      if (toolset) opened.push(toolset);
+      const toolset = isFindAlone || wanted.has(module.name) ? await module.open(context) : undefined;
+      if (toolset) opened.push(isFindAlone ? { ...toolset, tools: [] } : toolset);
     }
   } catch (error) {
     await Promise.allSettled(opened.map((toolset) => toolset.close?.()));

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { formatRecord, type LogLevel, type LogRecord, type LogSink } from './log.ts';
+import { makeFolder } from './make-folder.ts';
 
 export interface FileSinkOptions {
   file: string;
@@ -21,7 +22,7 @@ const bufferCharsMax = 64 * 1024;
  */
 export function createFileSink(options: FileSinkOptions): LogSink {
   const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3, format = formatRecord } = options;
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   let handle = openSync(file, 'a', 0o600);
   let size = statSync(file).size;
   let buffer = '';

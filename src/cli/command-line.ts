@@ -69,7 +69,7 @@ function parse(argv: string[], accepted: Record<string, FlagType>) {
     const type = Object.hasOwn(accepted, token.name) ? accepted[token.name] : undefined;
     if (type === undefined) throw usage(`unknown flag ${quote(token.rawName)}`);
     if (type === 'boolean' && token.value !== undefined) throw usage(`${token.rawName} takes no value`);
-    if (type === 'string' && (token.value === undefined || (!token.inlineValue && token.value.startsWith('--')))) {
+    if (type === 'string' && (!token.value || (!token.inlineValue && token.value.startsWith('--')))) {
       throw usage(`${token.rawName} needs a value`);
     }
   }

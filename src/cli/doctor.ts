@@ -1,9 +1,13 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { loadRoleConfig, prepareRole } from '../app/program.ts';
+import type { Role } from '../app/role.ts';
 import { CarrelError } from '../base/errors.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
+import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
+import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { exitCodes } from './main.ts';
 import { subjectOf } from './subject.ts';
@@ -55,7 +59,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
       : { name: 'config', ok: false, found: misspelt, remedy: 'carrel config shows the settings that there are' },
     checkDataFolder(config.dataDir),
     await checkPort(config),
-    { name: 'model', ok: true, found: 'none needed: no toolset of this version searches by meaning' },
+    await checkModel(role, config),
   );
   return checks;
 }
@@ -71,10 +75,29 @@ async function checkSqlite(): Promise<Check> {
   return { name: 'sqlite', ok, found: version, remedy: 'install a newer Node: it brings its own SQLite' };
 }
 
+/** The model in the package is really run, as the first search by meaning would; a server is asked when first needed. */
+async function checkModel(role: Role, config: Config): Promise<Check> {
+  if (!role.slices.includes(embeddingSlice)) return { name: 'model', ok: true, found: 'none needed by this role' };
+  const settings = config.of(embeddingSlice);
+  if (settings.provider === 'none') return { name: 'model', ok: true, found: 'none: nothing is searched by meaning' };
+  if (settings.provider !== 'local') return { name: 'model', ok: true, found: `from ${settings.provider}` };
+  const embeddings = createEmbeddingProvider(embeddingConfigOf(settings));
+  try {
+    const [vector] = await embeddings.embed(['carrel']);
+    return { name: 'model', ok: true, found: `${embeddings.name}, ${vector?.length} dimensions` };
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    const remedy = 'npm install onnxruntime-node beside carrel, or set EMBEDDING_PROVIDER to ollama, openai or none';
+    return { name: 'model', ok: false, found: error.message, remedy };
+  } finally {
+    await embeddings.close();
+  }
+}
+
 function checkDataFolder(folder: string): Check {
   try {
     const existed = existsSync(folder);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     accessSync(folder, constants.R_OK | constants.W_OK);
     return { name: 'data folder', ok: true, found: existed ? folder : `${folder} (made just now)` };
   } catch {

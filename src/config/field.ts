@@ -50,6 +50,16 @@ export function text(options: FieldOptions<string>): Field<string> {
   });
 }
 
+/** The path of a URL, such as `/mcp`. */
+export function urlPath(options: FieldOptions<string>): Field<string> {
+  return field('path of a URL', options, (raw) => {
+    if (typeof raw !== 'string' || !/^\/[\w.~/-]*$/.test(raw)) {
+      throw new ConfigFault('must start with a slash and hold only letters, digits and - . _ ~ /');
+    }
+    return raw;
+  });
+}
+
 export function optionalText(options: Omit<FieldOptions<undefined>, 'default'>): Field<string | undefined> {
   return field<string | undefined>('text', { ...options, default: undefined }, (raw) => {
     if (typeof raw !== 'string' || raw === '') throw new ConfigFault('must be text that is not empty');

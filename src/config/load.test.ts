@@ -71,6 +71,11 @@ test('a value that does not fit names where it stood, its fault and the range', 
       'invalid_config',
       /Can't read the configuration file \/no\/such\/file\.json/,
     ],
+    [
+      () => load(folder(), {}, { config: join(folder({ 'c.conf': '{"http":{"port":-1}}' }), 'c.conf') }),
+      'invalid_config',
+      /^http\.port in .*c\.conf must be an integer/,
+    ],
     [() => load(folder(), {}, { config: tmpdir() }), 'invalid_config', /Can't read the configuration file/],
   ];
   for (const [run, code, message] of cases) assert.throws(run, { code, message });

@@ -89,17 +89,16 @@ function resolveSetting(
   const variable = (override?.env ?? field.env).find((name) => env[name] !== undefined && env[name] !== '');
   if (variable !== undefined) return read(path, field, env[variable], variable);
   const stored = file && lookUp(file.content, path);
-  if (file && stored !== undefined) return read(path, field, stored, file.path);
+  if (file && stored !== undefined) return read(path, field, stored, file.path, `${path} in ${file.path}`);
   const value = override && 'default' in override ? override.default : field.default;
   return { path, value, source: 'default' };
 }
 
-function read(path: string, field: Field<unknown>, raw: unknown, source: string): Setting {
+function read(path: string, field: Field<unknown>, raw: unknown, source: string, where = source): Setting {
   try {
     return { path, value: field.read(raw), source };
   } catch (fault) {
     if (!(fault instanceof ConfigFault)) throw fault;
-    const where = source.endsWith('.json') ? `${path} in ${source}` : source;
     const found = field.secret ? '' : `, not ${shorten(JSON.stringify(raw))}`;
     const code = source.startsWith('--') ? 'invalid_usage' : 'invalid_config';
     throw new CarrelError(code, `${where} ${fault.message}${found}.`);

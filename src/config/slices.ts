@@ -1,5 +1,5 @@
 import { logLevels } from '../base/log.ts';
-import { choice, defineSlice, integer, list, secret, text, toggle } from './field.ts';
+import { choice, defineSlice, integer, list, secret, text, toggle, urlPath } from './field.ts';
 
 /** Settings of the program as a whole; each area keeps its own beside its code. */
 export const httpSlice = defineSlice('http', 'Transport', {
@@ -23,7 +23,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     env: ['CARREL_PORT'],
     description: 'The port to listen on; 0 takes any that is free.',
   }),
-  path: text({ default: '/mcp', env: ['CARREL_PATH'], description: 'The path of the MCP endpoint.' }),
+  path: urlPath({ default: '/mcp', env: ['CARREL_PATH'], description: 'The path of the MCP endpoint.' }),
   authToken: secret({
     env: ['CARREL_AUTH_TOKEN'],
     description: 'A bearer token that every HTTP request must carry. Needed when listening beyond loopback.',

@@ -101,7 +101,7 @@ export function serveStdio(options: StdioOptions): StdioService {
   options.output.on('error', () => {
     // The client stopped reading (EPIPE): nobody is left to answer.
     ended = true;
-    void peer?.close().finally(() => closed.resolve());
+    void Promise.allSettled([peer?.close()]).then(() => closed.resolve());
   });
 
   return { closed: closed.promise, close: finish };

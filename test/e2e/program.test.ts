@@ -34,6 +34,8 @@ test('an unknown flag, command, value or word ends with 2 and one clear line, an
     ['--nope'],
     ['frobnicate'],
     ['--port'],
+    ['--data-dir='],
+    ['--config', ''],
     ['--port', '70000'],
     ['--port', 'x'],
     ['--transport', 'pigeon'],
@@ -63,12 +65,16 @@ test('--version and --help answer on stdout and end with 0', () => {
 test('a configuration that can not work ends with 78 and says in which file or variable (contract §1, T019)', () => {
   const data = folder({ 'config.json': '{ bad json }' });
   const unwritable = folder();
+  const damaged = folder({ 'carrel.db': 'no database, whatever its name says'.repeat(100) });
   const cases: [string[], Record<string, string>, RegExp][] = [
     [['--data-dir', data], {}, /config\.json is not valid JSON: line 1, column 3/],
     [['--config', '/no/such.json'], {}, /\/no\/such\.json/],
     [['--config', tmpdir()], {}, new RegExp(tmpdir())],
     [[], { CARREL_PORT: 'seventy' }, /CARREL_PORT must be an integer from 0 to 65535, not "seventy"/],
     [['--data-dir', join(unwritable, 'file')], {}, /--data-dir/],
+    [['--data-dir', '/proc/carrel'], {}, /--data-dir/],
+    [['--data-dir', damaged], {}, new RegExp(`^carrel: ${damaged}/carrel\\.db: The database file is damaged`)],
+    [['--transport', 'http', '--port', '0'], { CARREL_PATH: 'mcp' }, /CARREL_PATH must start with a slash/],
     [['--transport', 'http', '--host', '0.0.0.0'], {}, /CARREL_AUTH_TOKEN/],
     [
       ['--transport', 'http', '--host', '192.0.2.1', '--port', '0'],
@@ -108,6 +114,8 @@ test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT end wit
     const health = await exchange(program.url.replace('/mcp', '/health'), { method: 'GET' });
     assert.equal(health.messages[0]?.['status'], 'ok');
     program.process.kill(signal);
+    // A terminal and npm both pass on the same Ctrl-C.
+    setTimeout(() => program.process.kill(signal), 20);
     const [code] = await once(program.process, 'exit');
     assert.equal(code, 0);
     assert.equal(program.stderrText(), `carrel: listening on ${program.url}\n`);
@@ -143,6 +151,25 @@ test('roles of later versions say so and end with 69', () => {
     assert.equal(code, 69, role);
     assert.match(err, /not in this version/);
   }
+});
+
+test('--toolsets offers the tools of those toolsets; find alone still asks every source (contract §8)', async () => {
+  const offered = async (...args: string[]): Promise<unknown[]> => {
+    const client = startStdioClient(carrel, ['serve', ...args]);
+    await client.handshake();
+    const { result = {} } = await client.request(1, 'tools/list');
+    if (args.includes('find')) {
+      const found = await client.request(2, 'tools/call', { name: 'find', arguments: { query: 'anything' } });
+      const { sources } = Object(found.result?.['structuredContent']);
+      assert.deepEqual(sources[0], { source: 'notes', status: 'searched', hits: 0 });
+    }
+    await client.end();
+    return (result['tools'] as { name: string }[]).map(({ name }) => name);
+  };
+  assert.deepEqual(await offered('--toolsets', 'find'), ['find']);
+  const research = ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note'];
+  assert.deepEqual(await offered('--toolsets', 'research'), research);
+  assert.deepEqual(await offered('--toolsets', 'find,research'), [...research, 'find']);
 });
 
 test('on a Node that is too old the binary says so in one line and ends with 78', () => {

@@ -1,18 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/server';
 import type { Logger } from '../../base/log.ts';
-import { isJsonBody, readBody } from '../../http/body.ts';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Caller } from '../../tools/call.ts';
 import type { Conversation } from '../conversation.ts';
-import {
-  errorAnswer,
-  type Incoming,
-  invalidRequest,
-  type MessageLimits,
-  type ParsedText,
-  parseMessages,
-} from '../messages.ts';
+import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
 import {
   allowsBatches,
   carriesRevision,
@@ -21,6 +13,7 @@ import {
   type OfferedRevisions,
 } from '../protocol-versions.ts';
 import { createModernRoute } from './modern-route.ts';
+import { readMessages, rpcProblem } from './read-messages.ts';
 import type { Session } from './session.ts';
 import { createSessions, type SessionLimits } from './sessions.ts';
 
@@ -60,24 +53,12 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const modern = revisions.modern ? createModernRoute(options) : undefined;
 
   const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
-    if (!isJsonBody(request)) {
-      refuseUnread(response, 415, rpcProblem('Content-Type must be application/json, in UTF-8.'));
-      return;
-    }
-    const body = await readBody(request, limits.bytesMax);
-    if (!body.ok) {
-      refuseUnread(response, body.status, rpcProblem(body.problem));
-      return;
-    }
-    const message = parseMessages(body.bytes.toString('utf8'), limits);
-    if (!message.ok) {
-      // The bare calls of one role answer everything with 200, even what is not JSON.
-      const status = options.bareCall && request.headers['mcp-session-id'] === undefined ? 200 : 400;
-      respondJson(response, status, errorAnswer(null, message.code, message.problem));
-      return;
-    }
+    // The bare calls of one role answer everything with 200, even what is not JSON.
+    const isBare = options.bareCall !== undefined && request.headers['mcp-session-id'] === undefined;
+    const message = await readMessages(request, response, limits, isBare ? 200 : 400);
+    if (message === undefined) return;
     if (modern && isModern(request, message.parsed)) {
-      await modern.handle(request, response, message, caller(visitor));
+      await modern.handle(request, response, message, callerOf(visitor));
       return;
     }
     await postToSession(request, response, visitor, message);
@@ -119,7 +100,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   const openSession = (visitor: Visitor): Session | undefined =>
     sessions.open(ownerKey(visitor), (conversation, sessionId) =>
-      options.createServer('handshake', caller(visitor, sessionId), conversation),
+      options.createServer('handshake', callerOf(visitor, sessionId), conversation),
     );
 
   /** The session that the request names; answers it where there is none. */
@@ -199,7 +180,7 @@ async function answerBare(
 ): Promise<void> {
   const controller = new AbortController();
   response.on('close', () => controller.abort());
-  const answer = await bareCall(incoming, caller(visitor), controller.signal);
+  const answer = await bareCall(incoming, callerOf(visitor), controller.signal);
   if (answer === undefined) respondEmpty(response, 202);
   else respondJson(response, 200, answer);
 }
@@ -222,16 +203,13 @@ function idOf(incoming: Incoming | undefined) {
   return incoming !== undefined && 'id' in incoming ? incoming.id : null;
 }
 
-function ownerKey({ principal, address }: Visitor): string {
+/** Whose a session is: nobody else may use it. */
+export function ownerKey({ principal, address }: Visitor): string {
   return principal === undefined ? `address ${address}` : `token ${principal}`;
 }
 
-function caller(visitor: Visitor, sessionId?: string): Caller {
+/** Who calls: what is counted is counted for the visitor, whatever session or connection it comes by. */
+export function callerOf(visitor: Visitor, sessionId?: string): Caller {
   const id = ownerKey(visitor);
   return { id, owner: visitor.principal === undefined && sessionId !== undefined ? `session ${sessionId}` : id };
-}
-
-/** An HTTP-level refusal in the shape that MCP clients read. */
-export function rpcProblem(problem: string): object {
-  return errorAnswer(null, invalidRequest, problem);
 }

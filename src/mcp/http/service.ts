@@ -3,7 +3,8 @@ import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { type HttpListener, listen } from '../../http/listen.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
-import { createEndpoint, type EndpointOptions, rpcProblem, type Visitor } from './endpoint.ts';
+import { callerOf, createEndpoint, type EndpointOptions, type Visitor } from './endpoint.ts';
+import { rpcProblem } from './read-messages.ts';
 import { createSsePair } from './sse-pair.ts';
 
 /** Another path of the same server, such as the console or the metrics. Site and token were checked before. */
@@ -33,8 +34,8 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       ? createSsePair({
           limits: options.limits,
           connectionsMax: options.sessions.sessionsMax,
-          createServer: (conversation, id) =>
-            options.createServer('handshake', { id: `connection ${id}`, owner: `session ${id}` }, conversation),
+          createServer: (conversation, visitor, id) =>
+            options.createServer('handshake', callerOf(visitor, id), conversation),
         })
       : undefined;
 
@@ -55,10 +56,9 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       return;
     }
     const visitor: Visitor = { principal: access.principal, address: clientAddress(request.socket.remoteAddress) };
-    const owner = visitor.principal ?? visitor.address;
     if (path === options.path) await endpoint.handle(request, response, visitor);
-    else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, owner);
-    else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, owner);
+    else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, visitor);
+    else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, visitor);
     else {
       const other = options.routes && Object.hasOwn(options.routes, path) ? options.routes[path] : undefined;
       if (other) await other(request, response, visitor);

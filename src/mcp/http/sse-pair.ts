@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/server';
-import { isJsonBody, readBody } from '../../http/body.ts';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import { gatherAnswers, refuseInitialize } from '../batch.ts';
 import { type Conversation, createConversation, type Sink } from '../conversation.ts';
-import { errorAnswer, type MessageLimits, parseMessages } from '../messages.ts';
-import { rpcProblem } from './endpoint.ts';
+import type { MessageLimits } from '../messages.ts';
+import { ownerKey, type Visitor } from './endpoint.ts';
 import { openEventStream } from './event-stream.ts';
+import { readMessages, rpcProblem } from './read-messages.ts';
 
 export interface SsePairOptions {
   limits: MessageLimits;
   connectionsMax: number;
-  createServer(conversation: Conversation, connectionId: string): Server;
+  createServer(conversation: Conversation, visitor: Visitor, connectionId: string): Server;
 }
 
 /** The HTTP+SSE pair of 2024-11-05: `GET /sse` is where answers come, `POST /messages` is where requests go. */
 export interface SsePair {
-  open(response: ServerResponse, owner: string): Promise<void>;
-  post(request: IncomingMessage, response: ServerResponse, owner: string): Promise<void>;
+  open(response: ServerResponse, visitor: Visitor): Promise<void>;
+  post(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface Connection {
 export function createSsePair({ limits, connectionsMax, createServer }: SsePairOptions): SsePair {
   const connections = new Map<string, Connection>();
   return {
-    async open(response, owner) {
+    async open(response, visitor) {
       if (connections.size >= connectionsMax) {
         respondJson(response, 503, rpcProblem('Too many connections are open. Try again soon.'), {
           'retry-after': '5',
@@ -50,31 +50,19 @@ export function createSsePair({ limits, connectionsMax, createServer }: SsePairO
         dropped() {},
       };
       const conversation = createConversation({ sessionId: id, standalone: sink, initializedGraceMs: 1_000 });
-      connections.set(id, { owner, conversation, sink, end: () => stream.end() });
-      await conversation.connect(createServer(conversation, id));
+      connections.set(id, { owner: ownerKey(visitor), conversation, sink, end: () => stream.end() });
+      await conversation.connect(createServer(conversation, visitor, id));
       stream.sendEvent('endpoint', `/messages?sessionId=${id}`);
     },
-    async post(request, response, owner) {
+    async post(request, response, visitor) {
       const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('sessionId') ?? '';
       const connection = connections.get(id);
-      if (connection === undefined || connection.owner !== owner) {
+      if (connection === undefined || connection.owner !== ownerKey(visitor)) {
         refuseUnread(response, 404, rpcProblem('No such connection. Open one with GET /sse.'));
         return;
       }
-      if (!isJsonBody(request)) {
-        refuseUnread(response, 415, rpcProblem('Content-Type must be application/json, in UTF-8.'));
-        return;
-      }
-      const body = await readBody(request, limits.bytesMax);
-      if (!body.ok) {
-        refuseUnread(response, body.status, rpcProblem(body.problem));
-        return;
-      }
-      const message = parseMessages(body.bytes.toString('utf8'), limits);
-      if (!message.ok) {
-        respondJson(response, 400, errorAnswer(null, message.code, message.problem));
-        return;
-      }
+      const message = await readMessages(request, response, limits);
+      if (message === undefined) return;
       respondEmpty(response, 202);
       const { conversation, sink } = connection;
       const target = message.batch

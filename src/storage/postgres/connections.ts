@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
+import { givenUp } from '../given-up.ts';
 import type { ReadOptions } from '../storage.ts';
 import { isRetryable, storageError } from './postgres-errors.ts';
 
@@ -76,7 +77,7 @@ export function createConnections(config: PostgresConfig): Connections {
     work: (statements: Statements) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw givenUp(signal);
     const client = await pool.connect();
     let broken: Error | undefined;
     const lose = (error: Error) => {
@@ -118,7 +119,7 @@ async function transaction<T>(
 async function abortable<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return result;
   const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
+  const abort = () => reject(givenUp(signal));
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort);
   try {

@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { makeFolder } from '../../base/make-folder.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { isBusy } from './sqlite-errors.ts';
 
@@ -91,7 +92,7 @@ export function numberOf(row: Row, column: string): number {
 
 /** Notes and memories are nobody else's to read. SQLite gives its log the mode of the database file. */
 function prepareFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   try {
     chmodSync(path, 0o600);

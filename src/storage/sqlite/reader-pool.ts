@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { givenUp } from '../given-up.ts';
 import type { ReadOptions } from '../storage.ts';
 import type { MethodArgs, MethodName, MethodResult, SqliteThread, StoreName } from './sqlite-thread.ts';
 
@@ -37,7 +38,7 @@ export function createReaderPool(config: ReaderPoolConfig, startThread: () => Sq
 
   return {
     async call(store, method, args, options = {}) {
-      options.signal?.throwIfAborted();
+      if (options.signal?.aborted) throw givenUp(options.signal);
       const thread = await take(options.signal);
       try {
         return await bounded(thread, thread.call(store, method, args), options.signal);
@@ -70,10 +71,10 @@ export function createReaderPool(config: ReaderPoolConfig, startThread: () => Sq
 
   async function turn(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const leave = () => {
+    const leave = (): void => {
       const place = queue.indexOf(resolve);
       if (place !== -1) queue.splice(place, 1);
-      reject(signal?.reason);
+      if (signal) reject(givenUp(signal));
     };
     queue.push(resolve);
     signal?.addEventListener('abort', leave);
@@ -94,9 +95,9 @@ export function createReaderPool(config: ReaderPoolConfig, startThread: () => Sq
         }),
       );
     }, config.timeoutMs);
-    const abandon = () => {
+    const abandon = (): void => {
       drop(thread);
-      reject(signal?.reason);
+      if (signal) reject(givenUp(signal));
     };
     if (signal?.aborted) abandon();
     signal?.addEventListener('abort', abandon);

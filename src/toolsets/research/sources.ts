@@ -26,12 +26,17 @@ export function createNotesSource(notes: NoteStore): SearchSource {
             snippet,
             date,
             score: 1 / (rank + 1),
-            why: words === '' ? `its title or tags (${tags.join(', ')}) match` : `matches ${words}`,
+            why: words === '' ? outsideTheText(tags) : `matches ${words}`,
           };
         }),
       };
     },
   };
+}
+
+/** The passage shown holds none of the words, so they are in what stands beside the text. */
+function outsideTheText(tags: readonly string[]): string {
+  return tags.length === 0 ? 'its title matches' : `its title or tags (${tags.join(', ')}) match`;
 }
 
 export interface WebSourceConfig {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Client, SSEClientTransport } from '@modelcontextprotocol/client';
 import { createSlidingWindow } from '../../../src/base/sliding-window.ts';
 import type { RpcAnswer } from '../../support/bare-rpc.ts';
 import { verifies } from '../../support/verifies.ts';
@@ -69,6 +70,23 @@ verifies('004 limits/window', 'T137: the window slides: a call fits again when t
   assert.equal(window.take('a').ok, true);
   assert.deepEqual(window.take('a'), { ok: false, retryAfterMs: 20_000 });
   assert.equal(window.take('b').ok, true);
+});
+
+verifies('004 limits/window', 'a client stays the same one over every connection of the HTTP+SSE pair', async (t) => {
+  const { carrel } = await startResearch({ RATE_LIMIT_NOTES: '3' }, t, ['--cody']);
+  let refused = 0;
+  for (let connection = 0; connection < 3; connection += 1) {
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new SSEClientTransport(new URL('/sse', carrel.url)));
+    for (let call = 0; call < 2; call += 1) {
+      await client.callTool({ name: 'list_notes', arguments: {} }).catch((error: Error) => {
+        assert.match(error.message, /Rate limit exceeded/);
+        refused += 1;
+      });
+    }
+    await client.close();
+  }
+  assert.equal(refused, 3);
 });
 
 verifies('004 limits/window', 'T133: a client does not become another one by saying so', async (t) => {

@@ -13,10 +13,14 @@ export interface Research {
 }
 
 /** `carrel research`, built, with a search engine and a site on loopback; they end with the test file or with the owner. */
-export async function startResearch(env: Record<string, string> = {}, owner: Owner = { after }): Promise<Research> {
+export async function startResearch(
+  env: Record<string, string> = {},
+  owner: Owner = { after },
+  flags: readonly string[] = [],
+): Promise<Research> {
   const providers = await startSearchProviders(owner);
   const site = await startPageSite(owner);
-  const carrel = await startCarrel(owner, ['research'], {
+  const carrel = await startCarrel(owner, ['research', ...flags], {
     env: {
       DUCKDUCKGO_URL: providers.addresses.duckduckgo,
       FETCH_ALLOW_PRIVATE: `127.0.0.1:${site.port}`,

@@ -1,0 +1,31 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isJsonBody, readBody } from '../../http/body.ts';
+import { refuseUnread, respondJson } from '../../http/respond.ts';
+import { errorAnswer, invalidRequest, type MessageLimits, type ParsedText, parseMessages } from '../messages.ts';
+
+/** The JSON-RPC messages in the body of a POST; undefined when it has none and was answered with what is wrong. */
+export async function readMessages(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: MessageLimits,
+  invalidStatus: 200 | 400 = 400,
+): Promise<(ParsedText & { ok: true }) | undefined> {
+  if (!isJsonBody(request)) {
+    refuseUnread(response, 415, rpcProblem('Content-Type must be application/json, in UTF-8.'));
+    return undefined;
+  }
+  const body = await readBody(request, limits.bytesMax);
+  if (!body.ok) {
+    refuseUnread(response, body.status, rpcProblem(body.problem));
+    return undefined;
+  }
+  const message = parseMessages(body.bytes.toString('utf8'), limits);
+  if (message.ok) return message;
+  respondJson(response, invalidStatus, errorAnswer(null, message.code, message.problem));
+  return undefined;
+}
+
+/** An HTTP-level refusal in the shape that MCP clients read. */
+export function rpcProblem(problem: string): object {
+  return errorAnswer(null, invalidRequest, problem);
+}
