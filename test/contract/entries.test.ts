@@ -239,6 +239,28 @@ onEachBackend('context entries', (backend) => {
     assert.equal(searched.length, 230);
   });
 
+  test('a filter that hundreds of entries pass narrows listings and searches like any other', async () => {
+    await entries.store({
+      entries: Array.from({ length: 700 }, (_, index) =>
+        entry('wide', `wide ${index % 2 === 0 ? 'even' : 'odd'} ${index}`, {
+          metadata: { wide: index < 600, index },
+          tags: index % 3 === 0 ? ['third', 'every'] : ['every'],
+        }),
+      ),
+    });
+    const wide = { path: ['wide'], operator: 'eq' as const, value: true, caseSensitive: false };
+    const absent = { path: ['absent'], operator: 'not_exists' as const };
+    const filter = { metadata: [wide, absent], tags: ['every'] };
+    assert.equal((await list({ filter })).length, 600);
+    const request = { query: parseQuery('even'), filter, offset: 0, explain: false };
+    const { hits, total } = await entries.searchWords({ ...request, limit: 500 });
+    assert.deepEqual([hits.length, total], [300, 300]);
+    const narrow = { metadata: [wide, { ...wide, path: ['index'], value: 6 }], tags: ['every', 'third'] };
+    assert.equal((await list({ filter: narrow })).length, 1);
+    assert.equal((await entries.searchWords({ ...request, filter: narrow, limit: 5 })).total, 1);
+    assert.equal((await list({ filter: { ...filter, tags: ['third'] }, limit: 1000 })).length, 200);
+  });
+
   test('issue 6: the plan of a metadata filter uses an index', async () => {
     await entries.store({
       entries: Array.from({ length: 300 }, (_, index) =>

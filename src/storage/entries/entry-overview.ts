@@ -16,7 +16,8 @@ export function createEntryOverview(dialect: Dialect): EntryOverview {
     *threads({ limit, offset }) {
       // All of them are grouped in any case; one pass counts them too.
       const rows = yield* query(
-        `SELECT o.thread_id, count(*) AS entries, count(DISTINCT o.source) AS sources,
+        `SELECT o.thread_id, count(*) AS entries,
+           max(CASE o.source WHEN 'user' THEN 1 ELSE 0 END) + max(CASE o.source WHEN 'agent' THEN 1 ELSE 0 END) AS sources,
            sum(CASE WHEN o.content_type = 'multimodal' THEN 1 ELSE 0 END) AS multimodal,
            min(o.created_at) AS first_entry, max(o.created_at) AS last_entry, max(o.key) AS last_id
          FROM ${live} GROUP BY o.thread_id ORDER BY last_entry DESC, last_id DESC`,

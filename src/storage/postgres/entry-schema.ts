@@ -21,7 +21,7 @@ export function entrySchema(): string {
   );
   CREATE INDEX context_entries_newest ON carrel.context_entries (created_at DESC, key DESC) WHERE deleted_at IS NULL;
   CREATE INDEX context_entries_last ON carrel.context_entries (thread_id, source, key) WHERE deleted_at IS NULL;
-  CREATE INDEX context_entries_thread ON carrel.context_entries (thread_id, created_at DESC, key DESC)
+  CREATE INDEX context_entries_thread ON carrel.context_entries (thread_id, created_at DESC, key DESC, source, content_type)
     WHERE deleted_at IS NULL;
   CREATE INDEX context_entries_order ON carrel.context_entries (thread_id, key) WHERE deleted_at IS NULL;
   CREATE INDEX context_entries_removed ON carrel.context_entries (deleted_at) WHERE deleted_at IS NOT NULL;

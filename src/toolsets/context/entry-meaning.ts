@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
 import { embedPassages } from '../../search/passage-vectors.ts';
-import type { EntryStore } from '../../storage/entries.ts';
+import type { EntryStore, TextToEmbed, VectorsRequest } from '../../storage/entries.ts';
 import { createMeaningIndex, type MeaningMatch } from './meaning-index.ts';
 
 /** Search by meaning over the entries. Vectors are made in the background; a write never waits for them. */
@@ -91,7 +91,7 @@ export function createEntryMeaning({ entries, provider, log }: EntryMeaningDeps)
         retryMs = retryMinMs;
       } catch (error) {
         if (stop.signal.aborted) return;
-        if (available) log.warn('entries wait to be embedded', { reason: error instanceof Error ? error.message : '' });
+        if (available) log.warn('entries wait to be embedded', { reason: reasonOf(error) });
         available = false;
         await delay(retryMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
         retryMs = Math.min(retryMaxMs, retryMs * 2);
@@ -102,11 +102,29 @@ export function createEntryMeaning({ entries, provider, log }: EntryMeaningDeps)
   async function embedSome(): Promise<boolean> {
     const waiting = await entries.unembedded({ model, limit: batchSize });
     if (waiting.length === 0) return false;
-    const passages = waiting.map(({ text, before }) => (before === undefined ? { text } : { text, before }));
-    const vectors = await embedPassages(passages, provider, { signal: stop.signal });
-    const embedded = waiting.map(({ id, textHash }, place) => ({ id, textHash, windows: vectors[place] ?? [] }));
-    await entries.putVectors({ model, entries: embedded });
+    await entries.putVectors({ model, entries: await embedTexts(waiting) });
     return true;
+  }
+
+  async function embedTexts(waiting: readonly TextToEmbed[]): Promise<VectorsRequest['entries'][number][]> {
+    const passages = waiting.map(({ text, before }) => (before === undefined ? { text } : { text, before }));
+    try {
+      const vectors = await embedPassages(passages, provider, { signal: stop.signal });
+      return waiting.map(({ id, textHash }, place) => ({ id, textHash, windows: vectors[place] ?? [] }));
+    } catch (error) {
+      // Either nothing can be embedded now, and this throws too, or one of the texts cannot be.
+      await provider.embed(['.'], { signal: stop.signal });
+      const [only, ...others] = waiting;
+      if (only === undefined || others.length > 0) return (await inTurn(waiting)).flat();
+      log.warn('an entry cannot be embedded and is found by words only', { id: only.id, reason: reasonOf(error) });
+      return [{ id: only.id, textHash: only.textHash, windows: [] }];
+    }
+  }
+
+  async function inTurn(waiting: readonly TextToEmbed[]) {
+    const embedded: VectorsRequest['entries'][number][][] = [];
+    for (const each of waiting) embedded.push(await embedTexts([each]));
+    return embedded;
   }
 
   async function settle(signal: AbortSignal): Promise<number> {
@@ -117,4 +135,8 @@ export function createEntryMeaning({ entries, provider, log }: EntryMeaningDeps)
     if (available) await Promise.race([running, delay(freshWaitMs, undefined, { ref: false })]);
     return (await entries.vectorState({ model }, { signal })).pending;
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : '';
 }

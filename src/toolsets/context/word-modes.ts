@@ -2,6 +2,7 @@ import { parseQuery } from '../../words/query-language.ts';
 import {
   allOf,
   exactWord,
+  nothing,
   phraseQuery,
   plainQuery,
   prefixQuery,
@@ -22,8 +23,9 @@ export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
     case 'phrase':
       return phraseQuery(text);
     case 'boolean':
-      // An operator without an operand counts for nothing but makes words side by side mean all of them.
-      return parseQuery(`${text} AND`);
+      // An operator without an operand counts for nothing but makes words side by side mean all of them. Where there are no
+      // words, it would be read as one.
+      return plainQuery(text).kind === 'nothing' ? nothing : parseQuery(`${text} AND`);
   }
 }
 

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fitBudget } from './token-budget.ts';
+
+const entry = (id: number, words: number) => ({ id, text_content: 'word '.repeat(words) });
+
+test('without a budget everything stays and nothing is said', () => {
+  assert.deepEqual(fitBudget([entry(1, 5)], undefined), { entries: [entry(1, 5)], report: {} });
+});
+
+test('issue 6: what does not fit is named, the first of it is cut with the call that goes on', () => {
+  const { entries, report } = fitBudget([entry(1, 50), entry(2, 5000), entry(3, 5)], 300);
+  assert.deepEqual(
+    entries.map(({ id }) => id),
+    [1, 2],
+  );
+  assert.deepEqual(report.budget?.omitted_ids, [3]);
+  const [cut] = report.budget?.cut ?? [];
+  assert.ok(cut && report.budget && report.budget.used_tokens <= 300);
+  assert.deepEqual([cut.id, cut.total_chars], [2, 25_000]);
+  assert.equal(entries[1]?.text_content, entry(2, 5000).text_content.slice(0, cut.returned_chars));
+});
+
+test('a rest that is not worth reading is left out', () => {
+  const { entries, report } = fitBudget([entry(1, 80), entry(2, 5000)], 110);
+  assert.deepEqual([entries.length, report.budget?.cut, report.budget?.omitted_ids], [1, [], [2]]);
+});
