@@ -12,17 +12,19 @@ export async function roleCommand({ command, flags }: CommandLine): Promise<void
     const summary = rolesToCome[command] ?? command;
     throw new CarrelError('unavailable', `carrel ${command} (${summary}) is not in this version yet.`);
   }
-  const program = await startProgram(role, flags);
+  const starting = startProgram(role, flags);
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(0), stopMs).unref();
-    void program.close();
+    // A signal may come while the program is still starting: it is then stopped as soon as it stands.
+    void starting.then((program) => program.close()).catch(() => {});
   };
   // Not once: a terminal and npm both pass on the same Ctrl-C, and the second must not kill what the first is ending.
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  const program = await starting;
   await program.ended;
   // Whatever still holds the loop (a socket to an upstream, a worker) has nothing left to do.
   process.exit(0);
