@@ -161,7 +161,10 @@ test('--toolsets offers the tools of those toolsets; find alone still asks every
     if (args.includes('find')) {
       const found = await client.request(2, 'tools/call', { name: 'find', arguments: { query: 'anything' } });
       const { sources } = Object(found.result?.['structuredContent']);
-      assert.deepEqual(sources[0], { source: 'notes', status: 'searched', hits: 0 });
+      for (const source of ['context', 'notes']) {
+        const asked = sources.find((each: { source: string }) => each.source === source);
+        assert.deepEqual(asked, { source, status: 'searched', hits: 0 });
+      }
     }
     await client.end();
     return (result['tools'] as { name: string }[]).map(({ name }) => name);
