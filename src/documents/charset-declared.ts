@@ -1,5 +1,3 @@
-import { encodingOf } from './charset.ts';
-
 /** How far into a document its declaration is looked for (HTML standard: "prescan", 1024 bytes). */
 const prescanBytes = 1024;
 
@@ -56,4 +54,14 @@ function readAttributes(text: string, from: number): { attributes: Map<string, s
     if (name && !attributes.has(name)) attributes.set(name, match[3] ?? match[4] ?? match[5] ?? '');
   }
   return { attributes, end: text.length };
+}
+
+/** The standard's name of an encoding, or undefined for a label that it does not know (`utf-7`, `none`). */
+export function encodingOf(label: string | undefined): string | undefined {
+  if (!label) return undefined;
+  try {
+    return new TextDecoder(label.trim()).encoding;
+  } catch {
+    return undefined;
+  }
 }

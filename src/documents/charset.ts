@@ -1,4 +1,4 @@
-import { declaredInMarkup } from './charset-declared.ts';
+import { declaredInMarkup, encodingOf } from './charset-declared.ts';
 import type { DocumentKind } from './document.ts';
 
 /**
@@ -28,16 +28,6 @@ function markOf(bytes: Uint8Array): string | undefined {
 function headerCharset(contentType = ''): string | undefined {
   const label = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i.exec(contentType.slice(0, 1000));
   return encodingOf(label?.[1] ?? label?.[2] ?? label?.[3]);
-}
-
-/** The standard's name of an encoding, or undefined for a label that it does not know (`utf-7`, `none`). */
-export function encodingOf(label: string | undefined): string | undefined {
-  if (!label) return undefined;
-  try {
-    return new TextDecoder(label.trim()).encoding;
-  } catch {
-    return undefined;
-  }
 }
 
 function usesMarkup(kind: DocumentKind): boolean {

@@ -35,3 +35,15 @@ export interface ExtractLimits {
   softTimeoutMs: number;
   pdfEnabled: boolean;
 }
+
+/** What a reader found. `text` may be longer than allowed; it is cut afterwards. */
+export interface Reading {
+  title: string | null;
+  text: string;
+  kind?: DocumentKind;
+  language?: string | null;
+  byline?: string | null;
+  published?: string | null;
+  pages?: number;
+  truncated?: boolean;
+}

@@ -2,23 +2,11 @@ import { CarrelError } from '../base/errors.ts';
 import { decodeBytes } from './charset.ts';
 import { cleanText } from './clean-text.ts';
 import { contentKind } from './content-kind.ts';
-import type { DocumentKind, DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
+import type { DocumentKind, DocumentSource, ExtractedDocument, ExtractLimits, Reading } from './document.ts';
 import { readFeed } from './feed.ts';
 import { readHtml } from './html/read-html.ts';
 import { printJson } from './print-json.ts';
 import { outlineXml } from './xml.ts';
-
-/** What a reader found. `text` may be longer than allowed; it is cut here. */
-export interface Reading {
-  title: string | null;
-  text: string;
-  kind?: DocumentKind;
-  language?: string | null;
-  byline?: string | null;
-  published?: string | null;
-  pages?: number;
-  truncated?: boolean;
-}
 
 /** Runs in a worker only: one call may take all the time and memory that the worker has. */
 export async function extractDocument(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument> {

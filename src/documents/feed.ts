@@ -1,6 +1,5 @@
-import type { ExtractMode } from './document.ts';
+import type { ExtractMode, Reading } from './document.ts';
 import { decodeEntities } from './entities.ts';
-import type { Reading } from './extract-document.ts';
 import { readHtml } from './html/read-html.ts';
 import { readXml, type XmlEvent } from './xml.ts';
 

@@ -1,8 +1,7 @@
 import { getDocumentProxy } from 'unpdf';
 import { CarrelError } from '../base/errors.ts';
 import { collapseLines } from './clean-text.ts';
-import type { ExtractLimits } from './document.ts';
-import type { Reading } from './extract-document.ts';
+import type { ExtractLimits, Reading } from './document.ts';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;

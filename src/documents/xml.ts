@@ -1,5 +1,5 @@
+import type { Reading } from './document.ts';
 import { decodeEntities } from './entities.ts';
-import type { Reading } from './extract-document.ts';
 
 export type XmlEvent =
   | { type: 'open'; name: string; attributes: string; empty: boolean }

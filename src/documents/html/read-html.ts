@@ -1,5 +1,4 @@
-import type { ExtractMode } from '../document.ts';
-import type { Reading } from '../extract-document.ts';
+import type { ExtractMode, Reading } from '../document.ts';
 import { collectBlocks } from './blocks.ts';
 import { findMainContent } from './main-content.ts';
 import { buildPage } from './page-tree.ts';
