@@ -6,7 +6,7 @@ import { type Exclusion, excluded, skipped } from './exclusions.ts';
 import { startFixtureServer } from './fixture-server.ts';
 import { runSuite, type SuiteResult } from './run-suite.ts';
 
-describe('the official conformance suite against our transports (issue 2)', () => {
+describe('the official conformance suite against our transports ', () => {
   let fixture: HttpService;
   let url: string;
 
@@ -38,12 +38,12 @@ describe('the official conformance suite against our transports (issue 2)', () =
   });
 });
 
-describe('the scenarios that need no fixtures, against the product itself (issue 2)', () => {
-  /** `resources-list` joins when `carrel serve` has resources without configuration. */
+describe('the scenarios that need no fixtures, against the product itself ', () => {
   const scenarios = [
     'server-initialize',
     'ping',
     'tools-list',
+    'resources-list',
     'server-sse-multiple-streams',
     'dns-rebinding-protection',
   ];

@@ -94,7 +94,7 @@ onEachBackend('context entries', (backend) => {
     assert.equal(new Set([x, y, z]).size, 3);
   });
 
-  test('issue 6: an idempotency key gives the same answer once more, and refuses another body', async () => {
+  test('an idempotency key gives the same answer once more, and refuses another body', async () => {
     const request = { entries: [entry('idem', 'once')], idempotency: { key: 'k1', bodyHash: 'h1' } };
     const first = await entries.store(request);
     await store(entry('idem', 'between', { source: 'agent' }));
@@ -261,7 +261,7 @@ onEachBackend('context entries', (backend) => {
     assert.equal((await list({ filter: { ...filter, tags: ['third'] }, limit: 1000 })).length, 200);
   });
 
-  test('issue 6: the plan of a metadata filter uses an index', async () => {
+  test('the plan of a metadata filter uses an index', async () => {
     await entries.store({
       entries: Array.from({ length: 300 }, (_, index) =>
         entry('plan', `plan ${index}`, { metadata: { status: `s${index}` } }),

@@ -88,7 +88,7 @@ onEachBackend('metadata filters', (backend) => {
     });
   });
 
-  test(`issue 6: ${filtersCount} generated filters find what a plain reading of the operators finds`, async () => {
+  test(`${filtersCount} generated filters find what a plain reading of the operators finds`, async () => {
     const filters = fc.sample(fc.array(condition, { minLength: 1, maxLength: 2 }), { seed, numRuns: filtersCount });
     let found = 0;
     for (const filter of filters) {

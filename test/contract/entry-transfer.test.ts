@@ -28,7 +28,7 @@ onEachBackend('import and export of entries', (backend) => {
   const inThread = async (threadId: string) =>
     (await entries.list({ filter: { threadId }, limit: 100, offset: 0, images: true, explain: false })).entries;
 
-  test('issue 6: an export read into an empty store gives the same export', async () => {
+  test('an export read into an empty store gives the same export', async () => {
     const image = { data: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0]), mimeType: 'image/png', metadata: { alt: 'é' } };
     const entry = (text: string, more: Partial<NewEntry> = {}): NewEntry => ({
       ...{ threadId: 't', source: 'user', text, metadata: undefined, tags: [], images: [], summary: undefined },
@@ -57,7 +57,7 @@ onEachBackend('import and export of entries', (backend) => {
     assert.equal((await exported(second)).length, 231, 'a second import adds nothing');
   });
 
-  test("issue 6: a database of the original server's version 2", async () => {
+  test("a database of the original server's version 2", async () => {
     const file = join(folder, 'context_storage.db');
     const database = new (loadSqlite().DatabaseSync)(file);
     database.exec(`
@@ -86,7 +86,7 @@ onEachBackend('import and export of entries', (backend) => {
     assert.equal(later?.text, 'from before');
   });
 
-  test("issue 6: the reference memory server's file", async () => {
+  test("the reference memory server's file", async () => {
     const file = join(folder, 'memory.jsonl');
     writeFileSync(
       file,
@@ -97,7 +97,7 @@ onEachBackend('import and export of entries', (backend) => {
     assert.deepEqual(texts.sort(), ['Ada (Person)\n- likes tea\n- codes', 'Ada wrote Carrel']);
   });
 
-  test('issue 6: chat exports', async () => {
+  test('chat exports', async () => {
     const claude = join(folder, 'claude.json');
     const messages = [
       { sender: 'human', text: 'Hi', created_at: '2025-01-01T00:00:00.000000Z' },

@@ -14,7 +14,7 @@ const waiting = running * 8;
 /** Of the whole process, at its highest. What it does with no session at all takes a third of this. */
 const memoryBytesMax = 350 * 1024 * 1024;
 
-test(`${sessionCount} sessions with slow calls: exact accounting, bounded memory, nothing left after cancelling (issue 4)`, async (t) => {
+test(`${sessionCount} sessions with slow calls: exact accounting, bounded memory, nothing left after cancelling`, async (t) => {
   const fess = await startFakeFess({ version: '15.4', ...generateCorpus({ documentsPerLabel: 5 }) });
   t.after(() => fess.close());
   const config = {

@@ -12,7 +12,7 @@ test('T089: base64 is strict', () => {
   assert.equal(parseImages([{ data: base64(0xff, 0xd8, 0xff, 0xe0) }], limits)[0]?.data.length, 4);
 });
 
-test('issue 6: the type is what the bytes are, not what is claimed', () => {
+test('the type is what the bytes are, not what is claimed', () => {
   const jpeg = { data: base64(0xff, 0xd8, 0xff, 0xe0), mime_type: 'image/png' };
   assert.equal(parseImages([jpeg], limits)[0]?.mimeType, 'image/jpeg');
   assert.equal(parseImages([{ data: base64(1, 2, 3) }], limits)[0]?.mimeType, 'image/png');
@@ -22,7 +22,7 @@ test('issue 6: the type is what the bytes are, not what is claimed', () => {
   }
 });
 
-test('issue 6: each image and all together have a bound', () => {
+test('each image and all together have a bound', () => {
   const big = Buffer.alloc(1024 * 1024).toString('base64');
   assert.equal(parseImages([{ data: big }, { data: big }], limits).length, 2);
   assert.throws(

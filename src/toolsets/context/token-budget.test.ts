@@ -8,7 +8,7 @@ test('without a budget everything stays and nothing is said', () => {
   assert.deepEqual(fitBudget([entry(1, 5)], undefined), { entries: [entry(1, 5)], report: {} });
 });
 
-test('issue 6: what does not fit is named, the first of it is cut with the call that goes on', () => {
+test('what does not fit is named, the first of it is cut with the call that goes on', () => {
   const { entries, report } = fitBudget([entry(1, 50), entry(2, 5000), entry(3, 5)], 300);
   assert.deepEqual(
     entries.map(({ id }) => id),

@@ -23,10 +23,10 @@ Ask it.
 
 The end.`;
 
-onEachDatabase('beyond the seed (issue 6)', (server: ContextServer) => {
+onEachDatabase('beyond the seed', (server: ContextServer) => {
   const { call, fail, store } = server;
 
-  test('issue 6: grep_context finds literal text and expressions, line by line', async () => {
+  test('grep_context finds literal text and expressions, line by line', async () => {
     const id = await store('grep', 'alpha [x].\nBeta gamma beta\nlast alpha');
     const literal = await call('grep_context', { pattern: '[x].', thread_id: 'grep' });
     assert.deepEqual(literal.results, [
@@ -60,7 +60,7 @@ onEachDatabase('beyond the seed (issue 6)', (server: ContextServer) => {
     assert.ok((await call('list_threads'))['total_threads']);
   });
 
-  test('issue 6: navigate_context outlines, read_context_range reads a part', async () => {
+  test('navigate_context outlines, read_context_range reads a part', async () => {
     const id = await store('outline', document);
     const { root, ...facts } = await call('navigate_context', { context_id: id });
     assert.deepEqual([facts['node_count'], facts['total_lines']], [6, 18]);
@@ -85,7 +85,7 @@ onEachDatabase('beyond the seed (issue 6)', (server: ContextServer) => {
     assert.match(await fail('navigate_context', { context_id: 999_999 }), /Context entry with ID 999999 not found/);
   });
 
-  test('issue 6: restore_context brings back what was deleted; dry_run deletes nothing', async () => {
+  test('restore_context brings back what was deleted; dry_run deletes nothing', async () => {
     const id = await store('restore', 'a phoenix rises', { tags: ['bird'] });
     const dry = await call('delete_context', { context_ids: [id], dry_run: true });
     assert.deepEqual([dry['deleted_count'], dry['would_delete_ids']], [0, [id]]);
@@ -98,7 +98,7 @@ onEachDatabase('beyond the seed (issue 6)', (server: ContextServer) => {
     assert.match(await fail('restore_context'), /Must provide/);
   });
 
-  test('issue 6: budget_tokens keeps an answer small and says what was cut and how to get it', async () => {
+  test('budget_tokens keeps an answer small and says what was cut and how to get it', async () => {
     const long = `start ${'words of a long entry '.repeat(400)}end`;
     const ids = [await store('budget', long), await store('budget', 'short one'), await store('budget', `${long} two`)];
     const answer = await call('get_context_by_ids', { context_ids: ids, budget_tokens: 500 });

@@ -287,7 +287,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
     },
   );
 
-  verifies('002 store_context/returns', 'issue 6: an idempotency key makes a repeated write one write', async () => {
+  verifies('002 store_context/returns', 'an idempotency key makes a repeated write one write', async () => {
     const input = { thread_id: 'idem', source: 'user', text: 'once', idempotency_key: `key ${server.backend}` };
     const first = await call('store_context', input);
     await store('idem', 'an answer', { source: 'agent' });

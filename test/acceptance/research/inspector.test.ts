@@ -12,7 +12,7 @@ const inspector = join(
   '../../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 );
 
-test('issue 3: the Inspector drives carrel research over HTTP', async (t) => {
+test('the Inspector drives carrel research over HTTP', async (t) => {
   const home = makeFolder(t);
   const inspect = async (...args: string[]): Promise<Record<string, unknown>> => {
     const where = ['--server-url', carrel.url, '--transport', 'http'];
