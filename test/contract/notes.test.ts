@@ -107,14 +107,14 @@ onEachBackend('notes', (backend) => {
     ['ｆｕｌｌ', 'Accents'],
   ];
   for (const [query, title] of languages) {
-    test(`issue 5, words: ${query} finds the ${title} note`, async () => {
+    test(`words: ${query} finds the ${title} note`, async () => {
       assert.deepEqual(await titles({ query }), [title]);
     });
   }
 
   const identifiers = ['fooBar', 'foobar', 'foo', 'foo_bar', 'a.b.c', 'multi-agent', 'agent', '20.04', 'C++'];
   for (const query of identifiers) {
-    test(`issue 5, words: ${query} finds the code note`, async () => {
+    test(`words: ${query} finds the code note`, async () => {
       assert.ok((await titles({ query })).includes('Code'));
     });
   }

@@ -12,7 +12,7 @@ import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgre
 
 const obstacle = postgresObstacle();
 
-describe('T103, issue 5: both databases', { skip: obstacle ?? false }, () => {
+describe('T103: both databases', { skip: obstacle ?? false }, () => {
   let sqlite: Storage;
   let postgres: Storage;
   let server: PostgresServer;

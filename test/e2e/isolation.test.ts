@@ -17,7 +17,7 @@ const callsPerClient = 400;
 type Strays = string[];
 
 /**
- * T031, T032 and issue 2: clients that all use the ids 0, 1, 2 … and the progress token 7 at the same time, on fast and
+ * T031, T032: clients that all use the ids 0, 1, 2 … and the progress token 7 at the same time, on fast and
  * slow tools. Everything that a client gets must carry its own marker.
  */
 describe('answers and notifications never reach another client (T031, T032)', { timeout: 180_000 }, () => {
