@@ -33,7 +33,7 @@ const storage =
     ? await createSqliteStorage({ path: join(folder, 'context.db') })
     : await createPostgresStorage({ url: options.database });
 const defaults = Object.fromEntries(Object.entries(contextSlice.fields).map(([name, field]) => [name, field.default]));
-const toolset = await createContextToolset(defaults as never, { storage, embeddings: undefined, log: silentLogger });
+const toolset = createContextToolset(defaults as never, { storage, embeddings: undefined, log: silentLogger });
 const call: Call = {
   caller: { id: 'bench', owner: 'bench' },
   signal: new AbortController().signal,

@@ -40,7 +40,7 @@ const provider = createLocalEmbeddings({
   textTimeoutMs: 60_000,
 });
 const defaults = Object.fromEntries(Object.entries(contextSlice.fields).map(([name, field]) => [name, field.default]));
-const toolset = await createContextToolset(defaults as never, { storage, embeddings: provider, log: silentLogger });
+const toolset = createContextToolset(defaults as never, { storage, embeddings: provider, log: silentLogger });
 const call: Call = {
   caller: { id: 'bench', owner: 'bench' },
   signal: new AbortController().signal,

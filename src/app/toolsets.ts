@@ -66,7 +66,7 @@ const context: ToolsetModule = {
       await Promise.all([storage.release(), embeddings?.release()]);
     };
     try {
-      return await createContextToolset(config.of(contextSlice), {
+      return createContextToolset(config.of(contextSlice), {
         storage: storage.part,
         embeddings: embeddings?.part,
         log,

@@ -8,6 +8,7 @@ import type { Corpus, PassageStore } from './passages.ts';
  * afterwards, from any process, sees it.
  */
 export interface Storage {
+  readonly backend: StorageDescription['backend'];
   readonly notes: NoteStore;
   readonly entries: EntryStore;
   readonly passages: { readonly [Name in Corpus]: PassageStore };

@@ -16,6 +16,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   }
   const now = deps.now ?? (() => new Date());
   return {
+    backend: 'postgres',
     notes: createNoteStore(connections, now),
     entries: createEntryStore(connections, now),
     passages: {

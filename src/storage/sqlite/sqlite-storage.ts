@@ -50,6 +50,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   });
 
   return {
+    backend: 'sqlite',
     notes: {
       save: (note) => write('notes', 'insert', [newNote(note, now())]),
       get: (id, options) => readers.call('notes', 'get', [id], options),

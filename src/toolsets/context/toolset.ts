@@ -34,8 +34,10 @@ export interface ContextDeps {
   close?: () => Promise<void>;
 }
 
+const backlogDelayMs = 1_000;
+
 /** An agent's memory: seed 002. */
-export async function createContextToolset(config: ContextConfig, deps: ContextDeps): Promise<Toolset> {
+export function createContextToolset(config: ContextConfig, deps: ContextDeps): Toolset {
   const { storage, embeddings, log } = deps;
   const { entries } = storage;
   const usesMeaning = config.semanticSearch !== 'false' && embeddings !== undefined;
@@ -44,7 +46,7 @@ export async function createContextToolset(config: ContextConfig, deps: ContextD
   const parts: ContextParts = {
     entries,
     meaning,
-    backend: (await storage.describe()).backend === 'sqlite' ? 'sqlite' : 'postgresql',
+    backend: storage.backend === 'sqlite' ? 'sqlite' : 'postgresql',
     writes: {
       imageMaxMb: config.imageMaxMb,
       imagesMaxMb: config.imagesMaxMb,
@@ -59,8 +61,8 @@ export async function createContextToolset(config: ContextConfig, deps: ContextD
   };
   const statistics = { words, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
-  // What an earlier process left to embed.
-  meaning?.wake();
+  // What an earlier process left to embed waits until this one has started: reading it needs a thread of its own.
+  const backlog = setTimeout(() => meaning?.wake(), backlogDelayMs).unref();
   return {
     name: 'context',
     tools: [
@@ -86,6 +88,7 @@ export async function createContextToolset(config: ContextConfig, deps: ContextD
     resources: [createEntryResources(entries)],
     sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
     async close() {
+      clearTimeout(backlog);
       await meaning?.close();
       await deps.close?.();
     },
