@@ -1,10 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Secret } from '../../../base/secret.ts';
-import { createBrave } from './brave.ts';
-import { createDuckDuckGo } from './duckduckgo.ts';
 import type { ProviderName, SearchProvider } from './search-provider.ts';
-import { createSearxng } from './searxng.ts';
-import { createSerper } from './serper.ts';
 
 export interface ProvidersConfig {
   searchProvider: ProviderName;
@@ -21,17 +17,36 @@ export interface ProvidersConfig {
 /** Every provider that can be asked: the operator's own and those with a key before the one that needs neither. */
 export function createProviders(config: ProvidersConfig): SearchProvider[] {
   const { searxngUrl, braveApiKey, serperApiKey, userAgent, searchTimeoutMs: timeoutMs } = config;
+  const asked = { userAgent, timeoutMs };
   const providers: SearchProvider[] = [];
-  if (searxngUrl !== undefined) providers.push(createSearxng({ address: searxngUrl, userAgent, timeoutMs }));
+  if (searxngUrl !== undefined) {
+    const load = async () => (await import('./searxng.ts')).createSearxng({ address: searxngUrl, ...asked });
+    providers.push(whenAsked('searxng', load));
+  }
   if (braveApiKey !== undefined) {
-    providers.push(createBrave({ address: config.braveUrl, apiKey: braveApiKey, userAgent, timeoutMs }));
+    const own = { address: config.braveUrl, apiKey: braveApiKey, ...asked };
+    providers.push(whenAsked('brave', async () => (await import('./brave.ts')).createBrave(own)));
   }
   if (serperApiKey !== undefined) {
-    providers.push(createSerper({ address: config.serperUrl, apiKey: serperApiKey, userAgent, timeoutMs }));
+    const own = { address: config.serperUrl, apiKey: serperApiKey, ...asked };
+    providers.push(whenAsked('serper', async () => (await import('./serper.ts')).createSerper(own)));
   }
-  providers.push(createDuckDuckGo({ address: config.duckduckgoUrl, userAgent, timeoutMs }));
+  const own = { address: config.duckduckgoUrl, ...asked };
+  providers.push(whenAsked('duckduckgo', async () => (await import('./duckduckgo.ts')).createDuckDuckGo(own)));
   checkChosen(config.searchProvider, providers);
   return providers;
+}
+
+/** A provider whose code, and an HTML parser with it, is loaded by its first search: the start need not wait for it. */
+function whenAsked(name: ProviderName, load: () => Promise<SearchProvider>): SearchProvider {
+  let loading: Promise<SearchProvider> | undefined;
+  return {
+    name,
+    async search(request) {
+      loading ??= load();
+      return (await loading).search(request);
+    },
+  };
 }
 
 const needs: Partial<Record<ProviderName, string>> = {
