@@ -63,9 +63,13 @@ function installPostgres(root: string): string | undefined {
     return 'no DATABASE_URL, and only root on Linux can install a PostgreSQL of our own';
   }
   try {
-    if (!has('debootstrap')) run('apt-get', ['install', '-y', '--no-install-recommends', 'debootstrap']);
     locked(`${root}.lock`, () => {
       if (isInstalled(root)) return;
+      if (!has('debootstrap')) {
+        // A new machine has no lists of packages, and without them nothing can be installed.
+        run('apt-get', ['update']);
+        run('apt-get', ['install', '-y', '--no-install-recommends', 'debootstrap']);
+      }
       const unfinished = `${root}.${process.pid}`;
       run('debootstrap', ['--variant=minbase', `--include=${packages}`, 'trixie', unfinished]);
       rmSync(root, { recursive: true, force: true });
