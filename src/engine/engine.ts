@@ -1,0 +1,241 @@
+/**
+ * What a kb engine does, whether it runs in this process or answers over HTTP. The shapes are those of its HTTP API, name
+ * for name, so that nothing is translated twice. Tags are plain here: that `collection:x` means a collection is a
+ * convention of the tools above.
+ */
+export interface Engine {
+  status(options?: EngineCall): Promise<EngineStatus>;
+  search(request: EngineSearch, options?: EngineCall): Promise<EngineSearchAnswer>;
+  /** Resolves when what was given is on disk: from then on it will be ingested, once, whatever happens to the process. */
+  submit(submission: Submission, options?: EngineCall): Promise<SubmitOutcome>;
+  jobs(request: JobsRequest, options?: EngineCall): Promise<JobPage>;
+  job(id: JobId, options?: EngineCall): Promise<EngineJob>;
+  /** A job that has ended stays as it is. */
+  cancelJob(id: JobId, options?: EngineCall): Promise<EngineJob>;
+  documents(request: DocumentsRequest, options?: EngineCall): Promise<DocumentPage>;
+  document(id: number, options?: EngineCall): Promise<EngineDocumentWithChunks>;
+  /** The bytes as they were given. */
+  file(id: number, options?: EngineCall): Promise<EngineFile>;
+  deleteDocument(id: number, options?: EngineCall): Promise<DeletedDocument>;
+  /** Removes, then adds, in one transaction. */
+  changeTags(id: number, change: TagChange, options?: EngineCall): Promise<EngineDocument>;
+  updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
+  tags(options?: EngineCall): Promise<TagCount[]>;
+  bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
+  bulkTags(selection: BulkSelection, change: TagChange, options?: EngineCall): Promise<BulkOutcome>;
+  bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
+  close(): Promise<void>;
+}
+
+export interface EngineCall {
+  signal?: AbortSignal | undefined;
+}
+
+/** A number with our engine; others have strings. */
+export type JobId = number | string;
+
+export interface EngineStatus {
+  version: string;
+  /** Null where nothing is embedded. */
+  model: { name: string; dimensions: number | null } | null;
+  device: string;
+  documents: number;
+  chunks: number;
+  collections: number;
+  queue: { queued: number; processing: number; done: number; failed: number };
+  storage: { backend: string; bytes: number };
+  [more: string]: unknown;
+}
+
+export interface EngineSearch {
+  query: string;
+  top?: number | undefined;
+  /** All of them must be on the document. */
+  tags?: readonly string[] | undefined;
+  doc_type?: string | undefined;
+  fts_only?: boolean | undefined;
+  vec_only?: boolean | undefined;
+  /** Hits with a lower score are left out. */
+  threshold?: number | undefined;
+  /** So many chunks before and after each hit come with it. */
+  neighbours?: number | undefined;
+}
+
+export interface EngineSearchAnswer {
+  query: string;
+  results: EngineHit[];
+  total_matches: number;
+  returned: number;
+  /** Why the answer is worth less than it could be, in our words. */
+  degraded?: string;
+}
+
+export interface EngineHit {
+  /** Null from an engine that does not tell. */
+  document_id: number | null;
+  chunk_id: number | string;
+  score: number;
+  text: string;
+  chunk_index: number;
+  chunk_metadata: ChunkMetadata;
+  title: string;
+  doc_type: string;
+  source_path: string | null;
+  created_at: string;
+  tags: string[];
+  /** Which leg found it, at which rank, by which terms. */
+  why?: Record<string, unknown>;
+  neighbours?: { chunk_index: number; text: string }[];
+}
+
+/** Where in the original a chunk stands. Lines and pages count from 1. */
+export interface ChunkMetadata {
+  page?: number;
+  /** From the outermost heading to the nearest, joined with " > ". */
+  section_header?: string;
+  line_start?: number;
+  line_end?: number;
+  [more: string]: unknown;
+}
+
+export type Submission = (FileSubmission | NoteSubmission) & {
+  title?: string | undefined;
+  tags?: readonly string[] | undefined;
+  doc_type?: string | undefined;
+  source_path?: string | undefined;
+};
+
+export interface FileSubmission {
+  filename: string;
+  /** Read once, in order. */
+  content: AsyncIterable<Uint8Array>;
+  /** Where it is known before. */
+  size?: number | undefined;
+}
+
+export interface NoteSubmission {
+  note: string;
+}
+
+export type SubmitOutcome =
+  | { accepted: true; job_id: JobId; status: string; filename: string }
+  /** The same bytes are a document already, or wait as a job. */
+  | { accepted: false; document_id?: number; job_id?: JobId; title: string | null };
+
+export const jobStatuses = ['queued', 'processing', 'done', 'failed', 'cancelled'] as const;
+
+export interface EngineJob {
+  id: JobId;
+  filename: string | null;
+  status: string;
+  progress: JobProgress | null;
+  /** Ours to read: the reason, and what to do. */
+  error: string | null;
+  document_id: number | null;
+  chunk_count: number | null;
+  created_at: string;
+  updated_at: string | null;
+  [more: string]: unknown;
+}
+
+export const jobPhases = ['received', 'extracting', 'chunking', 'embedding', 'indexing'] as const;
+
+export interface JobProgress {
+  phase: string;
+  done?: number;
+  total?: number;
+}
+
+export interface JobsRequest {
+  status?: string | undefined;
+  limit?: number | undefined;
+  offset?: number | undefined;
+}
+
+export interface JobPage {
+  jobs: EngineJob[];
+  total: number;
+}
+
+export interface DocumentsRequest {
+  type?: string | undefined;
+  /** All of them must be on the document. */
+  tags?: readonly string[] | undefined;
+  source_path?: string | undefined;
+  limit?: number | undefined;
+  offset?: number | undefined;
+}
+
+export interface DocumentPage {
+  documents: EngineDocument[];
+  total: number;
+}
+
+export interface EngineDocument {
+  id: number;
+  title: string;
+  doc_type: string;
+  tags: string[];
+  source_path: string | null;
+  content_hash: string | null;
+  language: string | null;
+  chunk_count: number | null;
+  has_file: boolean | null;
+  created_at: string;
+  /** Null until the first change. */
+  updated_at: string | null;
+  [more: string]: unknown;
+}
+
+export interface EngineDocumentWithChunks extends EngineDocument {
+  chunks: EngineChunk[];
+}
+
+export interface EngineChunk {
+  id: number | string;
+  chunk_index: number;
+  text: string;
+  chunk_metadata: ChunkMetadata;
+}
+
+export interface EngineFile {
+  filename: string;
+  content_type: string;
+  size: number;
+  content: AsyncIterable<Uint8Array>;
+}
+
+export interface DeletedDocument {
+  status: 'deleted';
+  document_id: number;
+  title: string;
+}
+
+export interface TagChange {
+  add?: readonly string[] | undefined;
+  remove?: readonly string[] | undefined;
+}
+
+export interface TagCount {
+  tag: string;
+  count: number;
+}
+
+/** What is named must hold together; a selection that names nothing is refused. */
+export interface BulkSelection {
+  document_ids?: readonly number[] | undefined;
+  tags?: readonly string[] | undefined;
+  doc_type?: string | undefined;
+  from_id?: number | undefined;
+  to_id?: number | undefined;
+  /** Go on although more than the safety percentage of all documents would change. */
+  force?: boolean | undefined;
+}
+
+export interface BulkOutcome {
+  matched: number;
+  total: number;
+  changed: number;
+  /** The entry in the list of jobs that tells of it. */
+  job_id: JobId;
+}
