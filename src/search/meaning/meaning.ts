@@ -2,9 +2,11 @@ import type { Logger } from '../../base/log.ts';
 import type { VectorStore } from '../../storage/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { createBackgroundEmbedding } from './background-embedding.ts';
-import { type AllowedOwners, createScannedVectors, type MeaningMatch } from './scanned-vectors.ts';
+import type { AllowedOwners, MeaningMatch } from './nearest-vectors.ts';
+import { createScannedVectors } from './scanned-vectors.ts';
+import { createStoredNearest } from './stored-nearest.ts';
 
-export type { MeaningMatch } from './scanned-vectors.ts';
+export type { MeaningMatch } from './nearest-vectors.ts';
 
 /** Search by meaning over one corpus. Vectors are made in the background; a write never waits for them. */
 export interface Meaning<Filter> {
@@ -46,7 +48,9 @@ export interface MeaningDeps<Filter> {
 /** Touches neither the database nor the model before it is woken or asked. */
 export function createMeaning<Filter>({ vectors, provider, log }: MeaningDeps<Filter>): Meaning<Filter> {
   const model = provider.name;
-  const nearest = createScannedVectors({ vectors, model });
+  const nearest = vectors.nearest
+    ? createStoredNearest(vectors.nearest, model)
+    : createScannedVectors({ vectors, model });
   let chosen: Promise<void> | undefined;
   const embedding = createBackgroundEmbedding({
     vectors: {

@@ -2,15 +2,18 @@ import type { Storage, StorageDeps } from '../storage.ts';
 import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
 import { createEntryStore } from './entries.ts';
 import { migrate, schemaVersion } from './migrate.ts';
+import { findExtension } from './nearest-index.ts';
 import { createNoteStore } from './notes.ts';
-import { createPassageStore, matchingPassages } from './passages.ts';
-import { createVectorRows } from './vectors.ts';
+import { createPassageStore } from './passages.ts';
+import { createVectorStores } from './vector-stores.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const connections = createConnections(config);
+  let extension: string | undefined;
   try {
     await migrate(connections);
+    extension = await findExtension(connections);
   } catch (error) {
     await connections.close();
     throw error;
@@ -26,14 +29,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
       kb: createPassageStore(connections, 'kb'),
       notes: createPassageStore(connections, 'notes'),
     },
-    vectors: {
-      context: { ...createVectorRows(connections, 'context'), matching: entries.matching },
-      kb: {
-        ...createVectorRows(connections, 'kb'),
-        matching: (filter, options) =>
-          connections.read((statements) => matchingPassages(statements, 'kb', filter), options),
-      },
-    },
+    vectors: createVectorStores(connections, extension, entries),
     describe: () =>
       connections.read(async (statements) => {
         const [row = {}] = await statements.query(

@@ -173,6 +173,7 @@ function createVectorTable(database: Database, corpus: VectorCorpus) {
         dimensions: row['dimensions'] === null ? undefined : numberOf(row, 'dimensions'),
         vectors: numberOf(row, 'vectors'),
         pending: numberOf(row, 'pending'),
+        index: 'memory',
       }));
     },
     drop(model: string): boolean {
