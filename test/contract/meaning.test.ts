@@ -73,8 +73,9 @@ onEachBackend('meaning over passages', (backend) => {
     ['a list of few', (n) => n < 30, () => ({ allowed: new Set(keys.slice(0, 30)) as never })],
   ];
   for (const [name, passes, more] of kinds) {
-    test(`recall@10 is at least 0.99 with a filter for ${name} (issue: search core, meaning)`, async () => {
+    test(`recall@10 is at least 0.99 with a filter for ${name} (issue: search core, meaning)`, async (context) => {
       const reached = await recall(passes, more());
+      context.diagnostic(`recall@10 ${reached}`);
       assert.ok(reached >= 0.99, `recall@10 ${reached}`);
     });
   }

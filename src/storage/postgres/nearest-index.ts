@@ -71,7 +71,8 @@ export function createNearestIndexes(
       if (index !== undefined) await statements.query(`DROP INDEX CONCURRENTLY ${nameOf(model)}`);
       await statements.query(
         `CREATE INDEX CONCURRENTLY ${corpus}_vectors_nearest_${model} ON carrel.${corpus}_vectors
-         USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops) WHERE model = ${model}`,
+         USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops)
+         WITH (ef_construction = 128) WHERE model = ${model}`,
       );
     } finally {
       await statements.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [nameOf(model)]);
