@@ -3,6 +3,7 @@ import { createExtractor, type Extractor } from '../documents/extractor.ts';
 import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
 import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
 import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { formerProvider } from '../search/embeddings/former-provider.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { openConfiguredStorage } from './open-storage.ts';
@@ -17,6 +18,8 @@ export interface SharedParts {
   storage(): Promise<Lease<Storage>>;
   extractor(): Promise<Lease<Extractor>>;
   embeddings(): Promise<Lease<EmbeddingProvider>>;
+  /** The provider of a model that was used before. */
+  formerEmbeddings(model: string): EmbeddingProvider | undefined;
 }
 
 /** What one document may cost (security bar: five seconds, 256 MB), and how many are read at the same time. */
@@ -27,6 +30,7 @@ export function createSharedParts(config: Config): SharedParts {
     storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir)),
     extractor: createLeases(async () => createExtractor(extraction)),
     embeddings: createLeases(async () => createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)))),
+    formerEmbeddings: (model) => formerProvider(embeddingConfigOf(config.of(embeddingSlice)), model),
   };
 }
 

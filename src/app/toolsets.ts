@@ -69,6 +69,7 @@ const context: ToolsetModule = {
       return createContextToolset(config.of(contextSlice), {
         storage: storage.part,
         embeddings: embeddings?.part,
+        formerEmbeddings: shared.formerEmbeddings,
         log,
         close,
       });

@@ -49,8 +49,11 @@ export interface VectorStore<Filter> {
   matching(filter: Filter, options?: ReadOptions): Promise<ArrayLike<number>>;
   /** The models that were chosen and not dropped, the newest last. Counts them, so not for every search. */
   models(options?: ReadOptions): Promise<ModelState[]>;
-  /** Forgets a model, then its vectors, in several steps. Resolves when all are gone. */
-  drop(model: string): Promise<void>;
+  /**
+   * Forgets a model, then its vectors, in several steps. Resolves when all are gone. Without a name it only ends what a
+   * process that was stopped has begun.
+   */
+  drop(model?: string): Promise<void>;
 }
 
 export interface TextToEmbed {

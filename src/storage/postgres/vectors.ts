@@ -185,13 +185,13 @@ export function createVectorRows(
   }
 
   /** The keys of all models that are being dropped, this one and those that somebody did not finish. */
-  async function forget(statements: Statements, model: string): Promise<number[]> {
+  async function forget(statements: Statements, model: string | undefined): Promise<number[]> {
     await statements.query(
       `DELETE FROM ${table('unembedded')} WHERE model = (SELECT key FROM ${table('models')} WHERE name = $1)`,
-      [model],
+      [model ?? null],
     );
     // Without its name it is out of the way at once, for a model of the same name too.
-    await statements.query(`UPDATE ${table('models')} SET name = NULL WHERE name = $1`, [model]);
+    await statements.query(`UPDATE ${table('models')} SET name = NULL WHERE name = $1`, [model ?? null]);
     const rows = await statements.query(`SELECT key FROM ${table('models')} WHERE name IS NULL`);
     return rows.map((row) => numberOf(row, 'key'));
   }

@@ -29,6 +29,8 @@ export interface ContextDeps {
   storage: Storage;
   /** Undefined where there are no embeddings. */
   embeddings: EmbeddingProvider | undefined;
+  /** The provider of a model that was used before, by its name. */
+  formerEmbeddings?: (model: string) => EmbeddingProvider | undefined;
   log: Logger;
   /** Gives back what was lent. */
   close?: () => Promise<void>;
@@ -42,7 +44,12 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const { entries } = storage;
   const usesMeaning = config.semanticSearch !== 'false' && embeddings !== undefined;
   const meaning = usesMeaning
-    ? createMeaning({ vectors: storage.vectors.context, provider: embeddings, log })
+    ? createMeaning({
+        vectors: storage.vectors.context,
+        provider: embeddings,
+        providerOf: deps.formerEmbeddings,
+        log,
+      })
     : undefined;
   const words = config.fullTextSearch !== 'false';
   const parts: ContextParts = {
