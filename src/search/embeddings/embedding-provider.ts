@@ -4,6 +4,8 @@ export interface EmbeddingProvider {
   readonly name: string;
   /** Length of the vectors. Unknown for a remote model until it answered once, unless it was configured. */
   readonly dimensions: number | undefined;
+  /** What computes them: native code (`cpu`) or `wasm` here, or another machine (`remote`). Unknown until it first did. */
+  readonly device?: 'cpu' | 'wasm' | 'remote' | undefined;
   /** One vector of unit length for each text, in the same order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
   close(): Promise<void>;
