@@ -1,4 +1,6 @@
+import type { DocumentStore } from './documents.ts';
 import type { EntryStore } from './entries.ts';
+import type { IngestionStore, OriginalStore } from './ingestion.ts';
 import type { NoteStore } from './notes.ts';
 import type { Corpus, PassageStore } from './passages.ts';
 
@@ -11,6 +13,9 @@ export interface Storage {
   readonly backend: StorageDescription['backend'];
   readonly notes: NoteStore;
   readonly entries: EntryStore;
+  readonly documents: DocumentStore;
+  readonly ingestion: IngestionStore;
+  readonly originals: OriginalStore;
   readonly passages: { readonly [Name in Corpus]: PassageStore };
   describe(): Promise<StorageDescription>;
   /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */

@@ -3,6 +3,7 @@ import {
   type Corpus,
   matchesMax,
   type Passage,
+  type PassageDocument,
   type PassageFilter,
   type PassageHit,
   type PassageStore,
@@ -17,7 +18,18 @@ const poolMax = 200;
 /** Rows that one statement carries. */
 const batchMax = 500;
 
-export function createPassageStore(connections: Connections, corpus: Corpus): PassageStore {
+/** The writes, as a part of a transaction. */
+export interface PassageWrites {
+  replace(statements: Statements, documents: readonly PassageDocument[]): Promise<void>;
+  remove(statements: Statements, parents: readonly string[]): Promise<number>;
+  /** Puts these labels on all passages of the documents, in the place of those they had. */
+  relabel(statements: Statements, parents: readonly string[], labels: readonly string[]): Promise<void>;
+}
+
+export function createPassageStore(
+  connections: Connections,
+  corpus: Corpus,
+): PassageStore & { readonly within: PassageWrites } {
   const passages = `carrel.${corpus}_passages`;
   const words = createWordIndex({
     name: `${corpus}_passage`,
@@ -25,18 +37,28 @@ export function createPassageStore(connections: Connections, corpus: Corpus): Pa
     poolMax,
     totalMax: matchesMax,
   });
+  const within: PassageWrites = {
+    async replace(statements, documents) {
+      await removeParents(
+        statements,
+        documents.map(({ parent }) => parent),
+      );
+      const fresh = documents.flatMap(({ parent, passages: own }) => own.map((passage) => clean(parent, passage)));
+      for (let first = 0; first < fresh.length; first += batchMax) {
+        await insert(statements, fresh.slice(first, first + batchMax));
+      }
+    },
+    remove: removeParents,
+    async relabel(statements, parents, labels) {
+      await statements.query(`UPDATE ${passages} SET labels = $1 WHERE parent = ANY ($2)`, [
+        [...new Set(labels.map(storable))],
+        parents.map(storable),
+      ]);
+    },
+  };
   return {
-    replace: (documents) =>
-      connections.write(async (statements) => {
-        await removeParents(
-          statements,
-          documents.map(({ parent }) => parent),
-        );
-        const fresh = documents.flatMap(({ parent, passages: own }) => own.map((passage) => clean(parent, passage)));
-        for (let first = 0; first < fresh.length; first += batchMax) {
-          await insert(statements, fresh.slice(first, first + batchMax));
-        }
-      }),
+    within,
+    replace: (documents) => connections.write((statements) => within.replace(statements, documents)),
     remove: (parents) => connections.write((statements) => removeParents(statements, parents)),
     get: (keys, options) =>
       connections.read(async (statements) => {

@@ -1,8 +1,11 @@
+import { documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
 import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
+import { createDocumentRunner } from './documents.ts';
 import { createEntryStore } from './entries.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { createNoteStore } from './notes.ts';
+import { createOriginals } from './originals.ts';
 import { createPassageStore } from './passages.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
@@ -15,15 +18,22 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     throw error;
   }
   const now = deps.now ?? (() => new Date());
+  const kb = createPassageStore(connections, 'kb');
+  const documents = createDocumentRunner(connections, kb.within, now);
   return {
     backend: 'postgres',
     notes: createNoteStore(connections, now),
     entries: createEntryStore(connections, now),
     passages: {
       context: createPassageStore(connections, 'context'),
-      kb: createPassageStore(connections, 'kb'),
+      kb,
       notes: createPassageStore(connections, 'notes'),
     },
+    documents: documentStoreOf(documents),
+    ingestion: ingestionStoreOf(documents),
+    originals: createOriginals(connections, async (hashes) =>
+      hashes.length === 0 ? 0 : documents.write('releaseOriginals', { hashes }),
+    ),
     describe: () =>
       connections.read(async (statements) => {
         const [row = {}] = await statements.query(

@@ -1,15 +1,20 @@
+import { dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
+import { type DocumentRunner, documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { newNote } from '../notes.ts';
 import type { Corpus, PassageStore } from '../passages.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
 import type { DatabaseConfig } from './database.ts';
+import { createOriginalFiles } from './original-files.ts';
 import { createReaderPool } from './reader-pool.ts';
 import { createSqliteThread } from './sqlite-thread.ts';
 
 export interface SqliteStorageConfig {
   /** Of the database file. It and its folder are made when they are missing. */
   readonly path: string;
+  /** Where the bytes of documents are; `documents` beside the database, unless told. */
+  readonly documentsDir?: string;
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   readonly readersMax?: number;
@@ -21,8 +26,10 @@ export interface SqliteStorageConfig {
  */
 export async function createSqliteStorage(config: SqliteStorageConfig, deps: StorageDeps = {}): Promise<Storage> {
   const now = deps.now ?? (() => new Date());
+  const documentsDir = config.documentsDir ?? join(dirname(config.path), 'documents');
   const connection = (role: DatabaseConfig['role']): DatabaseConfig => ({
     path: config.path,
+    documentsDir,
     role,
     busyTimeoutMs: config.busyTimeoutMs ?? 5000,
   });
@@ -49,6 +56,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     search: (request, options) => readers.call('passages', 'search', [corpus, request], options),
   });
 
+  const documents: DocumentRunner = {
+    // The operations are typed by their names; a call to a thread cannot carry that through.
+    write: (name, request) => write('documents', name, [request, now().toISOString()] as never) as never,
+    read: (name, request, options) => readers.call('documents', name, [request, ''] as never, options) as never,
+  };
+  const files = createOriginalFiles(documentsDir);
+  const release = async (hashes: readonly string[]): Promise<number> =>
+    hashes.length === 0 ? 0 : documents.write('releaseOriginals', { hashes });
+
   return {
     backend: 'sqlite',
     notes: {
@@ -62,6 +78,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
       read: (name, request, options) => readers.call('entries', name, [request, ''] as never, options) as never,
     }),
     passages: { context: passages('context'), kb: passages('kb'), notes: passages('notes') },
+    documents: documentStoreOf(documents),
+    ingestion: ingestionStoreOf(documents),
+    originals: {
+      stage: files.stage,
+      discard: files.discard,
+      open: files.open,
+      release,
+      sweep: () => release(files.list()),
+    },
     describe: () => readers.call('upkeep', 'describe', []),
     check: () => write('upkeep', 'check', []),
     async close() {

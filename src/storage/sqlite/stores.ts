@@ -1,6 +1,7 @@
 import { corpora } from '../passages.ts';
 import type { StorageDescription } from '../storage.ts';
 import { type Database, numberOf, textOf } from './database.ts';
+import { createDocumentTable, type DocumentTable } from './documents.ts';
 import { createEntryTable, type EntryTable } from './entries.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
@@ -11,6 +12,7 @@ export interface SqliteStores {
   readonly notes: NoteTable;
   readonly entries: EntryTable;
   readonly passages: PassageTables;
+  readonly documents: DocumentTable;
   readonly upkeep: Upkeep;
 }
 
@@ -19,11 +21,13 @@ export interface Upkeep {
   check(): string[];
 }
 
-export function createStores(database: Database): SqliteStores {
+export function createStores(database: Database, documentsDir: string): SqliteStores {
+  const passages = createPassageTables(database);
   return {
     notes: createNoteTable(database),
     entries: createEntryTable(database),
-    passages: createPassageTables(database),
+    passages,
+    documents: createDocumentTable(database, passages, documentsDir),
     upkeep: createUpkeep(database),
   };
 }
