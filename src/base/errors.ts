@@ -122,6 +122,20 @@ const kinds = {
   pdf_disabled: 'forbidden',
   // The document's own address answers with a status of 400 or more. Not for an address that does not answer.
   content_unavailable: 'upstream',
+  // No document of the knowledge base has the id, or it was deleted.
+  document_not_found: 'not_found',
+  // The document exists, but is a file: only the text of notes can be replaced.
+  not_a_note: 'input',
+  // A document with exactly these bytes is there already. Data: document_id, title.
+  duplicate: 'input',
+  // A bulk operation that names no documents. Not for one whose selection finds none.
+  empty_selection: 'input',
+  // A bulk operation would change more of all documents than the safety threshold lets pass without force.
+  safety_threshold_exceeded: 'limit',
+  // Bytes in a form other than the API takes (Content-Type). Not for kinds of documents: unsupported_content_type.
+  unsupported_media_type: 'input',
+  // A body that is no JSON, or no form, or ends before it is complete.
+  malformed_body: 'input',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;

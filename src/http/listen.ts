@@ -20,12 +20,13 @@ export async function listen(
   host: string,
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
+  options: { requestTimeoutMs?: number } = {},
 ): Promise<HttpListener> {
   const busy = new WeakSet<Socket>();
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
+      requestTimeout: options.requestTimeoutMs ?? requestTimeoutMs,
       keepAliveTimeout: 60_000,
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 32 * 1024,

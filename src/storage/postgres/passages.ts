@@ -75,10 +75,10 @@ export function createPassageStore(
       }, options),
     search: ({ query, filter, ...page }, options) =>
       connections.read(async (statements) => {
-        const { found, total } = await words.find(statements, query, ownerFilter(filter ?? {}), page);
+        const { found, total, scoreMax } = await words.find(statements, query, ownerFilter(filter ?? {}), page);
         const keys = found.map(({ key }) => key);
         const rows = await rowsByKey(statements, 'key, id, parent, position', keys);
-        return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+        return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
       }, options),
   };
 

@@ -93,12 +93,12 @@ function createPassageTable(database: Database, corpus: Corpus) {
         .flatMap(passageOf);
     },
     search({ query, filter, ...page }: PassageSearch): PassagePage {
-      const { found, total } = words.find(query, keyFilter(filter ?? {}), page);
+      const { found, total, scoreMax } = words.find(query, keyFilter(filter ?? {}), page);
       const rows = rowsByKey(
         'key, id, parent, position',
         found.map(({ key }) => key),
       );
-      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
     },
   };
 

@@ -20,6 +20,9 @@ export interface SqliteStorageConfig {
   readonly readersMax?: number;
 }
 
+/** Files that are looked at in one transaction, so that other writes need not wait for all of them. */
+const sweptAtOnce = 500;
+
 /**
  * Opens the database in a file, or makes it. One thread writes, others read; several processes may do so with the same
  * file at the same time.
@@ -85,7 +88,14 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
       discard: files.discard,
       open: files.open,
       release,
-      sweep: () => release(files.list()),
+      async sweep() {
+        const hashes = files.list();
+        let released = 0;
+        for (let first = 0; first < hashes.length; first += sweptAtOnce) {
+          released += await release(hashes.slice(first, first + sweptAtOnce));
+        }
+        return released;
+      },
     },
     describe: () => readers.call('upkeep', 'describe', []),
     check: () => write('upkeep', 'check', []),
