@@ -7,7 +7,9 @@ import type { StorageConfig } from '../storage/storage-slice.ts';
 /** The storage that the settings ask for. */
 export async function openConfiguredStorage(config: StorageConfig, dataDir: string): Promise<Storage> {
   const { backend, path, postgresUrl } = config;
-  if (backend === 'sqlite') return openFile(path === undefined ? join(dataDir, 'carrel.db') : resolve(path));
+  if (backend === 'sqlite') {
+    return openFile(path === undefined ? join(dataDir, 'carrel.db') : resolve(path), join(dataDir, 'documents'));
+  }
   if (postgresUrl === undefined) {
     throw new CarrelError(
       'invalid_config',
@@ -18,9 +20,9 @@ export async function openConfiguredStorage(config: StorageConfig, dataDir: stri
 }
 
 /** Whoever starts the program must be told which file is meant; whoever calls it later must not. */
-async function openFile(path: string): Promise<Storage> {
+async function openFile(path: string, documentsDir: string): Promise<Storage> {
   try {
-    return await openStorage({ backend: 'sqlite', path });
+    return await openStorage({ backend: 'sqlite', path, documentsDir });
   } catch (error) {
     if (!isCarrelError(error)) throw error;
     throw new CarrelError(error.code, `${path}: ${error.message}`, { cause: error, data: error.data });

@@ -1,4 +1,5 @@
 import { everyRevision } from '../mcp/protocol-versions.ts';
+import { engineRole } from './engine-role.ts';
 import { fessRole } from './fess-role.ts';
 import type { Role } from './role.ts';
 import {
@@ -73,10 +74,10 @@ export const roles: Readonly<Record<string, Role>> = {
   context: contextRole,
   research: researchRole,
   fess: fessRole,
+  engine: engineRole,
 };
 
 /** Roles that the contract names and that this version can't run yet. */
 export const rolesToCome: Readonly<Record<string, string>> = {
   kb: 'the knowledge base server',
-  engine: 'the knowledge base engine',
 };

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { StagedOriginal } from '../../storage/ingestion.ts';
 import type { LocalEngine } from '../create-engine.ts';
@@ -98,7 +98,7 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
   });
 }
 
-function openForm(request: IncomingMessage): Busboy {
+function openForm(request: IncomingMessage): BusboyInstance {
   try {
     // Whether there is a content type was looked at before.
     return new Busboy({

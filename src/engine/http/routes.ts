@@ -52,11 +52,10 @@ const selection = z.object({
   force: z.boolean().nullish(),
 });
 const bulkTagsBody = selection.extend({ add: names.nullish(), remove: names.nullish() });
-/** `tags` chooses the documents elsewhere; here it is what they get. */
-const bulkSetTagsBody = selection.omit({ tags: true }).extend({
-  tags: names,
-  filter_tags: names.nullish(),
-});
+/** `tags` chooses the documents, as everywhere, where `set_tags` says what they get; alone, it is what they get. */
+const bulkSetTagsBody = selection
+  .extend({ set_tags: names.nullish() })
+  .refine(({ tags, set_tags: wanted }) => Boolean(tags ?? wanted), { path: ['set_tags'], error: 'is needed' });
 
 /** Every endpoint of the API (contract §6). */
 export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
@@ -139,8 +138,10 @@ export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
       {
         POST: change(
           answer(async ({ engine, request }) => {
-            const { tags, filter_tags: filter, ...chosen } = present(await readJson(request, bulkSetTagsBody));
-            return engine.bulkSetTags({ ...chosen, tags: filter }, tags);
+            const { tags, set_tags: wanted, ...chosen } = present(await readJson(request, bulkSetTagsBody));
+            return wanted === undefined
+              ? engine.bulkSetTags(chosen, tags ?? [])
+              : engine.bulkSetTags({ ...chosen, tags }, wanted);
           }),
         ),
       },
