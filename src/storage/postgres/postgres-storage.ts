@@ -3,7 +3,8 @@ import { createConnections, numberOf, type PostgresConfig, textOf } from './conn
 import { createEntryStore } from './entries.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { createNoteStore } from './notes.ts';
-import { createPassageStore } from './passages.ts';
+import { createPassageStore, matchingPassages } from './passages.ts';
+import { createVectorRows } from './vectors.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
@@ -15,14 +16,23 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     throw error;
   }
   const now = deps.now ?? (() => new Date());
+  const entries = createEntryStore(connections, now);
   return {
     backend: 'postgres',
     notes: createNoteStore(connections, now),
-    entries: createEntryStore(connections, now),
+    entries,
     passages: {
       context: createPassageStore(connections, 'context'),
       kb: createPassageStore(connections, 'kb'),
       notes: createPassageStore(connections, 'notes'),
+    },
+    vectors: {
+      context: { ...createVectorRows(connections, 'context'), matching: entries.matching },
+      kb: {
+        ...createVectorRows(connections, 'kb'),
+        matching: (filter, options) =>
+          connections.read((statements) => matchingPassages(statements, 'kb', filter), options),
+      },
     },
     describe: () =>
       connections.read(async (statements) => {
