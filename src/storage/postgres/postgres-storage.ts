@@ -1,4 +1,5 @@
 import type { Storage, StorageDeps } from '../storage.ts';
+import { checkContent } from './check-content.ts';
 import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
 import { createEntryStore } from './entries.ts';
 import { migrate, schemaVersion } from './migrate.ts';
@@ -44,16 +45,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
         const schema = await schemaVersion(statements);
         return { backend: 'postgres', version: textOf(row, 'version'), schema, bytes: numberOf(row, 'bytes') };
       }),
-    check: () =>
-      connections.read(async (statements) => {
-        const [row = {}] = await statements.query(
-          `SELECT count(*) FILTER (WHERE t.key IS NULL) AS missing FROM carrel.notes n
-           LEFT JOIN carrel.note_terms t ON t.key = n.key`,
-        );
-        return numberOf(row, 'missing') === 0
-          ? []
-          : ['The full-text index of notes does not agree with what is stored.'];
-      }),
+    check: () => connections.read(checkContent),
     close: () => connections.close(),
   };
 }
