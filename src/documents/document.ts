@@ -57,6 +57,8 @@ export interface Member {
   name: string;
   kind: DocumentKind;
   codeLanguage?: string;
+  /** Where the line that names it begins. */
+  headingStart: number;
   /** Its part of `text`, without the heading that names it. `end` is the first unit behind it. */
   start: number;
   end: number;

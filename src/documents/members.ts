@@ -61,15 +61,17 @@ export async function joinMembers(
       if (contentType !== undefined) source.contentType = contentType;
       const own = await context.read(source, { ...limits, textCharsMax: charsLeft, softTimeoutMs: timeLeft });
       if (own.text === '') continue;
+      const headingStart = length + (length > 0 ? 2 : 0);
       const start = length + heading.length;
       parts.push(heading, own.text);
       length = start + own.text.length;
       // What the member before said of pages and lines ends where its text does.
-      if (marks.length > 0) marks.push({ offset: start - heading.length });
+      if (marks.length > 0) marks.push({ offset: headingStart });
       if (own.marks[0]?.offset !== 0) marks.push({ offset: start });
       for (const mark of own.marks) marks.push({ ...mark, offset: start + mark.offset });
       const { kind, codeLanguage } = own;
-      joined.members.push({ name: label, kind, ...(codeLanguage ? { codeLanguage } : {}), start, end: length });
+      const language = codeLanguage === undefined ? {} : { codeLanguage };
+      joined.members.push({ name: label, kind, ...language, headingStart, start, end: length });
       joined.truncated ||= own.truncated;
     } catch (error) {
       if (joined.omitted.length < omittedMax) joined.omitted.push(omission(label, error));

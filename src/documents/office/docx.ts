@@ -14,8 +14,9 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   const flow = createFlow(options.charsMax);
   const body = createBody(flow, styles);
   document.walk(document.main, skipping(notShown, body.handler));
-  readNotes(document, partOf('footnotes'), 'Note', flow, styles);
-  readNotes(document, partOf('endnotes'), 'Endnote', flow, styles);
+  for (const kind of ['footnote', 'endnote'] as const) {
+    readNotes(document, partOf(`${kind}s`), flow, styles, (id) => body.noteNumber(kind, id));
+  }
   const described = document.describe();
   return {
     ...described,
@@ -50,9 +51,9 @@ interface Paragraph {
 function readNotes(
   document: OoxmlPackage,
   part: string | undefined,
-  label: string,
   flow: Flow,
   styles: DocxStyles,
+  numberOf: (id: string) => number,
 ): void {
   const { handler } = createBody(flow, styles);
   let isNote = false;
@@ -62,7 +63,7 @@ function readNotes(
       open(name, attributes) {
         if (name === 'footnote' || name === 'endnote') {
           isNote = attributeOf(attributes, 'type') === undefined;
-          if (isNote) flow.addText(`${label} ${attributeOf(attributes, 'id') ?? ''}: `);
+          if (isNote) flow.addText(`Note ${numberOf(attributeOf(attributes, 'id') ?? '')}: `);
         } else if (isNote) handler.open?.(name, attributes);
       },
       close(name) {
@@ -77,7 +78,14 @@ function readNotes(
   );
 }
 
-function createBody(flow: Flow, styles: DocxStyles): { handler: XmlHandler; title(): string | null } {
+interface Body {
+  handler: XmlHandler;
+  title(): string | null;
+  /** Ids are arbitrary: readers count notes as they come. */
+  noteNumber(kind: string, id: string): number;
+}
+
+function createBody(flow: Flow, styles: DocxStyles): Body {
   const open: Paragraph[] = [];
   const lists = createLists(styles);
   let inRun = 0;
@@ -85,6 +93,13 @@ function createBody(flow: Flow, styles: DocxStyles): { handler: XmlHandler; titl
   let columns = 1;
   let title: string | null = null;
   let titleText = '';
+  const notes = new Map<string, number>();
+  const noteNumber = (kind: string, id: string) => {
+    const key = `${kind} ${id}`;
+    const number = notes.get(key) ?? notes.size + 1;
+    notes.set(key, number);
+    return number;
+  };
 
   const end = () => {
     const paragraph = open.at(-1);
@@ -141,10 +156,8 @@ function createBody(flow: Flow, styles: DocxStyles): { handler: XmlHandler; titl
           addText('-');
           break;
         case 'footnoteReference':
-          addText(` (note ${attributeOf(attributes, 'id') ?? ''})`);
-          break;
         case 'endnoteReference':
-          addText(` (endnote ${attributeOf(attributes, 'id') ?? ''})`);
+          addText(` (note ${noteNumber(name.slice(0, -'Reference'.length), attributeOf(attributes, 'id') ?? '')})`);
           break;
         case 'tbl':
           flow.openTable();
@@ -175,7 +188,7 @@ function createBody(flow: Flow, styles: DocxStyles): { handler: XmlHandler; titl
     },
     isDone: () => flow.isFull,
   };
-  return { handler, title: () => title };
+  return { handler, title: () => title, noteNumber };
 }
 
 /** Word has no lists, only paragraphs with a list's number and a level: the items above and the count come from here. */

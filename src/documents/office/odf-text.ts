@@ -6,6 +6,8 @@ import type { OdfStyles } from './odf-styles.ts';
 /** Blanks that one `text:s` may stand for. */
 const blanksMax = 100;
 const notesMax = 10_000;
+/** Repeated on every slide. */
+const furniture = new Set(['page-number', 'date-time', 'header', 'footer']);
 
 interface List {
   style: string;
@@ -26,13 +28,15 @@ export function createOdfText(
   const frames: string[] = [];
   const spans: number[] = [];
   let list: List | null = null;
+  // The last item with text on each level. Slides have a list for each point, and the deeper ones lie in empty items.
+  let filled: (Container | undefined)[] = [];
   let paragraphs = 0;
   let slides = 0;
   let endNote: (() => string) | undefined;
   let speaks = false;
 
   const addText = (text: string) => {
-    if (paragraphs > 0) flow.addText(text);
+    if (paragraphs > 0 && !furniture.has(frames.at(-1) ?? '')) flow.addText(text);
   };
   const openParagraph = (heading: number) => {
     // A frame in the middle of a paragraph holds paragraphs of its own.
@@ -44,6 +48,7 @@ export function createOdfText(
   };
   const endParagraph = () => {
     const heading = headings.at(-1) ?? 0;
+    filled = list?.item ? [...filled.slice(0, list.level - 1), list.item] : [];
     flow.endParagraph(heading > 0 ? { heading } : { inside: list?.item ?? null });
   };
   const headingOf = (attributes: XmlAttributes): number => {
@@ -74,7 +79,7 @@ export function createOdfText(
           list = openList(list, attributes);
           break;
         case 'list-item':
-          if (list) openItem(list, styles);
+          if (list) openItem(list);
           break;
         case 'note-citation':
           addText(' (note ');
@@ -101,6 +106,7 @@ export function createOdfText(
           break;
         case 'frame':
           frames.push(attributeOf(attributes, 'class') ?? '');
+          filled = [];
           break;
         case 'notes':
           speaks = true;
@@ -127,6 +133,12 @@ export function createOdfText(
   };
   return { handler, slides: () => slides, finish };
 
+  function openItem(opened: List): void {
+    opened.number += 1;
+    const parent = filled.slice(0, opened.level - 1).findLast((item) => item !== undefined) ?? null;
+    opened.item = listItem(parent, styles.isNumbered(opened.style, opened.level) ? opened.number : null);
+  }
+
   function closeNote(): void {
     const text = endNote?.() ?? '';
     endNote = undefined;
@@ -145,9 +157,4 @@ export function createOdfText(
 function openList(outer: List | null, attributes: XmlAttributes): List {
   const style = attributeOf(attributes, 'style-name') ?? outer?.style ?? '';
   return { style, number: 0, item: outer?.item ?? null, outer, level: (outer?.level ?? 0) + 1 };
-}
-
-function openItem(list: List, styles: OdfStyles): void {
-  list.number += 1;
-  list.item = listItem(list.outer?.item ?? null, styles.isNumbered(list.style, list.level) ? list.number : null);
 }

@@ -6,6 +6,9 @@ export interface RtfBody {
   addText(text: string): void;
   /** The bullet or number that a list's item shows. */
   addMarker(text: string): void;
+  /** Footnotes come at the end, numbered. */
+  startNote(): void;
+  addNote(text: string): void;
   /** A control word of the body. */
   take(name: string, value: number | null): void;
   takeStyle(name: string, value: number | null): void;
@@ -14,14 +17,19 @@ export interface RtfBody {
   finish(): void;
 }
 
+const notesMax = 10_000;
+const noteUnitsMax = 20_000;
+
 export function createRtfBody(flow: Flow): RtfBody {
   const headings = new Map<number, number>();
+  const notes: string[] = [];
   let definition = { number: 0, level: -1, name: '' };
   let style = 0;
   let outline = -1;
   let listLevel = 0;
+  let indent = 0;
   let marker = '';
-  let isEmpty = true;
+  let line = '';
   let inTable = false;
   let table: 'none' | 'row' | 'between' = 'none';
   let items: (Container | undefined)[] = [];
@@ -30,27 +38,34 @@ export function createRtfBody(flow: Flow): RtfBody {
     addText(text) {
       if (text === '') return;
       if (table === 'between' && !inTable) closeTable();
-      const shown = isEmpty ? leadingMarker(text) : text;
-      if (shown.trim() !== '') isEmpty = false;
-      flow.addText(shown.replaceAll('\t', ' '));
+      line += text;
     },
     addMarker(text) {
       marker += text;
     },
+    startNote() {
+      if (notes.length < notesMax) notes.push('');
+      line += ` (note ${notes.length})`;
+    },
+    addNote(text) {
+      const note = notes.pop();
+      if (note !== undefined) notes.push(note.length < noteUnitsMax ? note + text : note);
+    },
     take(name, value) {
       if (name === 'par' || name === 'sect' || name === 'page') endParagraph();
       else if (name === 'pard') {
-        [style, outline, listLevel, inTable] = [0, -1, 0, false];
+        [style, outline, listLevel, indent, inTable] = [0, -1, 0, 0, false];
       } else if (name === 's') style = value ?? 0;
       else if (name === 'outlinelevel') outline = value ?? -1;
+      else if (name === 'li') indent = value ?? 0;
       else if (name === 'ilvl') listLevel = Math.min(Math.max(0, value ?? 0), 8);
       else if (name === 'intbl' || name === 'trowd') openRow(name === 'intbl');
       else if (name === 'cell') {
         openRow(true);
+        endParagraph();
         flow.closeCell();
         flow.openCell();
-        [marker, isEmpty] = ['', true];
-      } else if (name === 'nestcell') flow.addText(' ');
+      } else if (name === 'nestcell') line += ' ';
       else if (name === 'row' && table === 'row') table = 'between';
     },
     takeStyle(name, value) {
@@ -70,14 +85,21 @@ export function createRtfBody(flow: Flow): RtfBody {
     finish() {
       endParagraph();
       closeTable();
+      for (const [index, note] of notes.entries()) {
+        flow.addText(`Note ${index + 1}: ${note.replace(/\s+/g, ' ').trim()}`);
+        flow.endParagraph();
+      }
     },
   };
 
   function endParagraph(): void {
     const heading = outline >= 0 && outline < 9 ? outline + 1 : (headings.get(style) ?? 0);
-    if (table === 'none' && heading > 0) flow.endParagraph({ heading });
-    else flow.endParagraph({ inside: isEmpty ? null : item() });
-    [marker, isEmpty] = ['', true];
+    const isHeading = table === 'none' && heading > 0;
+    if (!isHeading && marker.trim() === '') takeWrittenMarker();
+    flow.addText(line.replaceAll('\t', ' '));
+    if (isHeading) flow.endParagraph({ heading });
+    else flow.endParagraph({ inside: line.trim() === '' ? null : item() });
+    [marker, line] = ['', ''];
   }
 
   function item(): Container | null {
@@ -92,12 +114,13 @@ export function createRtfBody(flow: Flow): RtfBody {
     return made;
   }
 
-  /** Some programs write the bullet as text before a tab. */
-  function leadingMarker(text: string): string {
-    const bullet = /^\s*([•◦▪·])\s*/.exec(text);
-    if (!bullet || marker !== '') return text;
-    marker = bullet[1] ?? '';
-    return text.slice(bullet[0].length);
+  /** Some programs write the bullet or number as text before a tab, and the level as an indent of so many twips. */
+  function takeWrittenMarker(): void {
+    const written = /^\s*([•◦▪·–]|\d{1,4}[.)])\s*\t\s*/.exec(line);
+    if (!written) return;
+    marker = written[1] ?? '';
+    line = line.slice(written[0].length);
+    listLevel = Math.min(Math.max(0, Math.round(indent / 360) - 1), 8);
   }
 
   function openRow(isInside: boolean): void {

@@ -37,6 +37,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     if (group.to === 'body') body.addText(text);
     else if (group.to === 'style') body.nameStyle(text);
     else if (group.to === 'marker') body.addMarker(text);
+    else if (group.to === 'note') body.addNote(text);
     else if (group.to !== 'fonts') append(fields, group.to, text);
   };
   const flushBytes = () => {
@@ -98,7 +99,10 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
 
   function takeWord(name: string, value: number | null): void {
     const destination = destinations.get(name);
-    if (destination !== undefined && (group.to !== 'none' || name === 'shptxt')) group.to = destination;
+    if (destination !== undefined && (group.to !== 'none' || name === 'shptxt')) {
+      group.to = destination;
+      if (destination === 'note') body.startNote();
+    }
     // A destination that only newer readers know, marked so that others pass it over.
     else if (isStarred && !readStarred.has(name)) group.to = 'none';
     isStarred = false;
@@ -116,6 +120,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     else if (characters.has(name)) addText(characters.get(name) ?? '');
     else if (group.to === 'style') body.takeStyle(name, value);
     else if (group.to === 'body') body.take(name, value);
+    else if (group.to === 'note' && name === 'par') body.addNote(' ');
   }
 }
 
@@ -133,6 +138,7 @@ const destinations = new Map<string, string>([
   ['stylesheet', 'style'],
   ['listtext', 'marker'],
   ['pntext', 'marker'],
+  ['footnote', 'note'],
   ['result', 'body'],
   ['shptxt', 'body'],
 ]);
