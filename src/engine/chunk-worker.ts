@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parentPort } from 'node:worker_threads';
 import type { NewChunk } from '../storage/documents.ts';
-import { chunkDocument, type TextToChunk } from './chunk-document.ts';
+import { placedChunks, type TextToChunk } from './placed-chunks.ts';
 
 /** A thread of its own, because a book takes longer than those who are being served can wait. */
 export interface ChunkCall extends TextToChunk {
@@ -21,7 +21,7 @@ port.on('message', ({ id, ...given }: ChunkCall) => {
 
 function reply(id: number, given: TextToChunk): ChunkReply {
   try {
-    return { id, chunks: chunkDocument(given) };
+    return { id, chunks: placedChunks(given) };
   } catch (error) {
     return { id, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }

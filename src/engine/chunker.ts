@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { CarrelError } from '../base/errors.ts';
 import type { NewChunk } from '../storage/documents.ts';
-import { chunkDocument, type TextToChunk } from './chunk-document.ts';
 import type { ChunkCall, ChunkReply } from './chunk-worker.ts';
+import { placedChunks, type TextToChunk } from './placed-chunks.ts';
 
 export interface Chunker {
   chunk(given: TextToChunk, signal?: AbortSignal): Promise<readonly NewChunk[]>;
@@ -26,7 +26,7 @@ export function createChunker(): Chunker {
   return {
     async chunk(given, signal) {
       signal?.throwIfAborted();
-      if (given.text.length <= shortUnits) return chunkDocument(given);
+      if (given.text.length <= shortUnits) return placedChunks(given);
       worker ??= start();
       lastId += 1;
       const id = lastId;

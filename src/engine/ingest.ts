@@ -5,9 +5,9 @@ import type { Extractor } from '../documents/extractor.ts';
 import type { NewChunk } from '../storage/documents.ts';
 import type { ClaimedJob, PhaseProgress } from '../storage/ingestion.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { TextToChunk } from './chunk-document.ts';
 import type { Chunker } from './chunker.ts';
 import { titleOfNote } from './given.ts';
+import type { TextToChunk } from './placed-chunks.ts';
 
 export interface IngestDeps {
   readonly storage: Storage;
@@ -75,7 +75,7 @@ async function prepare(job: ClaimedJob, { signal, report }: IngestCall, deps: In
   if (job.crashes >= crashesMax) throw poisonous(job.crashes);
   const given = await textOf(job, { signal, report }, deps);
   report({ phase: 'chunking' });
-  const bare = await deps.chunker.chunk(given, signal);
+  const bare = await deps.chunker.chunk(given.content, signal);
   if (bare.length === 0) throw new CarrelError('no_text_in_document', 'The file holds no text that could be searched.');
   report({ phase: 'embedding', done: 0, total: bare.length });
   const chunks = await deps.embedChunks(bare, given.title, {
@@ -88,7 +88,8 @@ async function prepare(job: ClaimedJob, { signal, report }: IngestCall, deps: In
   return { title, docType, contentType, language, details, chunks };
 }
 
-interface GivenText extends TextToChunk {
+interface GivenText {
+  readonly content: TextToChunk;
   readonly title: string;
   readonly docType: string;
   readonly contentType: string;
@@ -105,7 +106,7 @@ async function textOf(
   if (note !== undefined) {
     const derivedTitle = job.title === undefined;
     return {
-      ...textOfNote(note),
+      content: textOfNote(note),
       title: job.title ?? titleOfNote(note),
       docType: job.docType ?? 'note',
       contentType: job.contentType,
@@ -115,14 +116,9 @@ async function textOf(
   }
   report({ phase: 'extracting' });
   const bytes = await readOriginal(job.contentHash, deps);
-  const extracted = await deps.extractor.extract(
-    { bytes, contentType: job.contentType, url: job.filename, mode: 'markdown', whole: false },
-    { signal },
-  );
+  const extracted = await deps.extractor.extract({ bytes, filename: job.filename, mode: 'markdown' }, { signal });
   return {
-    text: extracted.text,
-    marks: [],
-    members: [],
+    content: contentOf(extracted),
     title: job.title ?? extracted.title ?? job.filename,
     docType: job.docType ?? extracted.kind,
     contentType: job.contentType,
@@ -131,14 +127,18 @@ async function textOf(
   };
 }
 
+function contentOf({ text, kind, codeLanguage, marks, members }: ExtractedDocument): TextToChunk {
+  return { text, kind, marks, ...(codeLanguage ? { codeLanguage } : {}), ...(members ? { members } : {}) };
+}
+
 /** A note is its own original, line by line. */
 export function textOfNote(text: string): TextToChunk {
-  return { text, marks: [{ offset: 0, line: 1 }], members: [] };
+  return { text, kind: 'markdown', marks: [{ offset: 0, line: 1 }] };
 }
 
 function detailsOf(extracted: ExtractedDocument): Record<string, unknown> {
-  const { kind, byline, published, pages, truncated } = extracted;
-  const details = { kind, byline, published, pages };
+  const { kind, codeLanguage, byline, published, pages, truncated, omitted } = extracted;
+  const details = { kind, code_language: codeLanguage, byline, published, pages, omitted };
   const known = Object.entries(details).filter(([, value]) => value !== undefined && value !== null);
   return { ...Object.fromEntries(known), ...(truncated ? { truncated } : {}) };
 }

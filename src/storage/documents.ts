@@ -1,4 +1,5 @@
 import type { ReadOptions } from './storage.ts';
+import type { TextVectors } from './vectors.ts';
 
 /**
  * The documents of the knowledge base. Their chunks are passages of the corpus `kb`, written in the same transaction as
@@ -50,6 +51,8 @@ export interface NewChunk {
   /** From the outermost to the nearest. */
   readonly headings: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Where it was embedded before it is stored. */
+  readonly vectors?: TextVectors | undefined;
 }
 
 export interface StoredChunk {

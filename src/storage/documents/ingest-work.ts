@@ -3,7 +3,7 @@ import { lock } from '../entries/idempotency.ts';
 import { numberOf, optionalTextOf, query, textOf } from '../entries/work.ts';
 import type { FinishOutcome, FinishRequest } from '../ingestion.ts';
 import { storable } from '../notes.ts';
-import type { Passage } from '../passages.ts';
+import type { NewPassage } from '../passages.ts';
 import { createAudit } from './audit.ts';
 import { documentsOf, jobOf } from './document-rows.ts';
 import { type DocumentDialect, type DocumentWork, labelsOf, parentOf, tablesOf } from './document-work.ts';
@@ -98,7 +98,7 @@ export function createIngestWork(dialect: DocumentDialect): IngestWork {
     fresh: readonly NewChunk[],
   ): DocumentWork<void> {
     const passages = fresh.map(
-      ({ text, headings }, position): Passage => ({
+      ({ text, headings, vectors }, position): NewPassage => ({
         // Ties of a ranking are broken by these, so they sort like the numbers they hold.
         id: `${String(id).padStart(12, '0')}:${String(position).padStart(6, '0')}`,
         position,
@@ -106,6 +106,7 @@ export function createIngestWork(dialect: DocumentDialect): IngestWork {
         headings,
         body: text,
         labels,
+        vectors,
       }),
     );
     yield (engine) => engine.writePassages({ parent: parentOf(id), passages });

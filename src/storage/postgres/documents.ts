@@ -11,7 +11,7 @@ import { runInTurn } from '../entries/work.ts';
 import type { Connections, Statements } from './connections.ts';
 import { bound, numbered, postgresDialect } from './entries.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
-import type { PassageWrites } from './passages.ts';
+import type { PassageWriter } from './passages.ts';
 
 const documentDialect: DocumentDialect = {
   ...postgresDialect,
@@ -21,7 +21,7 @@ const documentDialect: DocumentDialect = {
 
 export function createDocumentRunner(
   connections: Connections,
-  passages: PassageWrites,
+  passages: PassageWriter,
   now: () => Date,
 ): DocumentRunner {
   const operations = createDocumentOperations(documentDialect);
@@ -45,7 +45,7 @@ export function createDocumentRunner(
   };
 }
 
-function createEngine(statements: Statements, passages: PassageWrites): DocumentEngine {
+function createEngine(statements: Statements, passages: PassageWriter): DocumentEngine {
   return {
     query: (sql, values) => statements.query(numbered(sql), values.map(bound)),
     writePassages: (document) => passages.replace(statements, [document]),

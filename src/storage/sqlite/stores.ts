@@ -6,6 +6,7 @@ import { createEntryTable, type EntryTable } from './entries.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
 import { createPassageTables, type PassageTables } from './passages.ts';
+import { createVectorTables, type VectorTables } from './vectors.ts';
 
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
 export interface SqliteStores {
@@ -13,6 +14,7 @@ export interface SqliteStores {
   readonly entries: EntryTable;
   readonly passages: PassageTables;
   readonly documents: DocumentTable;
+  readonly vectors: VectorTables;
   readonly upkeep: Upkeep;
 }
 
@@ -21,13 +23,14 @@ export interface Upkeep {
   check(): string[];
 }
 
-export function createStores(database: Database, documentsDir: string): SqliteStores {
+export function createStores(database: Database, documentsDir = ''): SqliteStores {
   const passages = createPassageTables(database);
   return {
     notes: createNoteTable(database),
     entries: createEntryTable(database),
     passages,
     documents: createDocumentTable(database, passages, documentsDir),
+    vectors: createVectorTables(database),
     upkeep: createUpkeep(database),
   };
 }
