@@ -58,8 +58,11 @@ export function createEntryOverview(dialect: Dialect): EntryOverview {
         topTags: tags.slice(0, tagsNamed),
         summaries: yield* count(`${table('entries')} o WHERE o.summary IS NOT NULL AND o.deleted_at IS NULL`),
         indexed: numberOf(indexed, 'total'),
-        embedded: yield* count(`${table('embeddings')} WHERE model = ?`, model ?? ''),
-        vectors: yield* count(`${table('vectors')} WHERE model = ?`, model ?? ''),
+        embedded: yield* countEmbedded(model, users + agents),
+        vectors: yield* count(
+          `${table('vectors')} WHERE model = (SELECT key FROM ${table('models')} WHERE name = ?)`,
+          model ?? '',
+        ),
       };
     },
   };
@@ -76,12 +79,18 @@ export function createEntryOverview(dialect: Dialect): EntryOverview {
       .sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
   }
 
+  function* countEmbedded(model: string | undefined, total: number): Work<number> {
+    const [known] = yield* query(`SELECT key FROM ${table('models')} WHERE name = ?`, model ?? '');
+    if (known === undefined) return 0;
+    return total - (yield* count(`${table('unembedded')} WHERE model = ?`, numberOf(known, 'key')));
+  }
+
   function ofRemoved(part: 'tags' | 'images'): string {
     // A cross join, because SQLite then takes the entries first, of which there are few.
     return `${table('entries')} o CROSS JOIN ${table(part)} p WHERE p.entry = o.key AND o.deleted_at IS NOT NULL`;
   }
 
-  function* count(from: string, ...values: string[]): Work<number> {
+  function* count(from: string, ...values: (string | number)[]): Work<number> {
     const [row = {}] = yield* query(`SELECT count(*) AS total FROM ${from}`, ...values);
     return numberOf(row, 'total');
   }

@@ -18,7 +18,6 @@ export interface EntryParts {
   writeWords(entry: number, text: string): Work<void>;
   addWords(entry: number, text: string): Work<void>;
   removeWords(entries: readonly number[]): Work<void>;
-  removeVectors(entries: readonly number[]): Work<void>;
 }
 
 /** Rows that go into one statement. */
@@ -58,11 +57,6 @@ export function createEntryParts(dialect: Dialect): EntryParts {
     },
     addWords,
     removeWords,
-    *removeVectors(entries) {
-      const list = { list: entries };
-      yield* query(`DELETE FROM ${table('vectors')} WHERE entry IN (${dialect.integers})`, list);
-      yield* query(`DELETE FROM ${table('embeddings')} WHERE entry IN (${dialect.integers})`, list);
-    },
   };
 
   function* addFields(entries: readonly { entry: number; metadata: Metadata }[], index: FieldIndex): Work<void> {

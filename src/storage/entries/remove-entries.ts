@@ -36,7 +36,6 @@ export function createEntryRemovals(dialect: Dialect): EntryRemovals {
         const ids = idsOf(rows);
         yield* query(`UPDATE ${entries} SET deleted_at = ? WHERE key IN (${dialect.integers})`, now, { list: ids });
         yield* parts.removeWords(ids);
-        yield* parts.removeVectors(ids);
         yield* counts.recount(threadsOf(rows));
         yield* purge(now);
         return outcome(ids);

@@ -164,7 +164,6 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
     );
     yield* summaryWanted ? parts.wantSummary(id) : parts.dropSummary(id);
     yield* parts.writeWords(id, text);
-    yield* parts.removeVectors([id]);
   }
 }
 

@@ -1,6 +1,7 @@
 import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
+import { vectorSchema } from './vector-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
 
 /**
@@ -26,5 +27,6 @@ export const migrations: readonly string[] = [
   `,
   ['context', 'kb', 'notes'].map(passageSchema).join(''),
   entrySchema(),
+  vectorSchema(),
   entryHistorySchema(),
 ];

@@ -1,11 +1,11 @@
 import type { Logger } from '../../base/log.ts';
 import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
+import { createMeaning } from '../../search/meaning/meaning.ts';
 import type { SummaryProvider } from '../../search/summaries/summary-provider.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { ContextParts } from './context-parts.ts';
 import type { ContextConfig } from './context-slice.ts';
-import { createEntryMeaning } from './entry-meaning.ts';
 import { createEntryResources } from './entry-resources.ts';
 import { createEntrySource } from './entry-source.ts';
 import { createEntrySummaries } from './entry-summaries.ts';
@@ -57,7 +57,9 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const { storage, embeddings, log } = deps;
   const { entries, metrics } = meterEntries(storage.entries);
   const usesMeaning = config.semanticSearch !== 'false' && embeddings !== undefined;
-  const meaning = usesMeaning ? createEntryMeaning({ entries, provider: embeddings, log }) : undefined;
+  const meaning = usesMeaning
+    ? createMeaning({ vectors: storage.vectors.context, provider: embeddings, log })
+    : undefined;
   const words = config.fullTextSearch !== 'false';
   const local = extractiveSummaries(config);
   const summaries =
