@@ -25,6 +25,7 @@ interface Budgeted {
 export function fitBudget<Item extends Budgeted>(
   entries: readonly Item[],
   budget: number | undefined,
+  then: { readonly as_of?: string | undefined } = {},
 ): { entries: Item[]; report: { budget?: BudgetReport } } {
   if (budget === undefined) return { entries: [...entries], report: {} };
   const kept: Item[] = [];
@@ -40,7 +41,7 @@ export function fitBudget<Item extends Budgeted>(
     }
     if (full) continue;
     full = true;
-    const shortened = cutText(entry, budget - used - costOf({ ...entry, text_content: '' }));
+    const shortened = cutText(entry, budget - used - costOf({ ...entry, text_content: '' }), then.as_of);
     if (shortened === undefined) continue;
     kept.push(shortened.entry);
     cut.push(shortened.note);
@@ -53,14 +54,15 @@ export function fitBudget<Item extends Budgeted>(
 
 const worthReadingTokens = 40;
 
-function cutText<Item extends Budgeted>(entry: Item, tokens: number) {
+function cutText<Item extends Budgeted>(entry: Item, tokens: number, asOf: string | undefined) {
   const total = Array.from(entry.text_content).length;
   const cost = estimateTokens(entry.text_content);
   if (tokens < worthReadingTokens || cost <= tokens) return undefined;
   // Texts are uneven, so the share that should fit is taken with some room.
   const chars = Math.floor(total * (tokens / cost) * 0.9);
   const text = Array.from(entry.text_content).slice(0, chars).join('');
-  const next = `read_context_range(context_id=${entry.id}, start_char=${chars})`;
+  const past = asOf === undefined ? '' : `, as_of=${JSON.stringify(asOf)}`;
+  const next = `read_context_range(context_id=${entry.id}, start_char=${chars}${past})`;
   return {
     entry: { ...entry, text_content: text },
     note: { id: entry.id, returned_chars: chars, total_chars: total, next },
