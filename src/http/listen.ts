@@ -9,6 +9,11 @@ export interface HttpListener {
   close(graceMs: number): Promise<void>;
 }
 
+export interface ListenOptions {
+  /** Requests whose body may be on its way longer than others'. Whoever reads it must notice when it stands still. */
+  mayTakeLong?(request: IncomingMessage): boolean;
+}
+
 /** A slow peer may hold a socket so long and no longer. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
@@ -20,12 +25,14 @@ export async function listen(
   host: string,
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
+  { mayTakeLong }: ListenOptions = {},
 ): Promise<HttpListener> {
   const busy = new WeakSet<Socket>();
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
+      // Node has one limit for all requests; ours is set below, for each.
+      requestTimeout: 0,
       keepAliveTimeout: 60_000,
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 32 * 1024,
@@ -33,6 +40,7 @@ export async function listen(
     (request, response) => {
       busy.add(request.socket);
       response.once('close', () => busy.delete(request.socket));
+      if (mayTakeLong?.(request) !== true) limitArrival(request);
       handle(request, response);
     },
   );
@@ -49,6 +57,17 @@ export async function listen(
     origin: `http://${formatAddress(server.address() as AddressInfo, host)}`,
     close: (graceMs) => closeServer(server, graceMs),
   };
+}
+
+/** Cuts off a request whose body takes too long to come. */
+function limitArrival(request: IncomingMessage): void {
+  if (request.complete) return;
+  const timer = setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, requestTimeoutMs);
+  const stop = (): void => clearTimeout(timer);
+  request.once('end', stop);
+  request.once('close', stop);
 }
 
 function bind(server: Server, host: string, port: number): Promise<void> {

@@ -30,7 +30,8 @@ export interface ServiceRequest {
 /** A body that is too large to hold. Its time limit is for standing still, not for the whole. */
 export interface ServiceStream {
   content: AsyncIterable<Uint8Array>;
-  size: number;
+  /** Undefined: it is sent in HTTP's own chunks. */
+  size: number | undefined;
 }
 
 export interface ServiceAnswer {
