@@ -6,8 +6,8 @@ import { CarrelError } from '../../../base/errors.ts';
 export interface LocalFile {
   filename: string;
   size: number;
-  /** Closes the file when it ends. */
   content: AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
 }
 
 /**
@@ -27,7 +27,12 @@ export async function openLocalFile(path: string, allowedRoots: readonly string[
     const again = await stat(await resolveInside(path, allowedRoots));
     if (opened.ino !== again.ino || opened.dev !== again.dev) throw notAllowed('The file changed while it was opened.');
     if (!opened.isFile()) throw notAllowed('Only regular files can be uploaded.');
-    return { filename: basename(real), size: opened.size, content: readExactly(file, opened.size) };
+    return {
+      filename: basename(real),
+      size: opened.size,
+      content: readExactly(file, opened.size),
+      close: () => file.close(),
+    };
   } catch (error) {
     await file.close();
     throw error;
@@ -47,18 +52,14 @@ async function resolveInside(path: string, allowedRoots: readonly string[]): Pro
 }
 
 async function* readExactly(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {
-  try {
-    let read = 0;
-    for await (const part of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
-      read += part.length;
-      if (read > size) break;
-      yield part;
-    }
-    if (read !== size) {
-      throw new CarrelError('upload_conflict', 'The file changed while it was read. Try again when it is at rest.');
-    }
-  } finally {
-    await file.close();
+  let read = 0;
+  for await (const part of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+    read += part.length;
+    if (read > size) break;
+    yield part;
+  }
+  if (read !== size) {
+    throw new CarrelError('upload_conflict', 'The file changed while it was read. Try again when it is at rest.');
   }
 }
 
