@@ -29,7 +29,7 @@ export interface Role {
    * For a role that has a configuration file of its own: reads it, and gives the role as that file wants it. The program's
    * own file is then not read.
    */
-  prepare?(flags: Flags, env: NodeJS.ProcessEnv): Role;
+  prepare?(flags: Flags, env: NodeJS.ProcessEnv): Promise<Role>;
   /** Things about the role's own file that are worth a line in the log. */
   warnings?: readonly string[];
   /** Where the role's log goes instead of the data folder. */

@@ -8,11 +8,8 @@ import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
-import { createContextToolset } from '../toolsets/context/toolset.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
-import { createFindToolset } from '../toolsets/find/toolset.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
-import { createResearchToolset } from '../toolsets/research/toolset.ts';
 import { openFessForServe } from './fess-role.ts';
 import { ownTargets } from './own-targets.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
@@ -36,8 +33,11 @@ const research: ToolsetModule = {
   name: 'research',
   slices: [storageSlice, researchSlice],
   async open({ config, log, shared }) {
-    const storage = await shared.storage();
-    const extractor = await shared.extractor();
+    const [storage, extractor, { createResearchToolset }] = await Promise.all([
+      shared.storage(),
+      shared.extractor(),
+      import('../toolsets/research/toolset.ts'),
+    ]);
     const close = async (): Promise<void> => {
       await Promise.all([storage.release(), extractor.release()]);
     };
@@ -60,8 +60,11 @@ const context: ToolsetModule = {
   name: 'context',
   slices: [storageSlice, embeddingSlice, contextSlice],
   async open({ config, log, shared }) {
-    const storage = await shared.storage();
-    const embeddings = config.of(embeddingSlice).provider === 'none' ? undefined : await shared.embeddings();
+    const [storage, embeddings, { createContextToolset }] = await Promise.all([
+      shared.storage(),
+      config.of(embeddingSlice).provider === 'none' ? undefined : shared.embeddings(),
+      import('../toolsets/context/toolset.ts'),
+    ]);
     const close = async (): Promise<void> => {
       await Promise.all([storage.release(), embeddings?.release()]);
     };
@@ -107,18 +110,20 @@ export async function openServed(config: Config, log: Logger, jobs: CallJobs): P
   // Alone, find still has sources to ask: those of every toolset, whose own tools are then not offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
   const context = { config, log, jobs, shared: createSharedParts(config) };
-  const opened: Toolset[] = [];
-  try {
-    for (const module of modules) {
-      const toolset = isFindAlone || wanted.has(module.name) ? await module.open(context) : undefined;
-      if (toolset) opened.push(isFindAlone ? { ...toolset, tools: [] } : toolset);
-    }
-  } catch (error) {
-    await Promise.allSettled(opened.map((toolset) => toolset.close?.()));
-    throw error;
+  // Together: while one waits for the database, another's code loads.
+  const opening = modules.filter(({ name }) => isFindAlone || wanted.has(name)).map((module) => module.open(context));
+  const settled = await Promise.allSettled(opening);
+  const toolsets = settled.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []));
+  const failed = settled.find((each) => each.status === 'rejected');
+  if (failed !== undefined) {
+    await Promise.allSettled(toolsets.map((toolset) => toolset.close?.()));
+    throw failed.reason;
   }
+  const opened = isFindAlone ? toolsets.map((toolset) => ({ ...toolset, tools: [] })) : toolsets;
   const sources = opened.flatMap((toolset) => toolset.sources ?? []);
-  return wanted.has(findName) && sources.length > 0 ? [...opened, createFindToolset(sources)] : opened;
+  if (!wanted.has(findName) || sources.length === 0) return opened;
+  const { createFindToolset } = await import('../toolsets/find/toolset.ts');
+  return [...opened, createFindToolset(sources)];
 }
 
 /** The toolsets that `serve` is to offer; a name that is none is refused. */

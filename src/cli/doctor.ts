@@ -7,7 +7,8 @@ import { makeFolder } from '../base/make-folder.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
-import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
+import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
@@ -42,7 +43,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
   const checks: Check[] = [{ name: 'node', ok: true, found: process.version }, await checkSqlite()];
   let config: Config;
   try {
-    config = loadRoleConfig(prepareRole(role, line.flags), line.flags);
+    config = loadRoleConfig(await prepareRole(role, line.flags), line.flags);
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
     return [

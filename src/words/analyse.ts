@@ -57,7 +57,13 @@ const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/
 const stemmable = /^[a-z]{3,}$/;
 const hangul = /^[\p{sc=Hangul}]+$/u;
 
-const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
+/** Made when first needed: its dictionaries take 10 ms to load. */
+let segmenter: Intl.Segmenter | undefined;
+
+function segments(run: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' });
+  return segmenter.segment(run);
+}
 
 function plainWord(word: string, start: number, emit: Emit): void {
   const end = start + word.length;
@@ -123,13 +129,13 @@ function pairs(run: string, start: number, emit: Emit): void {
     emit(clip(folded), start, end, true);
     return;
   }
-  for (const { segment, index } of segmenter.segment(run)) {
+  for (const { segment, index } of segments(run)) {
     if (segment.length > 2) emit(clip(fold(segment)), start + index, start + index + segment.length, true);
   }
 }
 
 function dictionaryWords(run: string, start: number, emit: Emit): void {
-  for (const { segment, index, isWordLike } of segmenter.segment(run)) {
+  for (const { segment, index, isWordLike } of segments(run)) {
     if (isWordLike) emit(clip(fold(segment)), start + index, start + index + segment.length, false);
   }
 }
