@@ -30,11 +30,16 @@ export async function setCollection(
   if (wanted.length > 0 && !document.tags.some(isCollectionTag)) {
     document = await engine.changeTags(id, { add: wanted }, options);
   }
-  const [, ...others] = document.tags.filter(isCollectionTag).sort();
-  if (others.length > 0) document = await engine.changeTags(id, { remove: others }, options);
-  if (document.tags.filter(isCollectionTag).length <= 1) return document;
+  for (let round = 0; round < roundsMax; round += 1) {
+    const [, ...others] = document.tags.filter(isCollectionTag).sort();
+    if (others.length === 0) return document;
+    document = await engine.changeTags(id, { remove: others }, options);
+  }
   throw new CarrelError(
     'engine_error',
     'The engine did not set the collection as asked. Look at the document with kb_get and try again.',
   );
 }
+
+/** One for each client that may come in between. */
+const roundsMax = 5;
