@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { analyse } from './analyse.ts';
+import { irregularEnglish } from './irregular-english.ts';
 import { termText } from './term-text.ts';
 
 test('the terms are those of the analysis, with a space at both ends', () => {
   assert.deepEqual(termText('The  running\tfoxes,\n(Foxes) ran.'), {
     main: ' the running foxes foxes ran ',
-    extra: ' run fox fox ',
+    extra: ' run fox fox run ',
     length: 5,
   });
   assert.deepEqual(termText(' … \0 - '), { main: '', extra: '', length: 0 });
@@ -43,6 +44,16 @@ test('pieces that are not one plain word are cut as the analysis cuts them', () 
     }),
     { numRuns: 2000 },
   );
+});
+
+test('every irregular form leads to the stem of its word, as in the analysis', () => {
+  const forms = [...irregularEnglish.keys()];
+  assert.deepEqual(termText(forms.join(' ')), plainly(forms.join(' ')));
+  assert.deepEqual(termText('I went; they Understood children'), {
+    main: ' i went they understood children ',
+    extra: ' go thei understand child ',
+    length: 5,
+  });
 });
 
 test('a text longer than the room for its terms, of long and short words, keeps all of them', () => {

@@ -1,5 +1,6 @@
 import { analyse } from './analyse.ts';
-import { stemBytes } from './stem-english.ts';
+import { irregularEnglish } from './irregular-english.ts';
+import { stemBytes, stemEnglish } from './stem-english.ts';
 
 /**
  * The analysed terms of one field as the databases store them: ` term term term `, with a space at both ends, so that a
@@ -99,6 +100,11 @@ function writeWord(text: string): void {
   if (kinds[word[0] ?? 0] === capital) word[0] = (word[0] ?? 0) | 0x20;
   main.writeBytes(word, length);
   if (!isStemmable || length < stemUnitsMin) return;
+  const irregular = irregularOf(length);
+  if (irregular !== undefined) {
+    extra.writeBytes(irregular, irregular.length);
+    return;
+  }
   const last = word[length - 1];
   const stemLength = stemBytes(word, 0, length);
   // A stem of the same length differs in its last letter, if at all.
@@ -106,6 +112,30 @@ function writeWord(text: string): void {
 }
 
 const word = new Uint8Array(plainUnitsMax);
+
+/** The stem of an irregular form, if the word is one. */
+function irregularOf(length: number): Uint8Array | undefined {
+  if (length > irregularUnitsMax) return undefined;
+  const found = irregularStems.get(hashOf(word, length));
+  if (found === undefined || found.form.length !== length) return undefined;
+  for (let at = 0; at < length; at += 1) if (found.form[at] !== word[at]) return undefined;
+  return found.stem;
+}
+
+/** Of the bytes of a word; no two irregular forms have the same. A string for each word would take longer. */
+function hashOf(bytes: Uint8Array, length: number): number {
+  let hash = length;
+  for (let at = 0; at < length; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
+  return hash;
+}
+
+const irregularUnitsMax = Math.max(...[...irregularEnglish.keys()].map((form) => form.length));
+const irregularStems = new Map(
+  [...irregularEnglish].map(([form, regular]) => {
+    const bytes = Buffer.from(form);
+    return [hashOf(bytes, bytes.length), { form: bytes, stem: Buffer.from(stemEnglish(regular)) }];
+  }),
+);
 
 const streamBytesMax = 1 << 20;
 

@@ -8,6 +8,7 @@ import type {
   TextsRequest,
   WordSearchRequest,
 } from '../entries.ts';
+import type { WeighedWords, WeighRequest } from '../word-index.ts';
 import type { EntryFilter } from './entry-filter.ts';
 import { entriesOf } from './entry-rows.ts';
 import { filterCondition, isOpen, weighedCondition } from './filter-condition.ts';
@@ -17,6 +18,7 @@ export interface EntryReads {
   get(request: GetRequest): Work<Entry[]>;
   list(request: ListRequest): Work<EntryPage>;
   searchWords(request: WordSearchRequest): Work<ScoredPage>;
+  weighWords(request: WeighRequest): Work<WeighedWords>;
   matching(request: EntryFilter): Work<number[]>;
   texts(request: TextsRequest): Work<EntryText[]>;
 }
@@ -47,6 +49,7 @@ export function createEntryReads(dialect: Dialect): EntryReads {
         plan: explain ? yield* planOf(select, condition.values) : undefined,
       };
     },
+    weighWords: (request) => ask((engine) => engine.weighWords(request)),
     *matching(filter) {
       const { sql, values } = filterCondition(filter, dialect);
       const rows = yield* query(`SELECT o.key FROM ${entries} o WHERE ${sql} ORDER BY o.key`, ...values);

@@ -93,11 +93,12 @@ export function createPassageStore(connections: Connections, corpus: Corpus): Pa
       }, options),
     search: ({ query, filter, ...page }, options) =>
       connections.read(async (statements) => {
-        const { found, total } = await words.find(statements, query, ownerFilter(filter ?? {}), page);
+        const { found, total, scoreMax } = await words.find(statements, query, ownerFilter(filter ?? {}), page);
         const keys = found.map(({ key }) => key);
         const rows = await rowsByKey(statements, 'key, id, parent, position', keys);
-        return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+        return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
       }, options),
+    weigh: (request, options) => connections.read((statements) => words.weigh(statements, request), options),
   };
 
   async function rowsByKey(

@@ -13,6 +13,7 @@ import {
   type StoredPassage,
 } from '../passages.ts';
 import { vectorCorpus } from '../vectors.ts';
+import type { WeighedWords, WeighRequest } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { writeVectors } from './vectors.ts';
 import { createWordIndex, type KeyFilter } from './word-index.ts';
@@ -24,6 +25,7 @@ export interface PassageTables {
   get(corpus: Corpus, keys: readonly number[]): StoredPassage[];
   between(corpus: Corpus, parent: string, first: number, last: number): StoredPassage[];
   search(corpus: Corpus, request: PassageSearch): PassagePage;
+  weigh(corpus: Corpus, request: WeighRequest): WeighedWords;
   /** The keys that the filter lets through, ascending. */
   matching(corpus: Corpus, filter: PassageFilter): Float64Array;
 }
@@ -44,6 +46,7 @@ export function createPassageTables(database: Database): PassageTables {
     get: (corpus, keys) => table(corpus).get(keys),
     between: (corpus, parent, first, last) => table(corpus).between(parent, first, last),
     search: (corpus, request) => table(corpus).search(request),
+    weigh: (corpus, request) => table(corpus).weigh(request),
     matching: (corpus, filter) => table(corpus).matching(filter),
   };
 }
@@ -82,13 +85,14 @@ function createPassageTable(database: Database, corpus: Corpus) {
         .flatMap(passageOf);
     },
     search({ query, filter, ...page }: PassageSearch): PassagePage {
-      const { found, total } = words.find(query, keyFilter(filter ?? {}), page);
+      const { found, total, scoreMax } = words.find(query, keyFilter(filter ?? {}), page);
       const rows = rowsByKey(
         'key, id, parent, position',
         found.map(({ key }) => key),
       );
-      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
     },
+    weigh: (request: WeighRequest): WeighedWords => words.weigh(request),
     matching(filter: PassageFilter): Float64Array {
       const { sql = `SELECT key FROM ${passages}`, values } = keyFilter(filter);
       const rows = database.all(`SELECT key FROM (${sql}) ORDER BY key`, ...values);
