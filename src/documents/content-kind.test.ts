@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zipOf } from '../../test/security/parsers/raw-zip.ts';
 import { isCarrelError } from '../base/errors.ts';
 import { contentKind } from './content-kind.ts';
 
@@ -76,7 +77,19 @@ test('a mail is known by fields that only mail has', () => {
   assert.equal(kind(mail, 'text/plain', 'notes.txt'), 'email');
   assert.equal(kind(`From a Mon Jan 5\n${mail.replaceAll('\r', '')}`), 'email');
   assert.equal(kind('From: the desk of Ada\nSubject: oil\n\nWe need oil.', 'text/plain'), 'text');
-  assert.equal(kind('words', '', 'note.eml'), 'email');
+  assert.equal(kind('Subject: oil\n\nWe need oil.', '', 'note.eml'), 'email');
+  assert.equal(kind('Just words\n\nWe need oil.', 'message/rfc822', 'note.eml'), 'text');
+});
+
+test('packages of programs that we do not read are refused as a whole', () => {
+  const parts = {
+    '[Content_Types].xml': '<Types><Override ContentType="application/vnd.ms-visio.drawing.main+xml"/></Types>',
+  };
+  assert.throws(() => contentKind(zipOf({ ...parts, 'visio/page1.xml': '<a>text</a>' })), {
+    message: /Export it as PDF/,
+  });
+  assert.throws(() => contentKind(zipOf({ 'Index/Document.iwa': 'x' })), { message: /Export it as PDF/ });
+  assert.equal(contentKind(zipOf({ 'a.xml': '<a>text</a>' })), 'zip');
 });
 
 test('a text that speaks of PDF is no PDF', () => {
