@@ -1,9 +1,7 @@
 import type { Config } from '../config/load.ts';
-import { createExtractor, type Extractor } from '../documents/extractor.ts';
-import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
+import type { Extractor } from '../documents/extractor.ts';
 import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
-import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
-import { formerProvider } from '../search/embeddings/former-provider.ts';
+import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { openConfiguredStorage } from './open-storage.ts';
@@ -19,7 +17,7 @@ export interface SharedParts {
   extractor(): Promise<Lease<Extractor>>;
   embeddings(): Promise<Lease<EmbeddingProvider>>;
   /** The provider of a model that was used before. */
-  formerEmbeddings(model: string): EmbeddingProvider | undefined;
+  formerEmbeddings(model: string): Promise<EmbeddingProvider | undefined>;
 }
 
 /** What one document may cost (security bar: five seconds, 256 MB), and how many are read at the same time. */
@@ -28,9 +26,24 @@ const extraction = { timeoutMs: 5_000, memoryMb: 256, workersMax: 2 };
 export function createSharedParts(config: Config): SharedParts {
   return {
     storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir)),
-    extractor: createLeases(async () => createExtractor(extraction)),
-    embeddings: createLeases(async () => createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)))),
-    formerEmbeddings: (model) => formerProvider(embeddingConfigOf(config.of(embeddingSlice)), model),
+    extractor: createLeases(async () => {
+      const { createExtractor } = await import('../documents/extractor.ts');
+      return createExtractor(extraction);
+    }),
+    embeddings: createLeases(async () => {
+      const [{ createEmbeddingProvider }, { embeddingConfigOf }] = await Promise.all([
+        import('../search/embeddings/create-embedding-provider.ts'),
+        import('../search/embeddings/embedding-config.ts'),
+      ]);
+      return createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)));
+    }),
+    async formerEmbeddings(model) {
+      const [{ formerProvider }, { embeddingConfigOf }] = await Promise.all([
+        import('../search/embeddings/former-provider.ts'),
+        import('../search/embeddings/embedding-config.ts'),
+      ]);
+      return formerProvider(embeddingConfigOf(config.of(embeddingSlice)), model);
+    },
   };
 }
 

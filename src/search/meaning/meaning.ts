@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { VectorStore } from '../../storage/vectors.ts';
@@ -26,6 +27,8 @@ export interface Meaning<Filter> {
 
 export interface MeaningRequest<Filter> {
   readonly text: string;
+  /** Of the text, where it is known already: a second search for the same text need not embed it again. */
+  readonly vector?: Float32Array | undefined;
   readonly limit: number;
   /** What the database can tell, in its own terms. */
   readonly filter?: Filter | undefined;
@@ -35,6 +38,8 @@ export interface MeaningRequest<Filter> {
 }
 
 export interface MeaningAnswer {
+  /** Of the text that was searched for. */
+  readonly vector: Float32Array;
   readonly matches: MeaningMatch[];
   readonly pending: number;
 }
@@ -43,8 +48,10 @@ export interface MeaningDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
   readonly provider: EmbeddingProvider;
   /** The provider of a model that was used before, by its name; undefined where it cannot be had any more. */
-  readonly providerOf?: ((model: string) => EmbeddingProvider | undefined) | undefined;
+  readonly providerOf?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
+  /** False: a search never waits for texts that are being embedded. For corpora in which many may be. */
+  readonly waits?: boolean;
 }
 
 /** Texts that a search waits for; they take a second or two. */
@@ -61,10 +68,11 @@ const settledMax = 64;
  * 3. When none waits, questions go to the new model, and the vectors of former ones are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
-  const { vectors, provider, log } = deps;
+  const { vectors, provider, log, waits = true } = deps;
   const main = createModelLane({ vectors, provider, log, ready: start, onDone });
   let former: ModelLane<Filter> | undefined;
   let started: Promise<void> | undefined;
+  const modelOfVector = new WeakMap<Float32Array, string>();
   let isChanging = true;
   let isClosed = false;
   /** Former lanes on their way out. */
@@ -126,18 +134,27 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const own = await vectors.state({ model: main.model });
     const last = models.findLast(({ model, vectors: count }) => model !== main.model && count > 0);
     if (own.pending === 0 || last === undefined) return;
-    const known = deps.providerOf?.(last.model);
+    const known = await deps.providerOf?.(last.model);
     log.info('texts are embedded with another model', { from: last.model, to: main.model, waiting: own.pending });
     if (known === undefined) return;
     former = createModelLane({ vectors, provider: known, log, ready: async () => {} });
   }
 
   async function searchIn(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<MeaningAnswer> {
-    const { text, limit, filter, allowed, signal } = request;
-    const [query] = await lane.provider.embed([text], { purpose: 'query', signal });
-    if (query === undefined) return { matches: [], pending: 0 };
+    const { limit, filter, allowed, signal } = request;
+    const vector = await vectorOf(lane, request);
     const pending = await settle(lane, signal);
-    return { matches: await lane.nearest.search(query, { limit, filter, allowed, signal }), pending };
+    return { matches: await lane.nearest.search(vector, { limit, filter, allowed, signal }), pending, vector };
+  }
+
+  /** One that came with an earlier answer may be of another model by now. */
+  async function vectorOf(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<Float32Array> {
+    const { text, vector: known, signal } = request;
+    if (known !== undefined && modelOfVector.get(known) === lane.model) return known;
+    const [vector] = await lane.provider.embed([text], { purpose: 'query', signal });
+    assert(vector, 'one vector for each text');
+    modelOfVector.set(vector, lane.model);
+    return vector;
   }
 
   async function settle(lane: ModelLane<Filter>, signal: AbortSignal): Promise<number> {
@@ -147,7 +164,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (pending === 0) return 0;
     lane.embedding.wake();
     // A long list is not worth waiting for.
-    if (pending > settledMax) return pending;
+    if (pending > settledMax || !waits) return pending;
     await lane.embedding.settled();
     return (await vectors.state({ model }, { signal })).pending;
   }

@@ -59,7 +59,7 @@ async function start(context: TestContext) {
     rmSync(folder, { recursive: true, force: true });
   });
   const open = (provider: EmbeddingProvider, known: EmbeddingProvider[] = []) => {
-    const providerOf = (name: string) => known.find((each) => each.name === name);
+    const providerOf = async (name: string) => known.find((each) => each.name === name);
     const meaning = createMeaning({ vectors: storage.vectors.context, provider, providerOf, log: silentLogger });
     opened.push(meaning);
     return meaning;

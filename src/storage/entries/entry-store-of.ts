@@ -21,8 +21,13 @@ export function entryStoreOf({ write, read }: EntryRunner): EntryStore {
     get: (request, options) => read('get', request, options),
     list: (request, options) => read('list', request, options),
     searchWords: (request, options) => read('searchWords', request, options),
+    weighWords: (request, options) => read('weighWords', request, options),
     matching: (request, options) => read('matching', request, options),
     texts: (request, options) => read('texts', request, options),
+    pastGaps: (request, options) => read('pastGaps', request, options),
+    indexFields: (request) => write('indexFields', request),
+    unsummarised: (request) => read('unsummarised', request, undefined),
+    putSummary: (request) => write('putSummary', request),
     threads: (request, options) => read('threads', request, options),
     statistics: (request, options) => read('statistics', request, options),
   };

@@ -1,0 +1,176 @@
+import type { ExtractMode, Mark, Reading } from '../document.ts';
+import type { Block, Cell, Container, Span } from '../html/blocks.ts';
+import { printMarkdown } from '../html/print-markdown.ts';
+import { printText } from '../html/print-text.ts';
+
+/** Collects what a word processor or presentation holds, in order, and prints it as pages are printed. */
+export interface Flow {
+  addText(text: string): void;
+  /** Ends the paragraph that is being collected. Inside of a table it is a part of its cell. */
+  endParagraph(shape?: { heading?: number; inside?: Container | null }): void;
+  openTable(): void;
+  openRow(): void;
+  openCell(): void;
+  /** `columns` is how many columns of the table the cell takes. */
+  closeCell(columns?: number): void;
+  closeTable(): void;
+  /** What follows lies on this page. */
+  startPage(page: number): void;
+  /** The title of a slide goes before its other text, wherever the file has it; a slide without one gets `title`. */
+  endSlide(title: string): void;
+  /** What follows is set aside, as a footnote in the middle of a paragraph is, until the function returned is called. */
+  setAside(): () => string;
+  /** More text than anybody asked for: reading can stop. */
+  readonly isFull: boolean;
+  /** The first heading of the highest level. */
+  readonly topHeading: string | null;
+  finish(): Pick<Reading, 'text' | 'marks' | 'truncated'>;
+}
+
+/** Columns that a cell can add by its span, and levels of lists that are shown. */
+const columnsMax = 64;
+const depthMax = 12;
+/** What a cell costs beside its text, so that a million empty ones are not free. */
+const cellUnits = 8;
+/** Blocks and rows are printed when so many have come: as objects they take many times the room of their text. */
+const blocksMax = 2000;
+const rowsMax = 2000;
+
+export function createFlow(mode: ExtractMode, charsMax: number): Flow {
+  const parts: string[] = [];
+  const marks: Mark[] = [];
+  let length = 0;
+  let page: number | undefined;
+  let blocks: Block[] = [];
+  let spans: Span[] = [];
+  let units = 0;
+  let tableDepth = 0;
+  let rows: Cell[][] = [];
+  let cell: Span[] | undefined;
+  let top: { level: number; text: string } | undefined;
+
+  return {
+    addText(text) {
+      if (text === '' || units > charsMax) return;
+      units += text.length;
+      spans.push(plainSpan(text));
+    },
+    endParagraph({ heading = 0, inside = null } = {}) {
+      if (cell) {
+        if (spans.length > 0) cell.push(...spans, plainSpan(' '));
+      } else if (spans.some((span) => span.text.trim() !== '')) {
+        units += 2;
+        if (heading > 0) pushHeading(Math.min(heading, 6));
+        else push({ kind: 'paragraph', spans, inside });
+      }
+      spans = [];
+    },
+    openTable() {
+      if (tableDepth === 0) this.endParagraph();
+      tableDepth += 1;
+    },
+    openRow() {
+      if (tableDepth !== 1) return;
+      if (rows.length >= rowsMax) printRows(rows[0]);
+      rows.push([]);
+    },
+    openCell() {
+      if (tableDepth === 1) cell = [];
+    },
+    closeCell(columns = 1) {
+      this.endParagraph();
+      if (tableDepth !== 1 || !cell) return;
+      const row = rows.at(-1);
+      row?.push({ spans: cell, head: false });
+      for (let extra = Math.min(columns, columnsMax - (row?.length ?? 0)) - 1; extra > 0; extra -= 1) {
+        row?.push({ spans: [], head: false });
+      }
+      units += cellUnits;
+      cell = undefined;
+    },
+    closeTable() {
+      tableDepth -= 1;
+      if (tableDepth <= 0) endTable();
+    },
+    startPage(number) {
+      printBlocks();
+      page = number;
+    },
+    endSlide(title) {
+      const index = blocks.findIndex((block) => block.kind === 'heading');
+      const [own] = index === -1 ? [] : blocks.splice(index, 1);
+      blocks.unshift(own ?? { kind: 'heading', level: 1, spans: [plainSpan(title)], inside: null });
+    },
+    setAside() {
+      const [outer, outerCell] = [spans, cell];
+      spans = [];
+      cell = [];
+      return () => {
+        const text = [...(cell ?? []), ...spans].map((span) => span.text).join('');
+        [spans, cell] = [outer, outerCell];
+        return text.replace(/\s+/g, ' ').trim();
+      };
+    },
+    get isFull() {
+      return units > charsMax;
+    },
+    get topHeading() {
+      return top?.text ?? null;
+    },
+    finish() {
+      // Reading may have stopped in the middle of a table.
+      if (tableDepth > 0) {
+        this.closeCell();
+        endTable();
+      }
+      this.endParagraph();
+      printBlocks();
+      return { text: parts.join('\n\n'), marks, truncated: units > charsMax };
+    },
+  };
+
+  function pushHeading(level: number): void {
+    if (!top || level < top.level) top = { level, text: spans.map((span) => span.text).join('') };
+    push({ kind: 'heading', level, spans, inside: null });
+  }
+
+  /** Printed between two blocks that no list holds together; a slide is printed whole, for its title comes first. */
+  function push(block: Block): void {
+    if (blocks.length >= blocksMax && page === undefined && !block.inside) printBlocks();
+    blocks.push(block);
+  }
+
+  function endTable(): void {
+    tableDepth = 0;
+    printRows(undefined);
+    cell = undefined;
+  }
+
+  /** `header` begins the rest of the table: its rows would mean nothing without it. */
+  function printRows(header: Cell[] | undefined): void {
+    const filled = rows.filter((row) => row.some(({ spans: held }) => held.some((span) => span.text.trim() !== '')));
+    // Office programs seldom mark the first row, and it nearly always names the columns.
+    if (filled.length > 0) push({ kind: 'table', rows: filled, headed: true, inside: null });
+    if (header && page === undefined) printBlocks();
+    rows = header ? [header] : [];
+  }
+
+  function printBlocks(): void {
+    const text = mode === 'markdown' ? printMarkdown(blocks) : printText(blocks);
+    blocks = [];
+    if (text === '') return;
+    if (page !== undefined) marks.push({ offset: length, page });
+    parts.push(text);
+    length += text.length + 2;
+  }
+}
+
+/** An item of a list below `parent`, or of a list that stands alone. A null number is a bullet. */
+export function listItem(parent: Container | null, number: number | null): Container {
+  if (parent && parent.depth >= depthMax) return { ...parent, number };
+  return { kind: 'item', number, parent, depth: (parent?.depth ?? 0) + 1 };
+}
+
+function plainSpan(text: string): Span {
+  return { text, bold: false, italic: false, code: false, struck: false, href: null, image: null };
+}

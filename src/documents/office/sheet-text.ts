@@ -1,0 +1,91 @@
+import type { ExtractMode, Reading } from '../document.ts';
+
+/**
+ * The rows of a workbook as tables under the names of its sheets, printed while they are read: a sheet may have a million
+ * cells, and an object for each would not fit. An empty row ends a table; the first row of each names its columns.
+ */
+export interface SheetText {
+  startSheet(name: string): void;
+  /** Cells from the first column on. Empty ones at the end are left out. */
+  addRow(cells: readonly string[]): void;
+  readonly isFull: boolean;
+  finish(): Pick<Reading, 'text' | 'truncated'>;
+}
+
+/** Wider than any table that people read; dimensions that a file declares are not looked at. */
+export const columnsMax = 1024;
+
+/** What a cell may hold in the programs that write such files. */
+const cellUnitsMax = 32_767;
+
+export function createSheetText(mode: ExtractMode, charsMax: number): SheetText {
+  const parts: string[] = [];
+  let units = 0;
+  let header: string[] | undefined;
+  let lines: string[] = [];
+  let width = 0;
+
+  return {
+    startSheet(name) {
+      endTable();
+      push(mode === 'markdown' ? `# ${oneLine(name)}` : oneLine(name));
+    },
+    addRow(cells) {
+      if (units > charsMax) return;
+      const last = cells.findLastIndex((cell) => cell.trim() !== '');
+      if (last === -1) {
+        endTable();
+        return;
+      }
+      const row = boundedRow(cells.slice(0, Math.min(last + 1, columnsMax)));
+      width = Math.max(width, row.length);
+      const line = printRow(row);
+      units += line.length + 1;
+      if (header) lines.push(line);
+      else header = row;
+    },
+    get isFull() {
+      return units > charsMax;
+    },
+    finish() {
+      endTable();
+      return { text: parts.join('\n\n'), truncated: units > charsMax };
+    },
+  };
+
+  /** A thousand cells may all point at the same long text: what is over the bound is not copied. */
+  function boundedRow(cells: readonly string[]): string[] {
+    const row: string[] = [];
+    let left = charsMax - units;
+    for (const cell of cells) {
+      if (left < 0) break;
+      const text = oneLine(cell.slice(0, cellUnitsMax));
+      row.push(mode === 'markdown' ? text.replaceAll('|', '\\|') : text);
+      left -= text.length + 3;
+    }
+    return row;
+  }
+
+  function endTable(): void {
+    if (!header) return;
+    while (header.length < width) header.push('');
+    const rule = mode === 'markdown' ? [`|${' --- |'.repeat(width)}`] : [];
+    push([printRow(header), ...rule, ...lines].join('\n'));
+    header = undefined;
+    lines = [];
+    width = 0;
+  }
+
+  function push(text: string): void {
+    units += 2;
+    parts.push(text);
+  }
+
+  function printRow(row: readonly string[]): string {
+    return mode === 'markdown' ? `| ${row.join(' | ')} |` : row.join(' | ');
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
