@@ -24,16 +24,3 @@ export async function embeddingState(storage: Pick<Storage, 'vectors'>): Promise
     }),
   );
 }
-
-/** One line for each corpus that has vectors. */
-export function describeEmbeddings(states: readonly CorpusEmbeddings[]): string[] {
-  return states.flatMap(({ corpus, models, change }) => {
-    const newest = models.at(-1);
-    if (newest === undefined) return [];
-    if (change !== undefined) {
-      return [`${corpus}: changing from ${change.from} to ${change.to}, ${change.waiting} texts wait`];
-    }
-    const waiting = newest.pending === 0 ? '' : `, ${newest.pending} texts wait`;
-    return [`${corpus}: ${newest.vectors} vectors of ${newest.model}${waiting}`];
-  });
-}
