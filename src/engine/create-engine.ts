@@ -149,6 +149,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
             await ingest(job, { owner, signal, report }, { ...deps, chunker, embedChunks: embedding.embedChunks });
           } finally {
             live.delete(job.id);
+            embedding.wake();
           }
         },
         async recover() {

@@ -15,7 +15,7 @@ export interface ChunkEmbedding {
   /** Undefined where nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   readonly embedChunks: EmbedChunks;
-  /** There is something to embed in the background. */
+  /** Something was stored. What is in there without vectors gets them in the background. */
   wake(): void;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ const bundledSpan = 0.25;
 
 export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddingDeps): ChunkEmbedding {
   if (embeddings === undefined) return noEmbedding;
-  const provider = embeddings;
+  const provider = rememberQueries(embeddings);
   const model = provider.name;
   const meaning = createMeaning<PassageFilter>({
     vectors: storage.vectors.kb,
@@ -44,6 +44,7 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
     waits: false,
   });
   let chosen: Promise<void> | undefined;
+  let isMissing = false;
   // Chunks of another model, or of a time when the model was away, may be waiting.
   meaning.wake();
 
@@ -51,8 +52,10 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
     get model() {
       return { name: model, dimensions: provider.dimensions ?? null };
     },
-    meaning: searchable(meaning),
+    meaning: searchable(meaning, provider),
     async embedChunks(chunks, title, options) {
+      // The background finds out when it is back; until then every file would wait for it in vain.
+      if (!meaning.available) return without(chunks);
       try {
         chosen ??= storage.vectors.kb.choose(model);
         await chosen;
@@ -63,12 +66,20 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
         if (!isCarrelError(error)) throw error;
         // The words can be searched at once; the meaning follows when the provider is back.
         log.info('chunks are stored without their vectors', { reason: error.message });
-        return chunks;
+        return without(chunks);
       }
     },
-    wake: () => meaning.wake(),
+    wake() {
+      if (isMissing) meaning.wake();
+      isMissing = false;
+    },
     close: () => meaning.close(),
   };
+
+  function without(chunks: readonly NewChunk[]): readonly NewChunk[] {
+    isMissing = true;
+    return chunks;
+  }
 
   async function embedAll(
     chunks: readonly NewChunk[],
@@ -89,11 +100,39 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
   }
 }
 
-function searchable(meaning: Meaning<PassageFilter>): ChunkMeaning {
+function searchable(meaning: Meaning<PassageFilter>, provider: EmbeddingProvider): ChunkMeaning {
   return {
     span: meaning.model.startsWith('local:') ? bundledSpan : undefined,
+    async embed(text, signal) {
+      const [vector] = await provider.embed([text], { purpose: 'query', signal });
+      return vector ?? new Float32Array();
+    },
     search: ({ filter, ...request }) =>
-      meaning.search({ ...request, ...(filter.labels === undefined ? {} : { filter }) }),
+      meaning.search({ ...request, ...(filter?.labels === undefined ? {} : { filter }) }),
+  };
+}
+
+const queriesMax = 64;
+
+/** A search asks for the vector of its query several times, and agents ask the same question again. */
+function rememberQueries(provider: EmbeddingProvider): EmbeddingProvider {
+  const known = new Map<string, Float32Array[]>();
+  return {
+    name: provider.name,
+    get dimensions() {
+      return provider.dimensions;
+    },
+    async embed(texts, options = {}) {
+      const [text, ...others] = texts;
+      if (options.purpose !== 'query' || text === undefined || others.length > 0) return provider.embed(texts, options);
+      const found = known.get(text) ?? (await provider.embed(texts, options));
+      known.delete(text);
+      known.set(text, found);
+      const [oldest] = known.keys();
+      if (known.size > queriesMax && oldest !== undefined) known.delete(oldest);
+      return found;
+    },
+    close: () => provider.close(),
   };
 }
 

@@ -82,7 +82,7 @@ async function searchMeaning(leg: MeaningLeg, text: string, signal: AbortSignal 
     return { vector, matches: await leg.search(vector, legCandidates, signal) };
   } catch (error) {
     // A cancelled call ends; a provider that is away or busy does not take the words with it.
-    if (isCarrelError(error) && (error.kind === 'upstream' || error.kind === 'limit')) return undefined;
+    if (isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind)) return undefined;
     throw error;
   }
 }
