@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { startOllama } from '../../fakes/ollama.ts';
 import { makeFolder } from '../../support/child-program.ts';
-import { type EngineClient, type Json, startEngine } from '../../support/engine-client.ts';
+import { type Json, startEngine } from '../../support/engine-client.ts';
 import { pause } from '../../support/pause.ts';
+import { shareOneQueue } from '../../support/share-queue.ts';
 
 test('a poisoned file fails alone, with a reason that helps, while searches go on', async (t) => {
   const env = { KB_EXTRACT_TIMEOUT_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
@@ -128,22 +129,3 @@ test('with the model in the package, a question finds what answers it in other w
   assert.equal(found.total_matches, 2);
   assert.ok(!('degraded' in found));
 });
-
-export async function shareOneQueue(engines: readonly EngineClient[]): Promise<void> {
-  const jobs: number[] = [];
-  for (let index = 0; index < 30; index += 1) {
-    const engine = engines[index % engines.length];
-    assert.ok(engine);
-    jobs.push(await engine.addFile(`shared-${index}.txt`, `shared file ${index}`));
-  }
-  for (const engine of engines) {
-    const ids = new Set<number>();
-    for (const job of jobs) ids.add(await engine.document(job));
-    assert.equal(ids.size, 30);
-    assert.equal((await engine.get('/documents'))['total'], 30);
-    const [id] = ids;
-    const bytes = await fetch(`${engine.url}/documents/${id}/file`);
-    assert.match(await bytes.text(), /^shared file \d+$/);
-    assert.equal((await engine.search({ query: 'shared' })).total_matches, 30);
-  }
-}
