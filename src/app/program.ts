@@ -142,6 +142,7 @@ async function serve(
     bareCalls: role.bareCalls,
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),
+    secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
   });
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   const ended = Promise.withResolvers<void>();
