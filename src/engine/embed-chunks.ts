@@ -15,6 +15,8 @@ export interface ChunkEmbedding {
   /** Undefined where nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   readonly embedChunks: EmbedChunks;
+  /** For a caller who waits: a few chunks get their vectors at once, more of them in the background. */
+  embedSoon(chunks: readonly NewChunk[], title: string, signal?: AbortSignal): Promise<readonly NewChunk[]>;
   /** Something was stored. What is in there without vectors gets them in the background. */
   wake(): void;
   close(): Promise<void>;
@@ -48,27 +50,31 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
   // Chunks of another model, or of a time when the model was away, may be waiting.
   meaning.wake();
 
+  const embedChunks: EmbedChunks = async (chunks, title, options) => {
+    // The background finds out when it is back; until then every file would wait for it in vain.
+    if (!meaning.available) return without(chunks);
+    try {
+      chosen ??= storage.vectors.kb.choose(model);
+      await chosen;
+      return await embedAll(chunks, title, options);
+    } catch (error) {
+      chosen = undefined;
+      options.signal?.throwIfAborted();
+      if (!isCarrelError(error)) throw error;
+      // The words can be searched at once; the meaning follows when the provider is back.
+      log.info('chunks are stored without their vectors', { reason: error.message });
+      return without(chunks);
+    }
+  };
+
   return {
     get model() {
       return { name: model, dimensions: provider.dimensions ?? null };
     },
     meaning: searchable(meaning, provider),
-    async embedChunks(chunks, title, options) {
-      // The background finds out when it is back; until then every file would wait for it in vain.
-      if (!meaning.available) return without(chunks);
-      try {
-        chosen ??= storage.vectors.kb.choose(model);
-        await chosen;
-        return await embedAll(chunks, title, options);
-      } catch (error) {
-        chosen = undefined;
-        options.signal?.throwIfAborted();
-        if (!isCarrelError(error)) throw error;
-        // The words can be searched at once; the meaning follows when the provider is back.
-        log.info('chunks are stored without their vectors', { reason: error.message });
-        return without(chunks);
-      }
-    },
+    embedChunks,
+    embedSoon: async (chunks, title, signal) =>
+      chunks.length > groupSize ? without(chunks) : embedChunks(chunks, title, signal ? { signal } : {}),
     wake() {
       if (isMissing) meaning.wake();
       isMissing = false;
@@ -140,6 +146,7 @@ const noEmbedding: ChunkEmbedding = {
   model: null,
   meaning: undefined,
   embedChunks: async (chunks) => chunks,
+  embedSoon: async (chunks) => chunks,
   wake: () => {},
   close: async () => {},
 };
