@@ -134,6 +134,8 @@ const kinds = {
   document_not_found: 'not_found',
   // The document exists, but is a file: only the text of notes can be replaced.
   not_a_note: 'input',
+  // A document with exactly these bytes is there already. Data: document_id, title.
+  duplicate: 'input',
   // A bulk operation would change more of all documents than the safety threshold lets pass without force.
   safety_threshold_exceeded: 'limit',
   // No upload of this caller has the id: it never was, is another's, or was idle too long.

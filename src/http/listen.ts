@@ -10,6 +10,8 @@ export interface HttpListener {
 }
 
 export interface ListenOptions {
+  /** How long a request may be on its way, if that is not the usual. */
+  requestTimeoutMs?: number;
   /** Requests whose body may be on its way longer than others'. Whoever reads it must notice when it stands still. */
   mayTakeLong?(request: IncomingMessage): boolean;
 }
@@ -25,7 +27,7 @@ export async function listen(
   host: string,
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-  { mayTakeLong }: ListenOptions = {},
+  options: ListenOptions = {},
 ): Promise<HttpListener> {
   const busy = new WeakSet<Socket>();
   const server = createServer(
@@ -40,7 +42,7 @@ export async function listen(
     (request, response) => {
       busy.add(request.socket);
       response.once('close', () => busy.delete(request.socket));
-      if (mayTakeLong?.(request) !== true) limitArrival(request);
+      if (options.mayTakeLong?.(request) !== true) limitArrival(request, options.requestTimeoutMs ?? requestTimeoutMs);
       handle(request, response);
     },
   );
@@ -60,11 +62,11 @@ export async function listen(
 }
 
 /** Cuts off a request whose body takes too long to come. */
-function limitArrival(request: IncomingMessage): void {
+function limitArrival(request: IncomingMessage, timeoutMs: number): void {
   if (request.complete) return;
   const timer = setTimeout(() => {
     if (!request.complete) request.socket.destroy();
-  }, requestTimeoutMs);
+  }, timeoutMs);
   const stop = (): void => clearTimeout(timer);
   request.once('end', stop);
   request.once('close', stop);

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bulkOutput, readSelection, selectionInput } from '../bulk-selection.ts';
+import { changeManyTags } from '../change-many-tags.ts';
 import { collectionInput, collectionTag, isCollectionTag, readTags, tagListInput } from '../collections.ts';
 
 export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bulkTags' | 'tags'>): Tool {
@@ -23,7 +24,7 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
       // The engine would take the collections away too. Everything else that there is goes, and they stay.
       const others = (await engine.tags({ signal })).map(({ tag }) => tag);
       const remove = others.filter((tag) => !isCollectionTag(tag) && !tags.includes(tag));
-      return engine.bulkTags(chosen, { remove, add: tags }, { signal });
+      return changeManyTags(engine, chosen, { remove, add: tags }, { signal });
     },
   });
 }

@@ -3,6 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bulkOutput, readSelection, selectionInput } from '../bulk-selection.ts';
+import { changeManyTags } from '../change-many-tags.ts';
 import { collectionInput, collectionTag, isCollectionTag, readTags, tagListInput } from '../collections.ts';
 
 export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>): Tool {
@@ -31,7 +32,7 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>):
       const wanted = collectionTag(collection);
       const known = (await engine.tags({ signal })).map(({ tag }) => tag).filter(isCollectionTag);
       const left = [...remove.filter((tag) => !isCollectionTag(tag)), ...known.filter((tag) => tag !== wanted)];
-      return engine.bulkTags(chosen, { remove: left, add: [wanted, ...tags] }, { signal });
+      return changeManyTags(engine, chosen, { remove: left, add: [wanted, ...tags] }, { signal });
     },
   });
 }
