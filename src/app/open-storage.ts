@@ -1,20 +1,26 @@
 import { join, resolve } from 'node:path';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
-import { openStorage } from '../storage/open-storage.ts';
+import { openStorage, type StorageConfig as StoragePlace } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
 
 /** The storage that the settings ask for. */
 export async function openConfiguredStorage(config: StorageConfig, dataDir: string): Promise<Storage> {
+  const place = storagePlace(config, dataDir);
+  return place.backend === 'sqlite' ? openFile(place.path) : openStorage(place);
+}
+
+/** Where it is, without opening it. */
+export function storagePlace(config: StorageConfig, dataDir: string): StoragePlace {
   const { backend, path, postgresUrl } = config;
-  if (backend === 'sqlite') return openFile(path === undefined ? join(dataDir, 'carrel.db') : resolve(path));
+  if (backend === 'sqlite') return { backend, path: path === undefined ? join(dataDir, 'carrel.db') : resolve(path) };
   if (postgresUrl === undefined) {
     throw new CarrelError(
       'invalid_config',
       'STORAGE_BACKEND is postgresql, which needs POSTGRESQL_CONNECTION_STRING (or DATABASE_URL). Set it, or use sqlite.',
     );
   }
-  return openStorage({ backend: 'postgres', url: postgresUrl.reveal() });
+  return { backend: 'postgres', url: postgresUrl.reveal() };
 }
 
 /** Whoever starts the program must be told which file is meant; whoever calls it later must not. */

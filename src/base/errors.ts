@@ -99,6 +99,10 @@ const kinds = {
   storage_foreign: 'config',
   // Written by a later version of this program, whose schema we do not know.
   storage_newer: 'config',
+  // The database that a backup would be restored into has content, and nobody said that it may go.
+  storage_not_empty: 'input',
+  // A file that is no backup, is damaged or cut off, or is of the other database. Not for one of a newer schema.
+  invalid_backup: 'input',
   // A query of ours took longer than its bound and was stopped. Not for an upstream that does not answer.
   query_timeout: 'timeout',
   // No context entry has the id, or it was removed.

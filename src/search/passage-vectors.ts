@@ -1,3 +1,4 @@
+import type { WindowVector } from '../storage/vectors.ts';
 import { looksLikeCode, wordsOfCode } from './code-shape.ts';
 import { type EmbeddingProvider, type EmbedOptions, normalised } from './embeddings/embedding-provider.ts';
 import { type Span, sentencesOf } from './sentences.ts';
@@ -8,11 +9,6 @@ export interface PassageToEmbed {
   titlePath?: readonly string[];
   /** The passage before it in the same thread: what a short answer refers to. Not for passages of one document. */
   before?: string;
-}
-
-/** The vector of one part of a passage; the offsets are those of the passage's text. */
-export interface WindowVector extends Span {
-  vector: Float32Array;
 }
 
 /** A mean vector of a long passage hides what one sentence says; so long prose has a vector for each of its parts. */

@@ -23,15 +23,6 @@ export interface EntryStore {
   texts(request: TextsRequest, options?: ReadOptions): Promise<EntryText[]>;
   threads(request: ThreadsRequest, options?: ReadOptions): Promise<ThreadPage>;
   statistics(request: { readonly model: string | undefined }, options?: ReadOptions): Promise<EntryStatistics>;
-  /** Entries that have no vectors of this model yet, oldest first, each with the text before it in its thread. */
-  unembedded(request: { readonly model: string; readonly limit: number }): Promise<TextToEmbed[]>;
-  /** Left out for an entry whose text has changed or gone since: its turn comes again. */
-  putVectors(request: VectorsRequest): Promise<number>;
-  vectorState(request: { readonly model: string }, options?: ReadOptions): Promise<VectorState>;
-  /** Stored vectors behind a key, ascending: what an index that knows all up to there still has to learn. */
-  vectorsAfter(request: VectorsAfterRequest, options?: ReadOptions): Promise<StoredVector[]>;
-  vectorKeys(request: { readonly model: string }, options?: ReadOptions): Promise<number[]>;
-  vectors(request: { readonly keys: readonly number[] }, options?: ReadOptions): Promise<StoredVector[]>;
 }
 
 export type Source = 'user' | 'agent';
@@ -233,46 +224,6 @@ export interface EntryStatistics {
   /** Entries with vectors of the model that was asked for, and their vectors. */
   readonly embedded: number;
   readonly vectors: number;
-}
-
-export interface TextToEmbed {
-  readonly id: number;
-  readonly text: string;
-  readonly textHash: string;
-  /** The entry before it in its thread. */
-  readonly before: string | undefined;
-}
-
-export interface VectorsRequest {
-  readonly model: string;
-  readonly entries: readonly {
-    readonly id: number;
-    readonly textHash: string;
-    readonly windows: readonly { readonly start: number; readonly end: number; readonly vector: Float32Array }[];
-  }[];
-}
-
-export interface VectorState {
-  readonly count: number;
-  /** The greatest key; 0 where there is none. */
-  readonly lastKey: number;
-  readonly pending: number;
-}
-
-export interface VectorsAfterRequest {
-  readonly model: string;
-  readonly after: number;
-  readonly limit: number;
-}
-
-export interface StoredVector {
-  /** Of the row. Never given again. */
-  readonly key: number;
-  readonly entryId: number;
-  /** Offsets into the text of the entry. */
-  readonly start: number;
-  readonly end: number;
-  readonly vector: Float32Array;
 }
 
 /** How long a removed entry can be brought back, and how long an idempotency key is remembered. */

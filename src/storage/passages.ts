@@ -1,5 +1,6 @@
 import type { WordQuery } from '../words/word-query.ts';
 import type { ReadOptions } from './storage.ts';
+import type { TextVectors } from './vectors.ts';
 
 /** What is searched by itself and has statistics of its own. */
 export const corpora = ['context', 'kb', 'notes'] as const;
@@ -25,7 +26,12 @@ export interface PassageStore {
 export interface PassageDocument {
   /** The entry, document or note that the passages are of. */
   readonly parent: string;
-  readonly passages: readonly Passage[];
+  readonly passages: readonly NewPassage[];
+}
+
+export interface NewPassage extends Passage {
+  /** Where it was embedded before it is stored: kept in the same transaction. Only in corpora that have vectors. */
+  readonly vectors?: TextVectors | undefined;
 }
 
 export interface Passage {

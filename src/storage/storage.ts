@@ -1,6 +1,7 @@
 import type { EntryStore } from './entries.ts';
 import type { NoteStore } from './notes.ts';
 import type { Corpus, PassageStore } from './passages.ts';
+import type { VectorStores } from './vectors.ts';
 
 /**
  * Where everything that Carrel keeps is kept. One contract per concern, an implementation for each database; whatever
@@ -12,6 +13,7 @@ export interface Storage {
   readonly notes: NoteStore;
   readonly entries: EntryStore;
   readonly passages: { readonly [Name in Corpus]: PassageStore };
+  readonly vectors: VectorStores;
   describe(): Promise<StorageDescription>;
   /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */
   check(): Promise<string[]>;

@@ -1,16 +1,15 @@
 import { createEntryOverview, type EntryOverview } from './entry-overview.ts';
-import { createEntryVectors, type EntryVectors } from './entry-vectors.ts';
 import { createEntryReads, type EntryReads } from './read-entries.ts';
 import { createEntryRemovals, type EntryRemovals } from './remove-entries.ts';
 import type { Dialect, Work } from './work.ts';
 import { createEntryWrites, type EntryWrites } from './write-entries.ts';
 
 /** Everything that can be asked of the entries, for one of the databases. Writes are given the time. */
-export type EntryOperations = EntryWrites & EntryRemovals & EntryReads & EntryOverview & EntryVectors;
+export type EntryOperations = EntryWrites & EntryRemovals & EntryReads & EntryOverview;
 
 export type OperationName = keyof EntryOperations;
 
-export const writeOperations = ['store', 'update', 'remove', 'restore', 'putVectors'] as const;
+export const writeOperations = ['store', 'update', 'remove', 'restore'] as const;
 export type WriteOperation = (typeof writeOperations)[number];
 export type ReadOperation = Exclude<OperationName, WriteOperation>;
 
@@ -24,6 +23,5 @@ export function createEntryOperations(dialect: Dialect): EntryOperations {
     ...createEntryRemovals(dialect),
     ...createEntryReads(dialect),
     ...createEntryOverview(dialect),
-    ...createEntryVectors(dialect),
   };
 }

@@ -55,8 +55,17 @@ export function createEntryOverview(dialect: Dialect): EntryOverview {
         topTags: topTags.map((row) => ({ tag: textOf(row, 'tag'), count: numberOf(row, 'total') })),
         summaries: yield* count(`${live} AND o.summary IS NOT NULL`),
         indexed: yield* count(table('entry_terms')),
-        embedded: yield* count(`${table('embeddings')} WHERE model = ?`, '*', model ?? ''),
-        vectors: yield* count(`${table('vectors')} WHERE model = ?`, '*', model ?? ''),
+        embedded: yield* count(
+          `${table('models')} m CROSS JOIN ${live} AND m.name = ? AND NOT EXISTS (
+             SELECT 1 FROM ${table('unembedded')} u WHERE u.model = m.key AND u.owner = o.key)`,
+          '*',
+          model ?? '',
+        ),
+        vectors: yield* count(
+          `${table('vectors')} WHERE model = (SELECT key FROM ${table('models')} WHERE name = ?)`,
+          '*',
+          model ?? '',
+        ),
       };
     },
   };

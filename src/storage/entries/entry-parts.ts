@@ -10,7 +10,6 @@ export interface EntryParts {
   writeFields(entry: number, metadata: Metadata | undefined): Work<void>;
   writeWords(entry: number, text: string): Work<void>;
   removeWords(entries: readonly number[]): Work<void>;
-  removeVectors(entries: readonly number[]): Work<void>;
 }
 
 export function createEntryParts(dialect: Dialect): EntryParts {
@@ -44,11 +43,6 @@ export function createEntryParts(dialect: Dialect): EntryParts {
       yield* ask((engine) => engine.writeWords(entry, { title: '', heading: '', body: text }));
     },
     removeWords,
-    *removeVectors(entries) {
-      const list = { list: entries };
-      yield* query(`DELETE FROM ${table('vectors')} WHERE entry IN (${dialect.integers})`, list);
-      yield* query(`DELETE FROM ${table('embeddings')} WHERE entry IN (${dialect.integers})`, list);
-    },
   };
 
   function* removeWords(entries: readonly number[]): Work<void> {

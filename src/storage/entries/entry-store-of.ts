@@ -25,11 +25,5 @@ export function entryStoreOf({ write, read }: EntryRunner): EntryStore {
     texts: (request, options) => read('texts', request, options),
     threads: (request, options) => read('threads', request, options),
     statistics: (request, options) => read('statistics', request, options),
-    unembedded: (request) => read('unembedded', request, undefined),
-    putVectors: (request) => write('putVectors', request),
-    vectorState: (request, options) => read('vectorState', request, options),
-    vectorsAfter: (request, options) => read('vectorsAfter', request, options),
-    vectorKeys: (request, options) => read('vectorKeys', request, options),
-    vectors: (request, options) => read('vectors', request, options),
   };
 }

@@ -33,7 +33,6 @@ export function createEntryRemovals(dialect: Dialect): EntryRemovals {
         const ids = yield* select();
         yield* query(`UPDATE ${entries} SET deleted_at = ? WHERE key IN (${dialect.integers})`, now, { list: ids });
         yield* parts.removeWords(ids);
-        yield* parts.removeVectors(ids);
         yield* purge(now);
         return outcome(ids);
       });

@@ -136,7 +136,6 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
       ...[text, hashOf(text), summary, id],
     );
     yield* parts.writeWords(id, text);
-    yield* parts.removeVectors([id]);
   }
 }
 

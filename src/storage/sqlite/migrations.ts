@@ -1,5 +1,6 @@
 import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
+import { vectorSchema } from './vector-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
 
 /**
@@ -32,4 +33,5 @@ export const migrations: readonly string[] = [
   `,
   ['context', 'kb', 'notes'].map(passageSchema).join(''),
   entrySchema(),
+  vectorSchema(),
 ];

@@ -4,7 +4,7 @@ import {
   type Corpus,
   corpora,
   matchesMax,
-  type Passage,
+  type NewPassage,
   type PassageDocument,
   type PassageFilter,
   type PassageHit,
@@ -12,7 +12,9 @@ import {
   type PassageSearch,
   type StoredPassage,
 } from '../passages.ts';
+import { vectorCorpus } from '../vectors.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
+import { writeVectors } from './vectors.ts';
 import { createWordIndex, type KeyFilter } from './word-index.ts';
 
 /** The passages of all corpora in SQLite, on the thread that has the connection. */
@@ -22,6 +24,8 @@ export interface PassageTables {
   get(corpus: Corpus, keys: readonly number[]): StoredPassage[];
   between(corpus: Corpus, parent: string, first: number, last: number): StoredPassage[];
   search(corpus: Corpus, request: PassageSearch): PassagePage;
+  /** The keys that the filter lets through, ascending. */
+  matching(corpus: Corpus, filter: PassageFilter): Float64Array;
 }
 
 /** Passages are short; this many are scored in a few milliseconds. */
@@ -40,6 +44,7 @@ export function createPassageTables(database: Database): PassageTables {
     get: (corpus, keys) => table(corpus).get(keys),
     between: (corpus, parent, first, last) => table(corpus).between(parent, first, last),
     search: (corpus, request) => table(corpus).search(request),
+    matching: (corpus, filter) => table(corpus).matching(filter),
   };
 }
 
@@ -84,9 +89,14 @@ function createPassageTable(database: Database, corpus: Corpus) {
       );
       return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
     },
+    matching(filter: PassageFilter): Float64Array {
+      const { sql = `SELECT key FROM ${passages}`, values } = keyFilter(filter);
+      const rows = database.all(`SELECT key FROM (${sql}) ORDER BY key`, ...values);
+      return Float64Array.from(rows, (row) => numberOf(row, 'key'));
+    },
   };
 
-  function insert(parent: string, passage: Passage): void {
+  function insert(parent: string, passage: NewPassage): void {
     const title = storable(passage.title);
     const body = storable(passage.body);
     const headings = passage.headings.map(storable);
@@ -97,6 +107,7 @@ function createPassageTable(database: Database, corpus: Corpus) {
     );
     for (const label of own) database.run(`INSERT INTO ${labels} (label, key) VALUES (?, ?)`, label, key);
     words.write(key, { title, heading: headings.join('\n'), body });
+    if (passage.vectors !== undefined) writeVectors(database, vectorCorpus(corpus), key, passage.vectors);
   }
 
   function removeParent(parent: string): number {

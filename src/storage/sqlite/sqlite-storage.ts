@@ -3,6 +3,7 @@ import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { newNote } from '../notes.ts';
 import type { Corpus, PassageStore } from '../passages.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
+import type { VectorCorpus, VectorStore } from '../vectors.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createReaderPool } from './reader-pool.ts';
 import { createSqliteThread } from './sqlite-thread.ts';
@@ -49,6 +50,27 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     search: (request, options) => readers.call('passages', 'search', [corpus, request], options),
   });
 
+  const vectors = (corpus: VectorCorpus): Omit<VectorStore<never>, 'matching'> => ({
+    choose: (model) => write('vectors', 'choose', [corpus, model]),
+    waiting: (request) => readers.call('vectors', 'waiting', [corpus, request]),
+    put: (request) => write('vectors', 'put', [corpus, request]),
+    state: (request, options) => readers.call('vectors', 'state', [corpus, request], options),
+    after: (request, options) => readers.call('vectors', 'after', [corpus, request], options),
+    removedAfter: (request, options) => readers.call('vectors', 'removedAfter', [corpus, request], options),
+    get: (request, options) => readers.call('vectors', 'get', [corpus, request], options),
+    score: (request, options) => readers.call('vectors', 'score', [corpus, request], options),
+    models: (options) => readers.call('vectors', 'models', [corpus], options),
+    async drop(model) {
+      while (await write('vectors', 'drop', [corpus, model]));
+    },
+  });
+
+  const entries = entryStoreOf({
+    // The operations are typed by their names; a call to a thread cannot carry that through.
+    write: (name, request) => write('entries', name, [request, now().toISOString()] as never) as never,
+    read: (name, request, options) => readers.call('entries', name, [request, ''] as never, options) as never,
+  });
+
   return {
     backend: 'sqlite',
     notes: {
@@ -56,12 +78,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
       get: (id, options) => readers.call('notes', 'get', [id], options),
       list: (request, options) => readers.call('notes', 'list', [request], options),
     },
-    entries: entryStoreOf({
-      // The operations are typed by their names; a call to a thread cannot carry that through.
-      write: (name, request) => write('entries', name, [request, now().toISOString()] as never) as never,
-      read: (name, request, options) => readers.call('entries', name, [request, ''] as never, options) as never,
-    }),
+    entries,
     passages: { context: passages('context'), kb: passages('kb'), notes: passages('notes') },
+    vectors: {
+      context: { ...vectors('context'), matching: entries.matching },
+      kb: {
+        ...vectors('kb'),
+        matching: (filter, options) => readers.call('passages', 'matching', ['kb', filter], options),
+      },
+    },
     describe: () => readers.call('upkeep', 'describe', []),
     check: () => write('upkeep', 'check', []),
     async close() {

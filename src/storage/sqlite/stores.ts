@@ -5,12 +5,14 @@ import { createEntryTable, type EntryTable } from './entries.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
 import { createPassageTables, type PassageTables } from './passages.ts';
+import { createVectorTables, type VectorTables } from './vectors.ts';
 
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
 export interface SqliteStores {
   readonly notes: NoteTable;
   readonly entries: EntryTable;
   readonly passages: PassageTables;
+  readonly vectors: VectorTables;
   readonly upkeep: Upkeep;
 }
 
@@ -24,6 +26,7 @@ export function createStores(database: Database): SqliteStores {
     notes: createNoteTable(database),
     entries: createEntryTable(database),
     passages: createPassageTables(database),
+    vectors: createVectorTables(database),
     upkeep: createUpkeep(database),
   };
 }

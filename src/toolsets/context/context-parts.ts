@@ -1,6 +1,9 @@
+import type { Meaning } from '../../search/meaning/meaning.ts';
+import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
 import type { Entry, EntryStore } from '../../storage/entries.ts';
-import type { EntryMeaning } from './entry-meaning.ts';
 import type { WriteSettings } from './write-input.ts';
+
+export type EntryMeaning = Meaning<EntryFilter>;
 
 /** What the tools of this set are made of; each takes what it uses. */
 export interface ContextParts {

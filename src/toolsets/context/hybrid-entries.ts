@@ -1,10 +1,10 @@
 import { isCarrelError } from '../../base/errors.ts';
 import { type Candidate, fuse } from '../../search/fusion.ts';
+import type { MeaningMatch } from '../../search/meaning/meaning.ts';
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import type { ContextParts } from './context-parts.ts';
-import type { MeaningMatch } from './meaning-index.ts';
-import { allowedIds, pendingWarning, rankDepth } from './ranked-search.ts';
+import { narrowed, pendingWarning, rankDepth } from './ranked-search.ts';
 import { startStats } from './search-answer.ts';
 import { adaptiveQuery } from './word-modes.ts';
 
@@ -153,8 +153,8 @@ async function searchMeaning(
 ) {
   const stats = startStats(backend, applied);
   try {
-    const { allowed, plan } = await allowedIds(entries, filter, explain, signal);
-    const found = await meaning?.search({ text, limit: rankDepth, allowed, signal });
+    const { filter: needed, plan } = await narrowed(entries, filter, explain, signal);
+    const found = await meaning?.search({ text, limit: rankDepth, filter: needed, signal });
     const matches = found?.matches ?? [];
     return { matches, pending: found?.pending ?? 0, stats: stats(matches.length, plan) };
   } catch (error) {

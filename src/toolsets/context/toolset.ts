@@ -1,10 +1,10 @@
 import type { Logger } from '../../base/log.ts';
 import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
+import { createMeaning } from '../../search/meaning/meaning.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { ContextParts } from './context-parts.ts';
 import type { ContextConfig } from './context-slice.ts';
-import { createEntryMeaning } from './entry-meaning.ts';
 import { createEntryResources } from './entry-resources.ts';
 import { createEntrySource } from './entry-source.ts';
 import { createDeleteContextTool } from './tools/delete-context.ts';
@@ -41,7 +41,9 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const { storage, embeddings, log } = deps;
   const { entries } = storage;
   const usesMeaning = config.semanticSearch !== 'false' && embeddings !== undefined;
-  const meaning = usesMeaning ? createEntryMeaning({ entries, provider: embeddings, log }) : undefined;
+  const meaning = usesMeaning
+    ? createMeaning({ vectors: storage.vectors.context, provider: embeddings, log })
+    : undefined;
   const words = config.fullTextSearch !== 'false';
   const parts: ContextParts = {
     entries,

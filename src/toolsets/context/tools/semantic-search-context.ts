@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { type ContextParts, loadEntries } from '../context-parts.ts';
-import type { EntryMeaning } from '../entry-meaning.ts';
+import { type ContextParts, type EntryMeaning, loadEntries } from '../context-parts.ts';
 import { showFound } from '../entry-shapes.ts';
-import { allowedIds, pendingWarning, rankDepth } from '../ranked-search.ts';
+import { narrowed, pendingWarning, rankDepth } from '../ranked-search.ts';
 import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
@@ -34,8 +33,8 @@ export function createSemanticSearchContextTool(
       if (faults.length > 0) {
         return { ...head, ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       }
-      const { allowed, plan } = await allowedIds(entries, filter, explain, signal);
-      const { matches, pending } = await meaning.search({ text, limit: rankDepth, allowed, signal });
+      const { filter: needed, plan } = await narrowed(entries, filter, explain, signal);
+      const { matches, pending } = await meaning.search({ text, limit: rankDepth, filter: needed, signal });
       const page = matches.slice(offset, offset + limit);
       const byId = new Map(page.map((match) => [match.id, match]));
       const found = await loadEntries(entries, [...byId.keys()], input.include_images, signal);

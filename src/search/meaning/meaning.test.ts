@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
-import { type EmbeddingProvider, normalised } from '../../search/embeddings/embedding-provider.ts';
+import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
 import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { createEntryMeaning, type EntryMeaning } from './entry-meaning.ts';
+import { type EmbeddingProvider, normalised } from '../embeddings/embedding-provider.ts';
+import { createMeaning, type Meaning } from './meaning.ts';
+
+type EntryMeaning = Meaning<EntryFilter>;
 
 /** Vectors that count letters: the same text is nearest to itself. */
 function letters(text: string): Float32Array {
@@ -52,7 +55,7 @@ after(async () => {
 });
 
 function open(provider: EmbeddingProvider): EntryMeaning {
-  const meaning = createEntryMeaning({ entries: storage.entries, provider, log: silentLogger });
+  const meaning = createMeaning({ vectors: storage.vectors.context, provider, log: silentLogger });
   opened.push(meaning);
   return meaning;
 }
