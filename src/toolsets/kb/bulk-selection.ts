@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
-import type { BulkSelection } from '../../engine/engine.ts';
+import type { BulkOutcome, BulkSelection } from '../../engine/engine.ts';
 import { collectionInput, tagListInput, tagsToMatch } from './collections.ts';
 import { docTypeInput, documentIdInput } from './kb-parts.ts';
 
@@ -31,9 +31,9 @@ export function readSelection(input: Selecting): BulkSelection {
   return { ...named, force };
 }
 
-export const bulkOutput = z.object({
-  matched: z.int(),
-  total: z.int(),
-  changed: z.int(),
-  job_id: z.union([z.int(), z.string()]),
-});
+export const bulkOutput = z.looseObject({ matched: z.int(), changed: z.int() });
+
+/** As plain data. */
+export function showBulk({ matched, total, changed, job_id }: BulkOutcome) {
+  return { matched, total, changed, job_id };
+}

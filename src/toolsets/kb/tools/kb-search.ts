@@ -23,16 +23,11 @@ export function createKbSearchTool(engine: Pick<Engine, 'search'>): Tool {
       doc_type: docTypeInput.optional().describe('Such as note, pdf, markdown, code.'),
       fts_only: z.boolean().default(false).describe('Words only.'),
       vec_only: z.boolean().default(false).describe('Meaning only.'),
-      threshold: z.number().optional().describe('Leave out lower scores.'),
+      threshold: z.number().min(0).max(1).optional().describe('Leave out lower scores.'),
       neighbours: z.int().min(0).max(5).default(0).describe('Chunks before and after each hit.'),
       ...budgetInput,
     }),
-    output: z.looseObject({
-      query: z.string(),
-      results: z.array(z.unknown()),
-      total_matches: z.int(),
-      returned: z.int(),
-    }),
+    output: z.looseObject({ results: z.array(z.unknown()), total_matches: z.int() }),
     async run(input, { signal }) {
       if (input.fts_only && input.vec_only) {
         throw new CarrelError(
