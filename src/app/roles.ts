@@ -1,4 +1,5 @@
 import { everyRevision } from '../mcp/protocol-versions.ts';
+import { engineRole } from './engine-role.ts';
 import { fessRole } from './fess-role.ts';
 import type { Role } from './role.ts';
 import {
@@ -97,9 +98,5 @@ export const roles: Readonly<Record<string, Role>> = {
   research: researchRole,
   kb: kbRole,
   fess: fessRole,
-};
-
-/** Roles that the contract names and that this version can't run yet. */
-export const rolesToCome: Readonly<Record<string, string>> = {
-  engine: 'the knowledge base engine',
+  engine: engineRole,
 };
