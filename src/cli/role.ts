@@ -1,5 +1,5 @@
 import { startProgram } from '../app/program.ts';
-import { roles, rolesToCome } from '../app/roles.ts';
+import { roles } from '../app/roles.ts';
 import { CarrelError } from '../base/errors.ts';
 import type { CommandLine } from './command-line.ts';
 
@@ -8,10 +8,7 @@ const stopMs = 4_500;
 
 export async function roleCommand({ command, flags }: CommandLine): Promise<void> {
   const role = Object.hasOwn(roles, command) ? roles[command] : undefined;
-  if (role === undefined) {
-    const summary = rolesToCome[command] ?? command;
-    throw new CarrelError('unavailable', `carrel ${command} (${summary}) is not in this version yet.`);
-  }
+  if (role === undefined) throw new CarrelError('invalid_usage', `carrel has no role ${command}.`);
   const starting = startProgram(role, flags);
   let stopping = false;
   const stop = (): void => {
