@@ -64,7 +64,7 @@ const context: ToolsetModule = {
   name: 'context',
   slices: [storageSlice, embeddingSlice, contextSlice],
   async open({ config, log, shared }) {
-    const [storage, embeddings, { createContextToolset }] = await Promise.all([
+    const [storage, embeddings, { openContextToolset }] = await Promise.all([
       shared.storage(),
       config.of(embeddingSlice).provider === 'none' ? undefined : shared.embeddings(),
       import('../toolsets/context/toolset.ts'),
@@ -73,7 +73,8 @@ const context: ToolsetModule = {
       await Promise.all([storage.release(), embeddings?.release()]);
     };
     try {
-      return createContextToolset(config.of(contextSlice), {
+      return await openContextToolset(config.of(contextSlice), {
+        servers: config.of(embeddingSlice),
         storage: storage.part,
         embeddings: embeddings?.part,
         log,

@@ -140,6 +140,14 @@ const kinds = {
   not_a_note: 'input',
   // A document with exactly these bytes is there already. Data: document_id, title.
   duplicate: 'input',
+  // A bulk operation that names no documents. Not for one whose selection finds none.
+  empty_selection: 'input',
+  // A bulk operation would change more of all documents than the safety threshold lets pass without force.
+  safety_threshold_exceeded: 'limit',
+  // Bytes in a form other than the API takes (Content-Type). Not for kinds of documents: unsupported_content_type.
+  unsupported_media_type: 'input',
+  // A body that is no JSON, or no form, or ends before it is complete.
+  malformed_body: 'input',
   // No upload of this caller has the id: it never was, is another's, or was idle too long.
   upload_not_found: 'not_found',
   // Other bytes under a chunk_index that is taken, or chunks and upload_url mixed, or a call while the bytes still come.
@@ -152,14 +160,6 @@ const kinds = {
   upload_quota: 'limit',
   // A local file outside the allowed folders, or something that is no regular file.
   path_not_allowed: 'forbidden',
-  // A bulk operation that names no documents. Not for one whose selection finds none.
-  empty_selection: 'input',
-  // A bulk operation would change more of all documents than the safety threshold lets pass without force.
-  safety_threshold_exceeded: 'limit',
-  // Bytes in a form other than the API takes (Content-Type). Not for kinds of documents: unsupported_content_type.
-  unsupported_media_type: 'input',
-  // A body that is no JSON, or no form, or ends before it is complete.
-  malformed_body: 'input',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;

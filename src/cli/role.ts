@@ -1,14 +1,14 @@
+import assert from 'node:assert/strict';
 import { startProgram } from '../app/program.ts';
 import { roles } from '../app/roles.ts';
-import { CarrelError } from '../base/errors.ts';
 import type { CommandLine } from './command-line.ts';
 
 /** SIGTERM must end the process within five seconds, whatever hangs. */
 const stopMs = 4_500;
 
 export async function roleCommand({ command, flags }: CommandLine): Promise<void> {
-  const role = Object.hasOwn(roles, command) ? roles[command] : undefined;
-  if (role === undefined) throw new CarrelError('invalid_usage', `carrel has no role ${command}.`);
+  const role = roles[command];
+  assert(role, `${command} is no role`);
   const starting = startProgram(role, flags);
   let stopping = false;
   const stop = (): void => {

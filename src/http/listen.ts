@@ -10,15 +10,15 @@ export interface HttpListener {
 }
 
 export interface ListenOptions {
-  /** How long a request may be on its way, if that is not the usual. */
-  requestTimeoutMs?: number;
-  /** Requests whose body may be on its way longer than others'. Whoever reads it must notice when it stands still. */
-  mayTakeLong?(request: IncomingMessage): boolean;
+  /** How long the body of this request may be on its way, where that is not the usual time. */
+  bodyTimeoutMs?(request: IncomingMessage): number | undefined;
 }
 
 /** A slow peer may hold a socket so long and no longer. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
+/** For a large file over a slow line. */
+export const fileTimeoutMs = 30 * 60_000;
 const connectionsMax = 2_000;
 /** A peer that leaves what was sent to it unread for twice as long is cut off: its answer would be kept for good. */
 const unreadMs = 15_000;
@@ -27,7 +27,7 @@ export async function listen(
   host: string,
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-  options: ListenOptions = {},
+  { bodyTimeoutMs }: ListenOptions = {},
 ): Promise<HttpListener> {
   const busy = new WeakSet<Socket>();
   const server = createServer(
@@ -42,7 +42,7 @@ export async function listen(
     (request, response) => {
       busy.add(request.socket);
       response.once('close', () => busy.delete(request.socket));
-      if (options.mayTakeLong?.(request) !== true) limitArrival(request, options.requestTimeoutMs ?? requestTimeoutMs);
+      limitArrival(request, bodyTimeoutMs?.(request) ?? requestTimeoutMs);
       handle(request, response);
     },
   );

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../base/log.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
-import { listen } from '../../http/listen.ts';
+import { fileTimeoutMs, listen } from '../../http/listen.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { LocalEngine } from '../create-engine.ts';
 import { respondError } from './http-errors.ts';
@@ -25,10 +25,7 @@ export interface EngineService {
   close(graceMs: number): Promise<void>;
 }
 
-/** A large file over a slow line takes its time; a peer that sends nothing at all is cut off long before. */
-const requestTimeoutMs = 30 * 60_000;
-
-/** The engine's API over HTTP: https://… guards first, then the path, then the method, then the body. */
+/** The engine's API over HTTP: guards first, then the path, then the method, then the body. */
 export async function serveEngine(options: EngineServiceOptions): Promise<EngineService> {
   const { path: base, log } = options;
   const guards = createGuards(options);
@@ -71,7 +68,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     (request, response) => {
       handle(request, response).catch((error: unknown) => respondError(request, response, error, log));
     },
-    { requestTimeoutMs },
+    { bodyTimeoutMs: () => fileTimeoutMs },
   );
   return {
     url: `${listener.origin}${base}`,

@@ -49,8 +49,13 @@ export interface Dialect {
   position(text: string, part: string): string;
   /** The last characters of the first text, as many as the second has. */
   ending(text: string, part: string): string;
+  /** Of two values. */
+  least(first: string, second: string): string;
+  greatest(first: string, second: string): string;
   /** Behind a SELECT whose rows will be changed. */
   readonly forUpdate: string;
+  /** Behind a SELECT whose rows must stay as they are until the end. */
+  readonly forShare: string;
   /** Lets one transaction at a time pass for each value. Undefined where there is only one writer. */
   readonly lock: string | undefined;
   /** The tables of the word index from which an entry has to be taken. Triggers keep the others in step. */

@@ -1,4 +1,5 @@
 import { documentSchema } from './document-schema.ts';
+import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
 import { vectorSchema } from './vector-schema.ts';
@@ -29,4 +30,5 @@ export const migrations: readonly string[] = [
   entrySchema(),
   vectorSchema(),
   documentSchema(),
+  entryHistorySchema(),
 ];

@@ -50,7 +50,10 @@ export const sqliteDialect: Dialect = {
   texts: 'SELECT value FROM json_each(?)',
   position: (text, part) => `instr(${text}, ${part})`,
   ending: (text, part) => `substr(${text}, -length(${part}))`,
+  least: (first, second) => `min(${first}, ${second})`,
+  greatest: (first, second) => `max(${first}, ${second})`,
   forUpdate: '',
+  forShare: '',
   // The write lock is taken when a transaction begins.
   lock: undefined,
   weighs: true,

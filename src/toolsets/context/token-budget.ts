@@ -11,12 +11,14 @@ interface Entry {
 export function fitBudget<Item extends Entry>(
   entries: readonly Item[],
   budget: number | undefined,
+  then: { readonly as_of?: string | undefined } = {},
 ): { entries: Item[]; report: { budget?: BudgetReport<number> } } {
+  const past = then.as_of === undefined ? '' : `, as_of=${JSON.stringify(then.as_of)}`;
   const shape: Budgeted<Item, number> = {
     id: ({ id }) => id,
     text: (entry) => entry.text_content,
     withText: (entry, text) => ({ ...entry, text_content: text }),
-    next: ({ id }, chars) => `read_context_range(context_id=${id}, start_char=${chars})`,
+    next: ({ id }, chars) => `read_context_range(context_id=${id}, start_char=${chars}${past})`,
     // Images are for eyes; what a model pays for them depends on it, so they are not counted.
     paid: ({ images: _, ...rest }: Item & { images?: unknown }) => rest,
   };
