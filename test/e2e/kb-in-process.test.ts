@@ -53,6 +53,14 @@ test('in carrel serve, find asks the knowledge base, and its documents are resou
   await assert.rejects(client.readResource({ uri: 'carrel://kb/doc/1 OR 1=1' }), /No document/);
 });
 
+test('an engine that is away is a source that failed, not one without hits (contract §8)', async (t) => {
+  const { call } = await serve(t, makeFolder(t), { KB_ENGINE_URL: 'http://127.0.0.1:9' });
+  const { sources } = await call('find', { query: 'anything' });
+  const kb = (sources as { source: string; status: string; message: string }[]).find(({ source }) => source === 'kb');
+  assert.equal(kb?.status, 'failed');
+  assert.match(kb.message, /unreachable/);
+});
+
 test('a file below an allowed folder is taken by its path, on stdio only', async (t) => {
   const dataDir = makeFolder(t);
   const root = join(dataDir, 'papers');
