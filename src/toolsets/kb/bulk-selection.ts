@@ -4,16 +4,22 @@ import type { BulkOutcome, BulkSelection } from '../../engine/engine.ts';
 import { collectionInput, tagListInput, tagsToMatch } from './collections.ts';
 import { docTypeInput, documentIdInput } from './kb-parts.ts';
 
+const idsMax = 10_000;
+
 // An empty list is refused: an engine might read it as no condition at all.
 export const selectionInput = {
-  document_ids: z.array(documentIdInput).min(1).max(10_000).optional(),
+  document_ids: z.array(documentIdInput).refine(isSome, { error: 'must have 1 to 10000 items' }).optional(),
   collection: collectionInput.optional(),
-  tags: tagListInput.min(1).optional(),
+  tags: tagListInput.refine(isSome, { error: 'must have at least 1 item' }).optional(),
   doc_type: docTypeInput.optional(),
   from_id: documentIdInput.optional(),
   to_id: documentIdInput.optional(),
   force: z.boolean().default(false).describe('Even if it is most of all documents.'),
 };
+
+function isSome(items: readonly unknown[]): boolean {
+  return items.length > 0 && items.length <= idsMax;
+}
 
 type Selecting = z.output<z.ZodObject<typeof selectionInput>>;
 

@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import { boundedText } from '../../../tools/bounded-text.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, tagListInput, tagsToMatch } from '../collections.ts';
-import { docTypeInput } from '../kb-parts.ts';
+import { docTypeInput, queryInput } from '../kb-parts.ts';
 import { type ShownHit, showHit } from '../shapes.ts';
 
 export function createKbSearchTool(engine: Pick<Engine, 'search'>): Tool {
@@ -16,7 +15,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'search'>): Tool {
       'Finds chunks of documents and notes by words and meaning, best first. For a complex question search with 2–3 phrasings, merge the results by chunk_id without duplicates, and rank them yourself. kb_get gives the whole document.',
     effect: 'read',
     input: z.object({
-      query: boundedText({ required: true, max: 10_000 }),
+      query: queryInput,
       top: z.int().min(1).max(100).default(10),
       collection: collectionInput.optional(),
       tags: tagListInput.optional().describe('All of these.'),
