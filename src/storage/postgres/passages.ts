@@ -25,6 +25,8 @@ export interface PassageWriter {
   replace(statements: Statements, documents: readonly PassageDocument[]): Promise<void>;
   /** The number of passages that are gone. */
   remove(statements: Statements, parents: readonly string[]): Promise<number>;
+  /** Puts these labels on all passages of the documents, in the place of those they had. */
+  relabel(statements: Statements, parents: readonly string[], labels: readonly string[]): Promise<void>;
 }
 
 export function createPassageWriter(corpus: Corpus, words = createPassageWords(corpus)): PassageWriter {
@@ -41,6 +43,12 @@ export function createPassageWriter(corpus: Corpus, words = createPassageWords(c
       }
     },
     remove,
+    async relabel(statements, parents, labels) {
+      await statements.query(`UPDATE ${passages} SET labels = $1 WHERE parent = ANY ($2)`, [
+        [...new Set(labels.map(storable))],
+        parents.map(storable),
+      ]);
+    },
   };
 
   async function insert(statements: Statements, fresh: readonly CleanPassage[]): Promise<void> {

@@ -22,6 +22,8 @@ import { createWordIndex, type KeyFilter } from './word-index.ts';
 export interface PassageTables {
   replace(corpus: Corpus, documents: readonly PassageDocument[]): void;
   remove(corpus: Corpus, parents: readonly string[]): number;
+  /** Puts these labels on all passages of the documents, in the place of those they had. */
+  relabel(corpus: Corpus, parents: readonly string[], labels: readonly string[]): void;
   get(corpus: Corpus, keys: readonly number[]): StoredPassage[];
   between(corpus: Corpus, parent: string, first: number, last: number): StoredPassage[];
   search(corpus: Corpus, request: PassageSearch): PassagePage;
@@ -43,6 +45,7 @@ export function createPassageTables(database: Database): PassageTables {
   return {
     replace: (corpus, documents) => table(corpus).replace(documents),
     remove: (corpus, parents) => table(corpus).remove(parents),
+    relabel: (corpus, parents, labels) => table(corpus).relabel(parents, labels),
     get: (corpus, keys) => table(corpus).get(keys),
     between: (corpus, parent, first, last) => table(corpus).between(parent, first, last),
     search: (corpus, request) => table(corpus).search(request),
@@ -71,6 +74,19 @@ function createPassageTable(database: Database, corpus: Corpus) {
     },
     remove(parents: readonly string[]): number {
       return database.transaction(() => parents.reduce((sum, parent) => sum + removeParent(parent), 0));
+    },
+    relabel(parents: readonly string[], fresh: readonly string[]): void {
+      const own = JSON.stringify([...new Set(fresh.map(storable))]);
+      const among = `${passages} WHERE parent IN (SELECT value FROM json_each(?))`;
+      const of = JSON.stringify(parents.map(storable));
+      database.transaction(() => {
+        database.run(`DELETE FROM ${labels} WHERE key IN (SELECT key FROM ${among})`, of);
+        database.run(
+          `INSERT INTO ${labels} (label, key) SELECT l.value, p.key FROM json_each(?) l CROSS JOIN (SELECT key FROM ${among}) p`,
+          ...[own, of],
+        );
+        database.run(`UPDATE ${passages} SET labels = ? WHERE parent IN (SELECT value FROM json_each(?))`, own, of);
+      });
     },
     get(keys: readonly number[]): StoredPassage[] {
       const rows = rowsByKey('*', keys);
