@@ -25,4 +25,6 @@ export const migrations: readonly string[] = [
   `,
   ['context', 'kb', 'notes'].map(passageSchema).join(''),
   entrySchema(),
+  // SQLite's fourth step concerns FTS5 alone.
+  'SELECT 1',
 ];

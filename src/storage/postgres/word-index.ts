@@ -18,7 +18,7 @@ import {
   weighedWords,
 } from '../candidates.ts';
 import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
-import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
+import { countedMax, type FoundPage, type IndexedDocument, type Page, type WordIndexConfig } from '../word-index.ts';
 import { numberOf, type Row, type Statements, textOf } from './connections.ts';
 import { type Condition, renderWords, tsquery } from './render-words.ts';
 
@@ -26,10 +26,6 @@ import { type Condition, renderWords, tsquery } from './render-words.ts';
 export interface WordIndex {
   write(statements: Statements, documents: readonly IndexedDocument[]): Promise<void>;
   find(statements: Statements, query: WordQuery, filter: OwnerFilter, page: Page): Promise<FoundPage>;
-}
-
-export interface IndexedDocument extends IndexedTexts {
-  readonly key: number;
 }
 
 /** A condition on the owner `o`, whose values are numbered from `$1`. Without `sql`, all may be found. */

@@ -1,3 +1,4 @@
+import { directWordIndex } from './direct-word-index.ts';
 import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
@@ -32,4 +33,7 @@ export const migrations: readonly string[] = [
   `,
   ['context', 'kb', 'notes'].map(passageSchema).join(''),
   entrySchema(),
+  [...['note', 'context_entry'], ...['context', 'kb', 'notes'].map((corpus) => `${corpus}_passage`)]
+    .map(directWordIndex)
+    .join(''),
 ];

@@ -29,7 +29,7 @@ export function createNoteTable(database: Database): NoteTable {
           ...[note.createdAt, note.updatedAt],
         );
         for (const tag of tags) database.run('INSERT INTO note_tags (tag, note) VALUES (?, ?)', tag, key);
-        words.write(key, { title: note.title, heading: tags.join('\n'), body: note.content });
+        words.write([{ key, title: note.title, heading: tags.join('\n'), body: note.content }]);
         return note;
       });
     },

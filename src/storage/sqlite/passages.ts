@@ -12,6 +12,7 @@ import {
   type PassageSearch,
   type StoredPassage,
 } from '../passages.ts';
+import type { IndexedDocument } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { createWordIndex, type KeyFilter } from './word-index.ts';
 
@@ -55,14 +56,14 @@ function createPassageTable(database: Database, corpus: Corpus) {
   return {
     replace(documents: readonly PassageDocument[]): void {
       database.transaction(() => {
-        for (const { parent, passages: fresh } of documents) {
-          removeParent(parent);
-          for (const passage of fresh) insert(storable(parent), passage);
-        }
+        removeParents(documents.map(({ parent }) => parent));
+        words.write(
+          documents.flatMap(({ parent, passages: fresh }) => fresh.map((passage) => insert(storable(parent), passage))),
+        );
       });
     },
     remove(parents: readonly string[]): number {
-      return database.transaction(() => parents.reduce((sum, parent) => sum + removeParent(parent), 0));
+      return database.transaction(() => removeParents(parents));
     },
     get(keys: readonly number[]): StoredPassage[] {
       const rows = rowsByKey('*', keys);
@@ -86,7 +87,7 @@ function createPassageTable(database: Database, corpus: Corpus) {
     },
   };
 
-  function insert(parent: string, passage: Passage): void {
+  function insert(parent: string, passage: Passage): IndexedDocument {
     const title = storable(passage.title);
     const body = storable(passage.body);
     const headings = passage.headings.map(storable);
@@ -96,11 +97,15 @@ function createPassageTable(database: Database, corpus: Corpus) {
       ...[storable(passage.id), parent, passage.position, title, JSON.stringify(headings), body, JSON.stringify(own)],
     );
     for (const label of own) database.run(`INSERT INTO ${labels} (label, key) VALUES (?, ?)`, label, key);
-    words.write(key, { title, heading: headings.join('\n'), body });
+    return { key, title, heading: headings.join('\n'), body };
   }
 
-  function removeParent(parent: string): number {
-    return database.change(`DELETE FROM ${passages} WHERE parent = ?`, storable(parent));
+  /** Asked for first, because a statement that may remove rows of other tables makes FTS5 write out what it has gathered. */
+  function removeParents(parents: readonly string[]): number {
+    const list = JSON.stringify(parents.map(storable));
+    const wanted = 'parent IN (SELECT value FROM json_each(?))';
+    if (database.get(`SELECT 1 FROM ${passages} WHERE ${wanted} LIMIT 1`, list) === undefined) return 0;
+    return database.change(`DELETE FROM ${passages} WHERE ${wanted}`, list);
   }
 
   function rowsByKey(columns: string, keys: readonly number[]): Map<number, Row> {

@@ -19,13 +19,14 @@ import {
   roughWords,
 } from '../candidates.ts';
 import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
-import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
+import { countedMax, type FoundPage, type IndexedDocument, type Page, type WordIndexConfig } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { renderMatch } from './render-match.ts';
 
 /** Full text of one kind of document. FTS5 finds candidates; our own BM25 puts them in order. */
 export interface WordIndex {
-  write(key: number, texts: IndexedTexts): void;
+  /** Documents that are not in the index. Many at once cost less than each by itself. */
+  write(documents: readonly IndexedDocument[]): void;
   find(query: WordQuery, filter: KeyFilter, page: Page): FoundPage;
 }
 
@@ -46,15 +47,31 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
   const words = `${name}_words`;
   const cache = createCountCache();
   return {
-    write(key, texts) {
-      const title = termText(texts.title);
-      const heading = termText(texts.heading);
-      const body = termText(texts.body);
+    write(documents) {
+      const sums = { title: 0, heading: 0, body: 0 };
+      for (const document of documents) {
+        const [title, heading, body] = [termText(document.title), termText(document.heading), termText(document.body)];
+        const streams = [title.main, title.extra, heading.main, heading.extra, body.main, body.extra];
+        const lengths = [title.length, heading.length, body.length];
+        database.run(
+          `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          document.key,
+          ...streams,
+          ...lengths,
+        );
+        database.run(
+          `INSERT INTO ${words} (rowid, ${streamColumns}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          document.key,
+          ...streams,
+        );
+        sums.title += title.length;
+        sums.heading += heading.length;
+        sums.body += body.length;
+      }
       database.run(
-        `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        key,
-        ...[title.main, title.extra, heading.main, heading.extra, body.main, body.extra],
-        ...[title.length, heading.length, body.length],
+        `UPDATE ${name}_statistics SET documents = documents + ?, title_length = title_length + ?,
+           heading_length = heading_length + ?, body_length = body_length + ? WHERE rowid = 1`,
+        ...[documents.length, sums.title, sums.heading, sums.body],
       );
     },
     find(query, filter, { limit, offset }) {
@@ -153,6 +170,8 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
     };
   }
 }
+
+const streamColumns = 'title, title_extra, heading, heading_extra, body, body_extra';
 
 /** Candidates must have an essential word; FTS5 looks at the next rarest ones too, for its rough order. */
 function planned(query: WordQuery, match: string, plan: CandidatePlan): string {
