@@ -73,6 +73,7 @@ function createEngine(database: Database): Engine {
               // The index calls its rows `w`.
               sql: `SELECT o.key FROM context_entries o WHERE ${isWide ? 'o.key = w.rowid AND ' : ''}${condition.sql}`,
               values: condition.values.map(bound),
+              perRow: isWide,
             },
         page,
       ),

@@ -14,7 +14,8 @@ import {
 } from '../passages.ts';
 import type { IndexedDocument } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
-import { createWordIndex, type KeyFilter } from './word-index.ts';
+import type { KeyFilter } from './row-filter.ts';
+import { createWordIndex } from './word-index.ts';
 
 /** The passages of all corpora in SQLite, on the thread that has the connection. */
 export interface PassageTables {
