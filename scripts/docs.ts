@@ -5,8 +5,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createRoleOffer, loadRoleConfig, prepareRole, programSlices } from '../src/app/program.ts';
+import { loadRoleConfig, prepareRole, programSlices } from '../src/app/program.ts';
 import type { Role } from '../src/app/role.ts';
+import { createRoleOffer } from '../src/app/role-offer.ts';
 import { roles } from '../src/app/roles.ts';
 import { silentLogger } from '../src/base/log.ts';
 import type { Slice } from '../src/config/field.ts';
@@ -50,7 +51,7 @@ export async function listTools(chosen: Role): Promise<readonly ToolListing[]> {
   writeFileSync(fessFile, JSON.stringify(exampleFess));
   const flags = { 'data-dir': dataDir };
   const env = { HOME: dataDir, CARREL_FESS_CONFIG: fessFile };
-  const role = prepareRole(chosen, flags, env);
+  const role = await prepareRole(chosen, flags, env);
   const config = loadRoleConfig(role, flags, env);
   const jobs = createCallJobs();
   const toolsets = await role.openToolsets(config, silentLogger, jobs);

@@ -5,10 +5,9 @@ import { isLoopbackHost } from '../http/guards.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { fessRevision } from '../mcp/protocol-versions.ts';
 import type { Toolset } from '../tools/toolset.ts';
-import { openFessLog } from '../toolsets/fess/fess-log.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
-import { type FessConfig, findFessConfig, readFessConfig } from '../toolsets/fess/read-fess-config.ts';
-import { createFessToolset } from '../toolsets/fess/toolset.ts';
+import { findFessConfig } from '../toolsets/fess/find-fess-config.ts';
+import type { FessConfig } from '../toolsets/fess/read-fess-config.ts';
 import { ownTargets } from './own-targets.ts';
 import type { Flags, Role } from './role.ts';
 
@@ -24,9 +23,10 @@ export const fessRole: Role = {
   tokenBeyondLoopback: false,
   bareCalls: false,
   envFile: false,
-  prepare(flags, env) {
+  async prepare(flags, env) {
     const named = flags['config'];
-    return roleOf(readFessConfig(env, typeof named === 'string' ? named : undefined), flags);
+    const bridge = await loadBridge();
+    return roleOf(bridge.readFessConfig(env, typeof named === 'string' ? named : undefined), flags, bridge);
   },
   async openToolsets() {
     throw new CarrelError('internal', 'The role was opened before its configuration was read.');
@@ -38,9 +38,10 @@ export async function openFessForServe({ config, log, jobs }: FessContext): Prom
   const { configFile } = config.of(fessSlice);
   const file = configFile ?? findFessConfig(process.env);
   if (file === undefined) return undefined;
-  const fess = readFessConfig(process.env, file);
+  const bridge = await loadBridge();
+  const fess = bridge.readFessConfig(process.env, file);
   for (const warning of fess.warnings) log.warn(warning);
-  return createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) });
+  return bridge.createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) });
 }
 
 interface FessContext {
@@ -49,7 +50,19 @@ interface FessContext {
   jobs: CallJobs;
 }
 
-function roleOf(fess: FessConfig, flags: Flags): Role {
+type Bridge = Awaited<ReturnType<typeof loadBridge>>;
+
+/** Most servers have no Fess, and need not load what speaks to it. */
+async function loadBridge() {
+  const [{ readFessConfig }, { openFessLog }, { createFessToolset }] = await Promise.all([
+    import('../toolsets/fess/read-fess-config.ts'),
+    import('../toolsets/fess/fess-log.ts'),
+    import('../toolsets/fess/toolset.ts'),
+  ]);
+  return { readFessConfig, openFessLog, createFessToolset };
+}
+
+function roleOf(fess: FessConfig, flags: Flags, bridge: Bridge): Role {
   const { httpTransport, security, limits } = fess;
   const host = typeof flags['host'] === 'string' ? flags['host'] : httpTransport.bindAddress;
   if (!isLoopbackHost(host) && !fess.allowsOtherHosts) throw exposed(fess, host);
@@ -65,8 +78,10 @@ function roleOf(fess: FessConfig, flags: Flags): Role {
     },
     streams: httpTransport.enableSse,
     warnings: fess.warnings,
-    openLog: (debug) => openFessLog(fess, debug),
-    openToolsets: async (config, log, jobs) => [createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) })],
+    openLog: (debug) => bridge.openFessLog(fess, debug),
+    openToolsets: async (config, log, jobs) => [
+      bridge.createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) }),
+    ],
   };
 }
 

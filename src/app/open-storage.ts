@@ -1,28 +1,37 @@
 import { join, resolve } from 'node:path';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
-import { openStorage } from '../storage/open-storage.ts';
+import { openStorage, type StorageConfig as StoragePlace } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
 
 /** The storage that the settings ask for. */
 export async function openConfiguredStorage(config: StorageConfig, dataDir: string): Promise<Storage> {
+  const place = storagePlace(config, dataDir);
+  return place.backend === 'sqlite' ? openFile(place) : openStorage(place);
+}
+
+/** Where it is, without opening it. */
+export function storagePlace(config: StorageConfig, dataDir: string): StoragePlace {
   const { backend, path, postgresUrl } = config;
-  if (backend === 'sqlite') return openFile(path === undefined ? join(dataDir, 'carrel.db') : resolve(path));
+  if (backend === 'sqlite') {
+    const file = path === undefined ? join(dataDir, 'carrel.db') : resolve(path);
+    return { backend, path: file, documentsDir: join(dataDir, 'documents') };
+  }
   if (postgresUrl === undefined) {
     throw new CarrelError(
       'invalid_config',
       'STORAGE_BACKEND is postgresql, which needs POSTGRESQL_CONNECTION_STRING (or DATABASE_URL). Set it, or use sqlite.',
     );
   }
-  return openStorage({ backend: 'postgres', url: postgresUrl.reveal() });
+  return { backend: 'postgres', url: postgresUrl.reveal() };
 }
 
 /** Whoever starts the program must be told which file is meant; whoever calls it later must not. */
-async function openFile(path: string): Promise<Storage> {
+async function openFile(place: Extract<StoragePlace, { backend: 'sqlite' }>): Promise<Storage> {
   try {
-    return await openStorage({ backend: 'sqlite', path });
+    return await openStorage(place);
   } catch (error) {
     if (!isCarrelError(error)) throw error;
-    throw new CarrelError(error.code, `${path}: ${error.message}`, { cause: error, data: error.data });
+    throw new CarrelError(error.code, `${place.path}: ${error.message}`, { cause: error, data: error.data });
   }
 }

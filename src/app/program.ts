@@ -6,14 +6,13 @@ import { version } from '../base/package-info.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
 import { isLoopbackHost } from '../http/guards.ts';
-import { type CallJobs, createCallJobs } from '../jobs/call-jobs.ts';
+import { createCallJobs } from '../jobs/call-jobs.ts';
 import { messageLimits } from '../mcp/messages.ts';
-import { createOffer } from '../mcp/offer.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
-import { serveOverHttp, serveOverStdio } from '../mcp/serve.ts';
 import type { Toolset } from '../tools/toolset.ts';
-import type { Flags, Role } from './role.ts';
+import { keepCompiledCode } from './compiled-code.ts';
+import type { Flags, Role, RoleService } from './role.ts';
 
 export type { Flags } from './role.ts';
 
@@ -32,8 +31,8 @@ const stopGraceMs = 3_000;
 export const programSlices = [httpSlice, toolsSlice, logSlice] as const;
 
 /** The role as its own configuration file wants it, where it has one. */
-export function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Role {
-  return role.prepare?.(flags, env) ?? role;
+export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
+  return (await role.prepare?.(flags, env)) ?? role;
 }
 
 export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Config {
@@ -44,21 +43,30 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
     overrides: role.overrides,
     readsFile: role.prepare === undefined,
     ...(role.envFile ? { envFileFolder: process.cwd() } : {}),
+    ...(role.dataDirVariables ? { dataDirVariables: role.dataDirVariables } : {}),
   });
 }
 
 export async function startProgram(chosen: Role, flags: Flags): Promise<Program> {
-  const role = prepareRole(chosen, flags);
+  const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
   const log = openLog(role, config, flags['debug'] === true).with({ role: role.name });
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   checkExposure(role, config, log);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, log, jobs);
+  // What others write for us, such as Node's cache, is for the owner alone too.
+  process.umask(0o077);
+  // A role with a folder of its own leaves the program's alone.
+  if (role.prepare === undefined) keepCompiledCode(config.dataDir);
+  if (role.serve) return serveOwn(await role.serve(config, log), log);
+  const opening = role.openToolsets(config, log, jobs);
+  // The protocol's code loads while the database opens in a thread of its own.
+  const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
   try {
+    const { createRoleOffer, ...transports } = protocol;
     const offer = createRoleOffer(role, config, log, toolsets, jobs);
-    const program = await serve(role, config, offer, flags['cody'] === true);
+    const program = await serve(role, config, offer, flags['cody'] === true, transports);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
@@ -67,7 +75,40 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
   }
 }
 
-async function serve(role: Role, config: Config, offer: Offer, cody: boolean): Promise<Program> {
+/** What a role serves that speaks no MCP. */
+function serveOwn(service: RoleService, log: Logger): Program {
+  process.stderr.write(`carrel: listening on ${service.url}\n`);
+  log.info('started', { version, node: process.version });
+  const ended = Promise.withResolvers<void>();
+  return {
+    url: service.url,
+    ended: ended.promise,
+    async close() {
+      await service.close(stopGraceMs);
+      log.info('stopped');
+      log.flush();
+      ended.resolve();
+    },
+  };
+}
+
+async function loadProtocol() {
+  const [{ createRoleOffer }, { serveOverHttp, serveOverStdio }] = await Promise.all([
+    import('./role-offer.ts'),
+    import('../mcp/serve.ts'),
+  ]);
+  return { createRoleOffer, serveOverHttp, serveOverStdio };
+}
+
+type Transports = Omit<Awaited<ReturnType<typeof loadProtocol>>, 'createRoleOffer'>;
+
+async function serve(
+  role: Role,
+  config: Config,
+  offer: Offer,
+  cody: boolean,
+  { serveOverHttp, serveOverStdio }: Transports,
+): Promise<Program> {
   const http = config.of(httpSlice);
   const { log } = offer;
   const { toolsets } = offer.catalogue;
@@ -101,6 +142,7 @@ async function serve(role: Role, config: Config, offer: Offer, cody: boolean): P
     bareCalls: role.bareCalls,
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),
+    secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
   });
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   const ended = Promise.withResolvers<void>();
@@ -112,30 +154,6 @@ async function serve(role: Role, config: Config, offer: Offer, cody: boolean): P
       ended.resolve();
     },
   };
-}
-
-export function createRoleOffer(
-  role: Role,
-  config: Config,
-  log: Logger,
-  toolsets: readonly Toolset[],
-  jobs: CallJobs,
-): Offer {
-  const tools = config.of(toolsSlice);
-  const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
-  const announced = toolsets.flatMap(({ announce }) => (announce ? [announce] : []));
-  const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
-  return createOffer({
-    serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
-    instructions: role.instructions,
-    ...(announced.length === 0 ? {} : { experimental }),
-    toolsets,
-    readOnly: tools.readOnly,
-    disabledTools: tools.disabledTools,
-    inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
-    jobs,
-    log,
-  });
 }
 
 function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {

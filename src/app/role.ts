@@ -29,7 +29,7 @@ export interface Role {
    * For a role that has a configuration file of its own: reads it, and gives the role as that file wants it. The program's
    * own file is then not read.
    */
-  prepare?(flags: Flags, env: NodeJS.ProcessEnv): Role;
+  prepare?(flags: Flags, env: NodeJS.ProcessEnv): Promise<Role>;
   /** Things about the role's own file that are worth a line in the log. */
   warnings?: readonly string[];
   /** Where the role's log goes instead of the data folder. */
@@ -38,5 +38,15 @@ export interface Role {
   streams?: boolean;
   /** Refuses settings that contradict one another, before anything is opened or written. */
   check?(config: Config): void;
+  /** The variables that name the data folder, where they are others than everywhere. The first that is set counts. */
+  dataDirVariables?: readonly string[];
+  /** For a role that serves something else than MCP, over HTTP: serves it. Such a role has no toolsets. */
+  serve?(config: Config, log: Logger): Promise<RoleService>;
   openToolsets(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]>;
+}
+
+export interface RoleService {
+  readonly url: string;
+  /** Stops accepting; what still runs after the grace time is given up. */
+  close(graceMs: number): Promise<void>;
 }

@@ -1,8 +1,7 @@
 import type { Config } from '../config/load.ts';
-import { createExtractor, type Extractor } from '../documents/extractor.ts';
-import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
+import type { Extractor } from '../documents/extractor.ts';
 import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
-import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { openConfiguredStorage } from './open-storage.ts';
@@ -25,8 +24,17 @@ const extraction = { timeoutMs: 5_000, memoryMb: 256, workersMax: 2 };
 export function createSharedParts(config: Config): SharedParts {
   return {
     storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir)),
-    extractor: createLeases(async () => createExtractor(extraction)),
-    embeddings: createLeases(async () => createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)))),
+    extractor: createLeases(async () => {
+      const { createExtractor } = await import('../documents/extractor.ts');
+      return createExtractor(extraction);
+    }),
+    embeddings: createLeases(async () => {
+      const [{ createEmbeddingProvider }, { embeddingConfigOf }] = await Promise.all([
+        import('../search/embeddings/create-embedding-provider.ts'),
+        import('../search/embeddings/embedding-config.ts'),
+      ]);
+      return createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)));
+    }),
   };
 }
 

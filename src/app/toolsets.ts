@@ -1,18 +1,17 @@
+import { join } from 'node:path';
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
-import { toolsSlice } from '../config/slices.ts';
+import { httpSlice, toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
-import { createContextToolset } from '../toolsets/context/toolset.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
-import { createFindToolset } from '../toolsets/find/toolset.ts';
+import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
-import { createResearchToolset } from '../toolsets/research/toolset.ts';
 import { openFessForServe } from './fess-role.ts';
 import { ownTargets } from './own-targets.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
@@ -36,8 +35,11 @@ const research: ToolsetModule = {
   name: 'research',
   slices: [storageSlice, researchSlice],
   async open({ config, log, shared }) {
-    const storage = await shared.storage();
-    const extractor = await shared.extractor();
+    const [storage, extractor, { createResearchToolset }] = await Promise.all([
+      shared.storage(),
+      shared.extractor(),
+      import('../toolsets/research/toolset.ts'),
+    ]);
     const close = async (): Promise<void> => {
       await Promise.all([storage.release(), extractor.release()]);
     };
@@ -60,13 +62,17 @@ const context: ToolsetModule = {
   name: 'context',
   slices: [storageSlice, embeddingSlice, contextSlice],
   async open({ config, log, shared }) {
-    const storage = await shared.storage();
-    const embeddings = config.of(embeddingSlice).provider === 'none' ? undefined : await shared.embeddings();
+    const [storage, embeddings, { openContextToolset }] = await Promise.all([
+      shared.storage(),
+      config.of(embeddingSlice).provider === 'none' ? undefined : shared.embeddings(),
+      import('../toolsets/context/toolset.ts'),
+    ]);
     const close = async (): Promise<void> => {
       await Promise.all([storage.release(), embeddings?.release()]);
     };
     try {
-      return createContextToolset(config.of(contextSlice), {
+      return await openContextToolset(config.of(contextSlice), {
+        servers: config.of(embeddingSlice),
         storage: storage.part,
         embeddings: embeddings?.part,
         log,
@@ -79,10 +85,32 @@ const context: ToolsetModule = {
   },
 };
 
+const kb: ToolsetModule = {
+  name: 'kb',
+  slices: [kbSlice],
+  async open({ config, log }) {
+    const settings = config.of(kbSlice);
+    const { engineUrl, apiKey, engineTimeoutMs: timeoutMs } = settings;
+    if (engineUrl === undefined) return undefined;
+    const [{ createKbToolset }, { createRemoteEngine }] = await Promise.all([
+      import('../toolsets/kb/toolset.ts'),
+      import('../toolsets/kb/remote-engine/create-remote-engine.ts'),
+    ]);
+    const { transport, messageBytesMax } = config.of(httpSlice);
+    return createKbToolset(settings, {
+      engine: createRemoteEngine({ engineUrl, apiKey, timeoutMs }),
+      stagingFolder: join(config.dataDir, 'kb-uploads'),
+      messageBytesMax,
+      isLocal: transport === 'stdio',
+      log,
+    });
+  },
+};
+
 const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessForServe };
 
 /** In the order in which their tools are listed. */
-const modules: readonly ToolsetModule[] = [context, research, fess];
+const modules: readonly ToolsetModule[] = [context, research, kb, fess];
 
 /** `find` is a toolset of its own in `--toolsets`, and is made of the sources of the others. */
 const findName = 'find';
@@ -90,11 +118,13 @@ const findName = 'find';
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
 export const researchSlices: readonly Slice[] = research.slices;
 export const contextSlices: readonly Slice[] = context.slices;
+export const kbSlices: readonly Slice[] = kb.slices;
 
 type Open = (config: Config, log: Logger, jobs: CallJobs) => Promise<Toolset[]>;
 
 export const openResearch: Open = (...given) => openOne(research, ...given);
 export const openContext: Open = (...given) => openOne(context, ...given);
+export const openKb: Open = (...given) => openOne(kb, ...given);
 
 async function openOne(module: ToolsetModule, ...[config, log, jobs]: Parameters<Open>): Promise<Toolset[]> {
   const toolset = await module.open({ config, log, jobs, shared: createSharedParts(config) });
@@ -107,18 +137,20 @@ export async function openServed(config: Config, log: Logger, jobs: CallJobs): P
   // Alone, find still has sources to ask: those of every toolset, whose own tools are then not offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
   const context = { config, log, jobs, shared: createSharedParts(config) };
-  const opened: Toolset[] = [];
-  try {
-    for (const module of modules) {
-      const toolset = isFindAlone || wanted.has(module.name) ? await module.open(context) : undefined;
-      if (toolset) opened.push(isFindAlone ? { ...toolset, tools: [] } : toolset);
-    }
-  } catch (error) {
-    await Promise.allSettled(opened.map((toolset) => toolset.close?.()));
-    throw error;
+  // Together: while one waits for the database, another's code loads.
+  const opening = modules.filter(({ name }) => isFindAlone || wanted.has(name)).map((module) => module.open(context));
+  const settled = await Promise.allSettled(opening);
+  const toolsets = settled.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []));
+  const failed = settled.find((each) => each.status === 'rejected');
+  if (failed !== undefined) {
+    await Promise.allSettled(toolsets.map((toolset) => toolset.close?.()));
+    throw failed.reason;
   }
+  const opened = isFindAlone ? toolsets.map((toolset) => ({ ...toolset, tools: [] })) : toolsets;
   const sources = opened.flatMap((toolset) => toolset.sources ?? []);
-  return wanted.has(findName) && sources.length > 0 ? [...opened, createFindToolset(sources)] : opened;
+  if (!wanted.has(findName) || sources.length === 0) return opened;
+  const { createFindToolset } = await import('../toolsets/find/toolset.ts');
+  return [...opened, createFindToolset(sources)];
 }
 
 /** The toolsets that `serve` is to offer; a name that is none is refused. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { roles, rolesToCome } from '../app/roles.ts';
+import { roles } from '../app/roles.ts';
 import { CarrelError } from '../base/errors.ts';
 
 export interface CommandLine {
@@ -7,9 +7,11 @@ export interface CommandLine {
   /** What follows the command, without flags. */
   words: readonly string[];
   flags: Readonly<Record<string, string | boolean | undefined>>;
+  /** The values of flags that may be given several times. */
+  lists: Readonly<Record<string, readonly string[]>>;
 }
 
-type FlagType = 'string' | 'boolean';
+type FlagType = 'string' | 'boolean' | 'list';
 
 const everywhere: Record<string, FlagType> = {
   help: 'boolean',
@@ -32,31 +34,61 @@ const forPeople: Record<string, FlagType> = { ...roleFlags, json: 'boolean' };
 /** Commands that take a role to speak about as their one word. */
 export const peopleCommands = ['config', 'doctor', 'tools'] as const;
 
-/** Commands that take a file as their one word. */
-export const fileCommands = ['export', 'import'] as const;
+interface Command {
+  flags: Record<string, FlagType>;
+  wordsMax: number;
+}
+
+const safety: Record<string, FlagType> = { ...everywhere, json: 'boolean', force: 'boolean' };
+
+/** Commands that take words of their own. */
+const otherCommands: Record<string, Command> = {
+  help: { flags: everywhere, wordsMax: 0 },
+  export: { flags: everywhere, wordsMax: 1 },
+  import: { flags: everywhere, wordsMax: 1 },
+  backup: { flags: safety, wordsMax: 1 },
+  restore: { flags: safety, wordsMax: 1 },
+};
 
 /** Reads the command line whole before anything is started; whatever does not fit is one clear line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const first = argv[0];
   const named = first !== undefined && !first.startsWith('-');
   const command = named ? first : 'serve';
-  const accepted = acceptedFlags(command);
+  const { flags: accepted, wordsMax } = knownCommand(command);
   const { values, positionals } = parse(named ? argv.slice(1) : [...argv], accepted);
-  const takesWord = ([...peopleCommands, ...fileCommands] as readonly string[]).includes(command);
-  const surplus = positionals[takesWord ? 1 : 0];
+  const surplus = positionals[wordsMax];
   if (surplus !== undefined) throw usage(`unexpected word ${quote(surplus)}`);
-  return { command, words: positionals, flags: values };
+  return { command, words: positionals, ...separate(values) };
 }
 
-function acceptedFlags(command: string): Record<string, FlagType> {
-  if ((peopleCommands as readonly string[]).includes(command)) return forPeople;
-  if (Object.hasOwn(roles, command) || Object.hasOwn(rolesToCome, command)) return roleFlags;
-  if (command === 'help' || (fileCommands as readonly string[]).includes(command)) return everywhere;
+function knownCommand(command: string): Command {
+  const other = Object.hasOwn(otherCommands, command) ? otherCommands[command] : undefined;
+  if (other !== undefined) return other;
+  if ((peopleCommands as readonly string[]).includes(command)) return { flags: forPeople, wordsMax: 1 };
+  if (Object.hasOwn(roles, command)) return { flags: roleFlags, wordsMax: 0 };
   throw usage(`unknown command ${quote(command)}`);
 }
 
+type Values = ReturnType<typeof parse>['values'];
+
+function separate(values: Values): Pick<CommandLine, 'flags' | 'lists'> {
+  const flags: Record<string, string | boolean | undefined> = {};
+  const lists: Record<string, readonly string[]> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (Array.isArray(value)) lists[name] = value.map(String);
+    else flags[name] = value;
+  }
+  return { flags, lists };
+}
+
 function parse(argv: string[], accepted: Record<string, FlagType>) {
-  const options = Object.fromEntries(Object.entries(accepted).map(([name, type]) => [name, { type }]));
+  const options = Object.fromEntries(
+    Object.entries(accepted).map(([name, type]) => [
+      name,
+      type === 'list' ? { type: 'string' as const, multiple: true } : { type },
+    ]),
+  );
   const { values, positionals, tokens } = parseArgs({
     args: argv,
     options,
@@ -69,7 +101,7 @@ function parse(argv: string[], accepted: Record<string, FlagType>) {
     const type = Object.hasOwn(accepted, token.name) ? accepted[token.name] : undefined;
     if (type === undefined) throw usage(`unknown flag ${quote(token.rawName)}`);
     if (type === 'boolean' && token.value !== undefined) throw usage(`${token.rawName} takes no value`);
-    if (type === 'string' && (!token.value || (!token.inlineValue && token.value.startsWith('--')))) {
+    if (type !== 'boolean' && (!token.value || (!token.inlineValue && token.value.startsWith('--')))) {
       throw usage(`${token.rawName} needs a value`);
     }
   }

@@ -4,8 +4,8 @@ import type { CommandLine } from './command-line.ts';
 import { subjectOf } from './subject.ts';
 
 /** Prints every setting, its effective value and where that came from. Secrets print as masks by their nature. */
-export function configCommand(line: CommandLine): void {
-  const config = loadRoleConfig(prepareRole(subjectOf(line), line.flags), line.flags);
+export async function configCommand(line: CommandLine): Promise<void> {
+  const config = loadRoleConfig(await prepareRole(subjectOf(line), line.flags), line.flags);
   for (const warning of config.warnings) process.stderr.write(`carrel: ${warning}\n`);
   if (line.flags['json'] === true) {
     const settings = Object.fromEntries(

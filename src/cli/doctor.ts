@@ -7,12 +7,14 @@ import { makeFolder } from '../base/make-folder.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
-import { embeddingConfigOf, embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
+import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { CommandLine } from './command-line.ts';
+import { checkDatabase } from './doctor-database.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
-interface Check {
+export interface Check {
   name: string;
   ok: boolean;
   found: string;
@@ -42,7 +44,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
   const checks: Check[] = [{ name: 'node', ok: true, found: process.version }, await checkSqlite()];
   let config: Config;
   try {
-    config = loadRoleConfig(prepareRole(role, line.flags), line.flags);
+    config = loadRoleConfig(await prepareRole(role, line.flags), line.flags);
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
     return [
@@ -58,6 +60,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
       ? { name: 'config', ok: true, found }
       : { name: 'config', ok: false, found: misspelt, remedy: 'carrel config shows the settings that there are' },
     checkDataFolder(config.dataDir),
+    ...(await checkDatabase(role, config)),
     await checkPort(config),
     await checkModel(role, config),
   );

@@ -1,21 +1,20 @@
-import { roles, rolesToCome } from '../app/roles.ts';
+import { roles } from '../app/roles.ts';
 
 export function helpText(): string {
   const roleLines = Object.values(roles).map(({ name, summary }) => line(name, summary));
-  const comingLines = Object.entries(rolesToCome).map(([name, summary]) =>
-    line(name, `${summary} (not in this version)`),
-  );
   return `carrel: one door to knowledge for AI agents, over the Model Context Protocol
 
 Usage: carrel [command] [flags]
 
 Servers (without a command: serve)
-${[...roleLines, ...comingLines].join('\n')}
+${roleLines.join('\n')}
 
 For people
 ${line('doctor [role]', 'checks this machine and says what to do about what is wrong')}
 ${line('config [role]', 'shows the effective settings and where each came from')}
 ${line('tools [role]', 'lists the tools and what they cost in tokens')}
+${line('backup <file>', 'writes everything that is kept into one file, while servers go on')}
+${line('restore <file>', 'puts a backup in the place of what is kept; --force where that is not empty')}
 ${line('export [file]', 'writes the context entries as JSONL')}
 ${line('import <file>', 'adds entries: an export, a mcp-context-server database, memory.jsonl, conversations.json')}
 
@@ -28,7 +27,7 @@ ${line('--read-only', 'offer only tools that change nothing')}
 ${line('--cody', 'speak 2024-11-05, with the HTTP+SSE pair')}
 ${line('--config <file>', 'configuration file (default ~/.carrel/config.json)')}
 ${line('--data-dir <folder>', 'where data lives (default ~/.carrel)')}
-${line('--json', 'for doctor, config and tools: print JSON')}
+${line('--json', 'for doctor, config, tools, backup and restore: print JSON')}
 ${line('--debug', 'log everything, also on stderr')}
 ${line('--version, --help', '')}
 `;

@@ -31,6 +31,8 @@ async function runCommand(line: CommandLine): Promise<void> {
     return;
   }
   switch (line.command) {
+    case 'backup':
+      return (await import('./backup.ts')).backupCommand(line);
     case 'config':
       return (await import('./config.ts')).configCommand(line);
     case 'doctor':
@@ -39,6 +41,8 @@ async function runCommand(line: CommandLine): Promise<void> {
       return (await import('./transfer.ts')).exportCommand(line);
     case 'import':
       return (await import('./transfer.ts')).importCommand(line);
+    case 'restore':
+      return (await import('./backup.ts')).restoreCommand(line);
     case 'tools':
       return (await import('./tools.ts')).toolsCommand(line);
     default:

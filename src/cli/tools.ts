@@ -1,4 +1,5 @@
-import { createRoleOffer, loadRoleConfig, prepareRole } from '../app/program.ts';
+import { loadRoleConfig, prepareRole } from '../app/program.ts';
+import { createRoleOffer } from '../app/role-offer.ts';
 import { silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import { estimateTokens } from '../tools/token-estimate.ts';
@@ -7,7 +8,7 @@ import { subjectOf } from './subject.ts';
 
 /** Lists the tools of a role and what a model pays for having them in its context. */
 export async function toolsCommand(line: CommandLine): Promise<void> {
-  const role = prepareRole(subjectOf(line), line.flags);
+  const role = await prepareRole(subjectOf(line), line.flags);
   const config = loadRoleConfig(role, line.flags);
   const jobs = createCallJobs();
   const toolsets = await role.openToolsets(config, silentLogger, jobs);

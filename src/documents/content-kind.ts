@@ -1,20 +1,47 @@
 import { CarrelError } from '../base/errors.ts';
+import { kindOfZip } from './archive/zip-kind.ts';
+import { codeLanguageOf, codeLanguageOfType, endingOf, fileName } from './code-language.ts';
 import type { DocumentKind } from './document.ts';
+import { oleRefusal } from './ole.ts';
+
+/** What is known of a document beside its bytes. */
+export interface ContentHints {
+  contentType?: string | undefined;
+  /** A file's name, or the address that it came from. */
+  name?: string | undefined;
+}
 
 /**
- * What the document is: by its bytes where they are plain about it, then by the header, then by the address.
- * Throws `unsupported_content_type` for what has no text of its own.
+ * What the document is: by its bytes where they are plain about it, then by the header, then by its name.
+ * Throws `unsupported_content_type` for what has no text of its own, `encrypted_document` for what needs a password.
  */
-export function contentKind(bytes: Uint8Array, contentType?: string, url?: string): DocumentKind {
+export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHints = {}): DocumentKind {
   const type = mediaType(contentType);
   const start = latin1(bytes, 1024);
-  // Readers accept leading rubbish before the header of a PDF, and so do we.
-  if (start.includes('%PDF-')) return 'pdf';
-  if (binaryStarts.some((magic) => start.startsWith(magic)) || looksBinary(bytes)) throw unsupported(type);
+  const binary = binaryKind(bytes, start, type);
+  if (binary) return binary;
   const markup = markupKind(latin1(bytes, 4096));
   if (markup === 'html' || markup === 'feed') return markup;
-  if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml') throw unsupported(type);
-  return kindOfType(type) ?? kindOfAddress(url) ?? markup ?? kindOfText(type, start);
+  if (looksLikeEmail(latin1(bytes, 8192))) return 'email';
+  const named = kindOfName(name, start);
+  // Tables of types have `.ts` as a film, so the name of source code goes before a type that its bytes contradict.
+  if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml' && named !== 'code') {
+    throw unsupported(type);
+  }
+  return kindOfType(type) ?? named ?? markup ?? kindOfText(type, start);
+}
+
+/** Kinds that their first bytes give away. */
+function binaryKind(bytes: Uint8Array, start: string, type: string): DocumentKind | undefined {
+  if (start.startsWith('PK\x03\x04') || start.startsWith('PK\x05\x06')) return kindOfZip(bytes);
+  if (start.startsWith('\xd0\xcf\x11\xe0')) throw oleRefusal(bytes);
+  if (/^\s*\{\\rtf/.test(start)) return 'rtf';
+  if (/^\s*%PDF-/.test(start)) return 'pdf';
+  const isBinary = binaryStarts.some((magic) => start.startsWith(magic)) || looksBinary(bytes);
+  // Readers accept leading rubbish before the header of a PDF, and so do we. A text may speak of it, though.
+  if (start.includes('%PDF-') && (isBinary || type === 'application/pdf' || /%PDF-\d\.\d\s/.test(start))) return 'pdf';
+  if (isBinary) throw unsupported(type);
+  return undefined;
 }
 
 function mediaType(contentType = ''): string {
@@ -22,24 +49,69 @@ function mediaType(contentType = ''): string {
 }
 
 function kindOfType(type: string): DocumentKind | undefined {
-  if (type === 'text/html' || type === 'application/xhtml+xml') return 'html';
-  if (type === 'text/markdown' || type === 'text/x-markdown') return 'markdown';
-  if (type === 'application/json' || type === 'text/json' || type.endsWith('+json')) return 'json';
-  if (type === 'application/rss+xml' || type === 'application/atom+xml') return 'feed';
-  if (type === 'application/xml' || type === 'text/xml' || type.endsWith('+xml')) return 'xml';
-  return undefined;
+  const known = kindsOfTypes.get(type);
+  if (known) return known;
+  if (type.endsWith('+json')) return 'json';
+  if (type.endsWith('+yaml')) return 'yaml';
+  if (type.endsWith('+xml')) return 'xml';
+  return codeLanguageOfType(type) === undefined ? undefined : 'code';
 }
 
-function kindOfAddress(url = ''): DocumentKind | undefined {
-  const path = url.replace(/[?#].*$/s, '').toLowerCase();
-  if (/\.(?:md|markdown|mdx)$/.test(path)) return 'markdown';
-  if (path.endsWith('.json')) return 'json';
-  return undefined;
+const kindsOfTypes = new Map<string, DocumentKind>([
+  ['text/html', 'html'],
+  ['application/xhtml+xml', 'html'],
+  ['text/markdown', 'markdown'],
+  ['text/x-markdown', 'markdown'],
+  ['application/json', 'json'],
+  ['text/json', 'json'],
+  ['application/x-ndjson', 'json'],
+  ['application/ndjson', 'json'],
+  ['application/jsonl', 'json'],
+  ['application/jsonlines', 'json'],
+  ['application/rss+xml', 'feed'],
+  ['application/atom+xml', 'feed'],
+  ['application/xml', 'xml'],
+  ['text/xml', 'xml'],
+  ['text/csv', 'csv'],
+  ['text/tab-separated-values', 'csv'],
+  ['application/csv', 'csv'],
+  ['application/yaml', 'yaml'],
+  ['application/x-yaml', 'yaml'],
+  ['text/yaml', 'yaml'],
+  ['text/x-yaml', 'yaml'],
+  ['message/rfc822', 'email'],
+]);
+
+const kindsOfEndings = new Map<string, DocumentKind>([
+  ['md', 'markdown'],
+  ['markdown', 'markdown'],
+  ['mdx', 'markdown'],
+  ['json', 'json'],
+  ['jsonl', 'json'],
+  ['ndjson', 'json'],
+  ['geojson', 'json'],
+  ['ipynb', 'json'],
+  ['csv', 'csv'],
+  ['tsv', 'csv'],
+  ['yaml', 'yaml'],
+  ['yml', 'yaml'],
+  ['eml', 'email'],
+  ['html', 'html'],
+  ['htm', 'html'],
+  ['xml', 'xml'],
+  ['txt', 'text'],
+  ['text', 'text'],
+  ['log', 'text'],
+]);
+
+function kindOfName(name: string | undefined, start: string): DocumentKind | undefined {
+  const kind = kindsOfEndings.get(endingOf(fileName(name)));
+  if (kind !== undefined && !(kind === 'text' && codeLanguageOf(name, '') !== undefined)) return kind;
+  return codeLanguageOf(name, start) === undefined ? undefined : 'code';
 }
 
 /** `application/` types that are text; others in that tree are programs' own formats. */
-const textTypes =
-  /^(?:text\/.+|application\/(?:(?:x-)?(?:javascript|ecmascript|typescript|yaml|toml|sh|shellscript|sql|tex|latex|ndjson|jsonlines|subrip|php|httpd-php|perl|python|ruby|csh|troff)|graphql|jsonl|rtf)|message\/rfc822)$/;
+const textTypes = /^(?:text\/.+|application\/(?:(?:x-)?(?:tex|latex|subrip|troff)|rtf))$/;
 
 function kindOfText(type: string, start: string): DocumentKind {
   if (textTypes.test(type)) return 'text';
@@ -47,6 +119,22 @@ function kindOfText(type: string, start: string): DocumentKind {
     return /^\s*[[{]/.test(start) ? 'json' : 'text';
   }
   throw unsupported(type);
+}
+
+/**
+ * A message as mail programs save it. A text may begin with a few lines of this shape, so a field that only transport
+ * and mail programs write must be among them (RFC 5322 §3.6).
+ */
+function looksLikeEmail(start: string): boolean {
+  const head = start.split(/\r?\n\r?\n/, 1)[0] ?? '';
+  const fields = new Set<string>();
+  for (const [index, line] of head.split(/\r?\n/).entries()) {
+    const field = /^([\x21-\x39\x3b-\x7e]{1,80}):/.exec(line)?.[1]?.toLowerCase();
+    if (field !== undefined) fields.add(field);
+    else if (!/^[ \t]/.test(line) && !(index === 0 && line.startsWith('From '))) return false;
+  }
+  const hasTransport = ['message-id', 'received', 'mime-version', 'return-path'].some((name) => fields.has(name));
+  return hasTransport && fields.has('from') && (fields.has('date') || fields.has('to') || fields.has('subject'));
 }
 
 /** What the first tag says. Comments, declarations and white space before it are passed over. */
@@ -66,8 +154,6 @@ function markupKind(text: string): 'html' | 'feed' | 'xml' | undefined {
 }
 
 const binaryStarts = [
-  'PK\x03\x04',
-  'PK\x05\x06',
   '\x7fELF',
   'MZ\x90',
   '\x1f\x8b',
@@ -88,7 +174,6 @@ const binaryStarts = [
   '\0asm',
   'wOFF',
   'wOF2',
-  '\xd0\xcf\x11\xe0',
   '\xca\xfe\xba\xbe',
   '\xcf\xfa\xed\xfe',
   'SQLite format 3\0',
@@ -101,6 +186,7 @@ const binaryStarts = [
 function looksBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, 8192);
   if (sample.length === 0) return false;
+  if (hasUtf16Mark(sample)) return hasControls(sample);
   const nuls: [number, number] = [0, 0];
   let controls = 0;
   for (const [index, byte] of sample.entries()) {
@@ -109,10 +195,17 @@ function looksBinary(bytes: Uint8Array): boolean {
   }
   if (controls > sample.length * 0.02) return true;
   const [even, odd] = nuls;
-  if (even + odd === 0 || hasUtf16Mark(sample)) return false;
+  if (even + odd === 0) return false;
   // Latin text in UTF-16 without a mark: nearly all NULs on one side, and many of them.
   const most = Math.max(even, odd);
   return Math.min(even, odd) > most * 0.05 || most < sample.length * 0.2;
+}
+
+/** In UTF-16 the bytes of most scripts look like controls; what they stand for does not. */
+function hasControls(bytes: Uint8Array): boolean {
+  const encoding = bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
+  const text = new TextDecoder(encoding).decode(bytes, { stream: true });
+  return (text.match(/[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]/g)?.length ?? 0) > text.length * 0.02;
 }
 
 function hasUtf16Mark(bytes: Uint8Array): boolean {
@@ -123,10 +216,13 @@ function latin1(bytes: Uint8Array, length: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, length)).toString('latin1');
 }
 
+const readable =
+  'PDF, Word, PowerPoint and Excel files (docx, pptx, xlsx), OpenDocument, EPUB, RTF, HTML, feeds, Markdown, text, CSV, JSON, XML, YAML, mail, notebooks, source code and zip archives of these';
+
 function unsupported(type: string): CarrelError {
   return new CarrelError(
     'unsupported_content_type',
-    'This is not a kind of document that we read. HTML, plain text, Markdown, JSON, XML, feeds and PDF can be read.',
+    `This is not a kind of document that we read. We read ${readable}.`,
     { data: /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? { contentType: type } : {} },
   );
 }

@@ -1,4 +1,26 @@
-export type DocumentKind = 'html' | 'text' | 'markdown' | 'json' | 'xml' | 'feed' | 'pdf';
+/** What a document is, by its content. A zip archive of documents is `zip`; what lies in it is in `members`. */
+export type DocumentKind =
+  | 'html'
+  | 'text'
+  | 'markdown'
+  | 'json'
+  | 'xml'
+  | 'feed'
+  | 'pdf'
+  | 'docx'
+  | 'pptx'
+  | 'xlsx'
+  | 'odt'
+  | 'ods'
+  | 'odp'
+  | 'epub'
+  | 'rtf'
+  | 'csv'
+  | 'yaml'
+  | 'email'
+  | 'notebook'
+  | 'code'
+  | 'zip';
 
 export type ExtractMode = 'text' | 'markdown';
 
@@ -6,6 +28,8 @@ export interface DocumentSource {
   bytes: Uint8Array;
   /** The Content-Type header as it came. The bytes are believed before it. */
   contentType?: string;
+  /** Its ending decides where bytes cannot: Markdown, CSV, the language of source code. Never used as a path. */
+  filename?: string;
   /** Where the document came from: links of a page are resolved against it. Nothing is fetched. */
   url?: string;
   mode: ExtractMode;
@@ -13,16 +37,58 @@ export interface DocumentSource {
   whole?: boolean;
 }
 
+/**
+ * From `offset` on, up to the next mark, the text is of this page, or is the original line by line. A mark with neither
+ * ends what the one before it said.
+ *
+ * Offsets are UTF-16 units of the final `text`: after hidden characters were removed, its ends trimmed and its length cut.
+ */
+export interface Mark {
+  offset: number;
+  /** Page of a PDF, slide of a presentation, from 1. */
+  page?: number;
+  /** Number, from 1, that the line at `offset` has in the original; the following lines count on from it. */
+  line?: number;
+}
+
+/** A document inside of a document: a file of an archive, an attachment of a mail. */
+export interface Member {
+  /** As the archive has it, on one line. A name, never a path to follow. */
+  name: string;
+  kind: DocumentKind;
+  codeLanguage?: string;
+  /** Where the line that names it begins. */
+  headingStart: number;
+  /** Its part of `text`, without the heading that names it. `end` is the first unit behind it. */
+  start: number;
+  end: number;
+}
+
+/** A member that gave no text, and why. */
+export interface Omission {
+  name: string;
+  code: string;
+  message: string;
+}
+
 export interface ExtractedDocument {
   title: string | null;
   text: string;
   kind: DocumentKind;
+  /** Of source code: a lower-case name such as `python` or `c++`. */
+  codeLanguage?: string;
+  /** In ascending order of their offsets, at most one for each. */
+  marks: readonly Mark[];
+  /** Of archives and mails, in order. */
+  members?: readonly Member[];
+  /** Of archives and mails: at most a hundred that could not be read. */
+  omitted?: readonly Omission[];
   /** BCP 47 tag as the document declares it. */
   language: string | null;
   byline: string | null;
   /** As the document declares it: not checked, not normalised. */
   published: string | null;
-  /** Pages of the whole document, also when `text` stops before its end. */
+  /** Pages or slides of the whole document, also when `text` stops before its end. */
   pages?: number;
   /** `text` stops before the end of the document: at `textCharsMax`, or because time ran out between two pages. */
   truncated: boolean;
@@ -36,14 +102,26 @@ export interface ExtractLimits {
   pdfEnabled: boolean;
 }
 
-/** What a reader found. `text` may be longer than allowed; it is cut afterwards. */
+/** What a reader found. `text` may be longer than allowed; it is cut afterwards, and the offsets follow. */
 export interface Reading {
   title: string | null;
   text: string;
   kind?: DocumentKind;
+  codeLanguage?: string;
+  marks?: Mark[];
+  members?: Member[];
+  omitted?: Omission[];
   language?: string | null;
   byline?: string | null;
   published?: string | null;
   pages?: number;
   truncated?: boolean;
+}
+
+/** What every reader of a binary format is told. */
+export interface ReadOptions {
+  mode: ExtractMode;
+  charsMax: number;
+  /** On the clock of `performance.now()`: between two parts, a reader stops after this. */
+  stopAt: number;
 }

@@ -1,87 +1,124 @@
 import { CarrelError } from '../base/errors.ts';
-import { decodeBytes } from './charset.ts';
 import { cleanText } from './clean-text.ts';
 import { contentKind } from './content-kind.ts';
-import type { DocumentKind, DocumentSource, ExtractedDocument, ExtractLimits, Reading } from './document.ts';
-import { readFeed } from './feed.ts';
-import { readHtml } from './html/read-html.ts';
-import { printJson } from './print-json.ts';
-import { outlineXml } from './xml.ts';
+import type {
+  DocumentKind,
+  DocumentSource,
+  ExtractedDocument,
+  ExtractLimits,
+  Reading,
+  ReadOptions,
+} from './document.ts';
+import { finishText } from './finish-text.ts';
+import { archiveMembers, joinMembers, type MembersContext, nestedArchive, nothingReadable } from './members.ts';
+import { readText } from './read-text.ts';
 
 /** Runs in a worker only: one call may take all the time and memory that the worker has. */
-export async function extractDocument(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument> {
-  const kind = contentKind(source.bytes, source.contentType, source.url);
-  const reading = kind === 'pdf' ? await readPdf(source, limits) : await readText(kind, source, limits);
-  const text = cleanText(reading.text.slice(0, limits.textCharsMax)).trim();
-  if (text === '' && kind === 'pdf') {
-    throw new CarrelError(
-      'no_text_in_document',
-      'This PDF holds no text, only images of pages. Look for a version with text.',
-      { data: { pages: reading.pages ?? 0 } },
-    );
+export function extractDocument(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument> {
+  return extract(source, limits, true);
+}
+
+/** `opens` is false for what lies in an archive or mail already: that is how deep we go. */
+async function extract(source: DocumentSource, limits: ExtractLimits, opens: boolean): Promise<ExtractedDocument> {
+  const { bytes, contentType, filename, url } = source;
+  const kind = contentKind(bytes, { contentType, name: filename ?? url });
+  const options = {
+    mode: source.mode,
+    charsMax: limits.textCharsMax,
+    stopAt: performance.now() + limits.softTimeoutMs,
+  };
+  const context: MembersContext = {
+    mode: source.mode,
+    limits,
+    stopAt: options.stopAt,
+    read: (member, memberLimits) => extract(member, memberLimits, false),
+  };
+  if (kind === 'zip') {
+    if (!opens) throw nestedArchive();
+    return extractArchive(bytes, context);
   }
+  if (kind === 'email') return extractMail(bytes, context, opens);
+  const reading = (await readBinary(kind, source, limits, options)) ?? (await readText(kind, source, limits));
+  return finished(reading, kind, limits);
+}
+
+/** Readers of formats that are no text are loaded when the first such document comes. */
+async function readBinary(
+  kind: DocumentKind,
+  { bytes }: DocumentSource,
+  limits: ExtractLimits,
+  options: ReadOptions,
+): Promise<Reading | undefined> {
+  switch (kind) {
+    case 'pdf':
+      if (!limits.pdfEnabled) {
+        throw new CarrelError('unsupported_content_type', 'This is a PDF, and reading PDF is switched off here.');
+      }
+      return (await import('./pdf-text.ts')).readPdfText(bytes, limits);
+    case 'docx':
+      return (await import('./office/docx.ts')).readDocx(bytes, options);
+    case 'pptx':
+      return (await import('./office/pptx.ts')).readPptx(bytes, options);
+    case 'xlsx':
+      return (await import('./office/xlsx.ts')).readXlsx(bytes, options);
+    case 'odt':
+    case 'ods':
+    case 'odp':
+      return (await import('./office/odf.ts')).readOdf(kind, bytes, options);
+    case 'epub':
+      return (await import('./epub.ts')).readEpub(bytes, options);
+    case 'rtf':
+      return (await import('./rtf/rtf.ts')).readRtf(bytes, options);
+    default:
+      return undefined;
+  }
+}
+
+async function extractArchive(bytes: Uint8Array, context: MembersContext): Promise<ExtractedDocument> {
+  const joined = await joinMembers({ text: '', marks: [], truncated: false }, archiveMembers(bytes), context);
+  if (joined.members.length === 0) throw nothingReadable(joined.omitted);
+  return { kind: 'zip', title: null, language: null, byline: null, published: null, ...joined };
+}
+
+async function extractMail(bytes: Uint8Array, context: MembersContext, opens: boolean): Promise<ExtractedDocument> {
+  const { readEmail } = await import('./email.ts');
+  const { reading, files } = await readEmail(bytes, context.mode, context.limits.textCharsMax);
+  const mail = finished(reading, 'email', context.limits);
+  if (!opens || files.length === 0) return mail;
+  const sources = files.map((file) => ({ ...file, bytes: () => file.bytes }));
+  return { ...mail, ...(await joinMembers(mail, sources, context)) };
+}
+
+function finished(reading: Reading, kind: DocumentKind, limits: ExtractLimits): ExtractedDocument {
+  const { text, marks } = finishText(reading.text, reading.marks ?? [], limits.textCharsMax);
+  if (text === '') assertMayBeEmpty(kind, reading.pages);
+  const { codeLanguage, pages } = reading;
   return {
     title: oneLine(reading.title),
     text,
     kind: reading.kind ?? kind,
+    ...(codeLanguage === undefined ? {} : { codeLanguage }),
+    marks,
     language: oneLine(reading.language),
     byline: oneLine(reading.byline),
     published: oneLine(reading.published),
-    ...(reading.pages === undefined ? {} : { pages: reading.pages }),
+    ...(pages === undefined ? {} : { pages }),
     truncated: reading.truncated === true || reading.text.length > limits.textCharsMax,
   };
 }
 
-async function readPdf(source: DocumentSource, limits: ExtractLimits): Promise<Reading> {
-  if (!limits.pdfEnabled) {
-    throw new CarrelError('unsupported_content_type', 'This is a PDF, and reading PDF is switched off here.');
+/** An empty text file is just that. Other documents have pictures where text was expected, and it helps to say so. */
+function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
+  if (kind === 'pdf') {
+    throw new CarrelError(
+      'no_text_in_document',
+      'This PDF holds no text, only images of pages. Look for a version with text, or have its text recognised first.',
+      { data: { pages } },
+    );
   }
-  // Loaded only when the first PDF comes: the reader is 2 MB of code.
-  const { readPdfText } = await import('./pdf-text.ts');
-  return readPdfText(source.bytes, limits);
-}
-
-async function readText(
-  kind: Exclude<DocumentKind, 'pdf'>,
-  source: DocumentSource,
-  limits: ExtractLimits,
-): Promise<Reading> {
-  const { bytes, contentType, url, mode, whole = false } = source;
-  const text = await decodeBytes(bytes, contentType, kind);
-  switch (kind) {
-    case 'html':
-      return readHtml(text, { mode, url, whole, charsMax: limits.textCharsMax });
-    case 'feed':
-      return readFeed(text, { mode, url, charsMax: limits.textCharsMax });
-    case 'json': {
-      const printed = printJson(text, limits.textCharsMax);
-      return printed === null ? { title: null, text, kind: 'text' } : { title: null, ...printed };
-    }
-    case 'xml':
-      return outlineXml(text, limits.textCharsMax);
-    case 'markdown':
-      return { title: markdownTitle(text), text: withUnixLines(text) };
-    case 'text':
-      return { title: null, text: withUnixLines(text) };
+  if (['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'rtf'].includes(kind)) {
+    throw new CarrelError('no_text_in_document', 'This document holds no text: it is empty or has only pictures.');
   }
-}
-
-/** The first ATX heading, or the first line that is underlined with `=`, outside of code fences, near the start. */
-function markdownTitle(markdown: string): string | null {
-  const lines = markdown.slice(0, 20_000).split(/\r?\n/);
-  let fenced = false;
-  for (const [index, line] of lines.entries()) {
-    if (/^ {0,3}(?:```|~~~)/.test(line)) fenced = !fenced;
-    if (fenced) continue;
-    const heading = /^ {0,3}#{1,6}[ \t](.*)$/.exec(line)?.[1];
-    if (heading?.trim()) return heading.trim().replace(/[ \t]#+$/, '');
-    if (line.trim() && /^={3,}[ \t]*$/.test(lines[index + 1] ?? '')) return line.trim();
-  }
-  return null;
-}
-
-function withUnixLines(text: string): string {
-  return text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
 }
 
 function oneLine(value: string | null | undefined): string | null {

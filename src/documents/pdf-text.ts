@@ -1,7 +1,7 @@
 import { getDocumentProxy } from 'unpdf';
 import { CarrelError } from '../base/errors.ts';
 import { collapseLines } from './clean-text.ts';
-import type { ExtractLimits, Reading } from './document.ts';
+import type { ExtractLimits, Mark, Reading } from './document.ts';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
@@ -14,6 +14,7 @@ export async function readPdfText(bytes: Uint8Array, limits: ExtractLimits): Pro
   const stopAt = performance.now() + limits.softTimeoutMs;
   const pdf = await open(bytes);
   const pages: string[] = [];
+  const marks: Mark[] = [];
   let length = 0;
   let number = 1;
   for (; number <= pdf.numPages && length <= limits.textCharsMax; number += 1) {
@@ -22,8 +23,10 @@ export async function readPdfText(bytes: Uint8Array, limits: ExtractLimits): Pro
     const page = await pdf.getPage(number);
     const text = await pageText(page);
     page.cleanup();
-    if (text !== '') pages.push(text);
-    length += text.length;
+    if (text === '') continue;
+    marks.push({ offset: length, page: number });
+    pages.push(text);
+    length += text.length + 2;
   }
   if (pages.length === 0 && number <= pdf.numPages) {
     throw new CarrelError('extraction_timeout', 'No text was found in this PDF in the time that there is for one.');
@@ -31,6 +34,7 @@ export async function readPdfText(bytes: Uint8Array, limits: ExtractLimits): Pro
   return {
     ...(await describe(pdf)),
     text: pages.join('\n\n'),
+    marks,
     pages: pdf.numPages,
     truncated: number <= pdf.numPages,
   };

@@ -1,5 +1,6 @@
 import { type Block, type BlockKind, blocksOf } from './blocks.ts';
 import { looksLikeCode } from './code-shape.ts';
+import { forcedPieces } from './forced-pieces.ts';
 import { type Span, sentencesOf } from './sentences.ts';
 
 export interface Chunk extends Span {
@@ -14,6 +15,9 @@ export interface ChunkingOptions {
   /** Length of a chunk in UTF-16 units. Only what cannot be cut at a line or sentence end is ever cut elsewhere. */
   unitsMax?: number;
 }
+
+/** Of the names of columns, so much is carried along. */
+const columnsUnitsMax = 300;
 
 /** The length at which the reference chunking of our test data was made; an answer fits in, and five fit a prompt. */
 const unitsMaxDefault = 1200;
@@ -46,10 +50,18 @@ export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] 
       open.end = piece.end;
       open.kinds.add(block.kind);
       open.titlePath = path.map(({ title }) => title);
+      // Rows of a table that was cut do not say what their columns are.
+      if (block.kind === 'table' && open.start > block.start) open.titlePath.push(columnsOf(text, block));
     }
   }
   close();
   return chunks;
+}
+
+/** The first row of a table, for the chunks that begin behind it. */
+function columnsOf(text: string, { start, end }: Span): string {
+  const row = text.slice(start, Math.min(end, start + columnsUnitsMax)).split('\n', 1)[0] ?? '';
+  return row.replace(/^\s*\|\s*|\s*\|\s*$/g, '');
 }
 
 function finished(text: string, open: Span & { kinds: Set<BlockKind>; titlePath: string[] }): Chunk {
@@ -64,7 +76,7 @@ function finished(text: string, open: Span & { kinds: Set<BlockKind>; titlePath:
 function piecesOf(text: string, block: Block, unitsMax: number): Span[] {
   if (block.end - block.start <= unitsMax) return [block];
   const cut = block.kind === 'prose' ? sentencesOf(text, block) : linesOf(text, block);
-  return cut.flatMap((piece) => (piece.end - piece.start <= unitsMax ? [piece] : forced(text, piece, unitsMax)));
+  return cut.flatMap((piece) => (piece.end - piece.start <= unitsMax ? [piece] : forcedPieces(text, piece, unitsMax)));
 }
 
 function linesOf(text: string, { start, end }: Span): Span[] {
@@ -79,21 +91,4 @@ function linesOf(text: string, { start, end }: Span): Span[] {
     at = lineEnd + 1;
   }
   return lines;
-}
-
-/** A sentence or line longer than a chunk: cut at white space, or between characters where there is none. */
-function forced(text: string, { start, end }: Span, unitsMax: number): Span[] {
-  const pieces: Span[] = [];
-  for (let at = start; at < end; ) {
-    let to = Math.min(end, at + unitsMax);
-    if (to < end) {
-      const space = text.slice(at, to).search(/\s\S*$/u);
-      if (space > unitsMax / 2) to = at + space;
-      else if (/[\udc00-\udfff]/.test(text.charAt(to))) to -= 1;
-    }
-    pieces.push({ start: at, end: to });
-    at = to;
-    while (at < end && /\s/u.test(text.charAt(at))) at += 1;
-  }
-  return pieces;
 }

@@ -7,7 +7,7 @@ export interface Span {
 /** The sentences of a part of a text, without the white space between them. */
 export function sentencesOf(text: string, { start, end }: Span): Span[] {
   const spans: Span[] = [];
-  for (const { segment, index } of segmenter.segment(text.slice(start, end))) {
+  for (const { segment, index } of segments(text.slice(start, end))) {
     const body = segment.trim();
     if (body === '') continue;
     const from = start + index + segment.indexOf(body);
@@ -17,4 +17,9 @@ export function sentencesOf(text: string, { start, end }: Span): Span[] {
 }
 
 // The rules are the same for nearly all languages; the root locale has no list of abbreviations that could be wrong.
-const segmenter = new Intl.Segmenter('und', { granularity: 'sentence' });
+let segmenter: Intl.Segmenter | undefined;
+
+function segments(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'sentence' });
+  return segmenter.segment(text);
+}

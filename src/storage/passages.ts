@@ -1,5 +1,6 @@
 import type { WordQuery } from '../words/word-query.ts';
 import type { ReadOptions } from './storage.ts';
+import type { TextVectors } from './vectors.ts';
 
 /** What is searched by itself and has statistics of its own. */
 export const corpora = ['context', 'kb', 'notes'] as const;
@@ -25,7 +26,12 @@ export interface PassageStore {
 export interface PassageDocument {
   /** The entry, document or note that the passages are of. */
   readonly parent: string;
-  readonly passages: readonly Passage[];
+  readonly passages: readonly NewPassage[];
+}
+
+export interface NewPassage extends Passage {
+  /** Where it was embedded before it is stored: kept in the same transaction. Only in corpora that have vectors. */
+  readonly vectors?: TextVectors | undefined;
 }
 
 export interface Passage {
@@ -64,6 +70,8 @@ export interface PassagePage {
   readonly hits: readonly PassageHit[];
   /** Of all passages that fit, on this page or not, up to `matchesMax`: counting on would take longer than finding. */
   readonly total: number;
+  /** What a passage with every word of the query, often, would score. 0 for a query without words. */
+  readonly scoreMax: number;
 }
 
 export const matchesMax = 10_000;

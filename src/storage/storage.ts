@@ -1,6 +1,9 @@
+import type { DocumentStore } from './documents.ts';
 import type { EntryStore } from './entries.ts';
+import type { IngestionStore, OriginalStore } from './ingestion.ts';
 import type { NoteStore } from './notes.ts';
 import type { Corpus, PassageStore } from './passages.ts';
+import type { VectorStores } from './vectors.ts';
 
 /**
  * Where everything that Carrel keeps is kept. One contract per concern, an implementation for each database; whatever
@@ -11,7 +14,11 @@ export interface Storage {
   readonly backend: StorageDescription['backend'];
   readonly notes: NoteStore;
   readonly entries: EntryStore;
+  readonly documents: DocumentStore;
+  readonly ingestion: IngestionStore;
+  readonly originals: OriginalStore;
   readonly passages: { readonly [Name in Corpus]: PassageStore };
+  readonly vectors: VectorStores;
   describe(): Promise<StorageDescription>;
   /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */
   check(): Promise<string[]>;

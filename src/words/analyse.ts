@@ -1,4 +1,5 @@
 import { fold } from './fold.ts';
+import { irregularEnglish } from './irregular-english.ts';
 import { stemEnglish } from './stem-english.ts';
 
 /**
@@ -9,7 +10,7 @@ import { stemEnglish } from './stem-english.ts';
  * against. The `extra` stream holds further names for what was just seen, so that a word finds it too:
  *
  *     text            main            extra
- *     running         running         run                (stem, when it differs)
+ *     running, went   running, went   run, go            (stem, when it differs)
  *     fooBar          foobar          foo bar            (parts of a camel-case name)
  *     multi-agent     multi agent     multiagent         (the whole; foo_bar and o'brien alike)
  *     20.04, a.b.c    20 04, a b c    20.04, a.b.c       (the whole, dots kept)
@@ -57,7 +58,13 @@ const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/
 const stemmable = /^[a-z]{3,}$/;
 const hangul = /^[\p{sc=Hangul}]+$/u;
 
-const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
+/** Made when first needed: its dictionaries take 10 ms to load. */
+let segmenter: Intl.Segmenter | undefined;
+
+function segments(run: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' });
+  return segmenter.segment(run);
+}
 
 function plainWord(word: string, start: number, emit: Emit): void {
   const end = start + word.length;
@@ -123,13 +130,13 @@ function pairs(run: string, start: number, emit: Emit): void {
     emit(clip(folded), start, end, true);
     return;
   }
-  for (const { segment, index } of segmenter.segment(run)) {
+  for (const { segment, index } of segments(run)) {
     if (segment.length > 2) emit(clip(fold(segment)), start + index, start + index + segment.length, true);
   }
 }
 
 function dictionaryWords(run: string, start: number, emit: Emit): void {
-  for (const { segment, index, isWordLike } of segmenter.segment(run)) {
+  for (const { segment, index, isWordLike } of segments(run)) {
     if (isWordLike) emit(clip(fold(segment)), start + index, start + index + segment.length, false);
   }
 }
@@ -161,7 +168,7 @@ export function stemOf(term: string): string {
   if (!stemmable.test(term)) return term;
   const known = stems.get(term);
   if (known !== undefined) return known;
-  const stem = stemEnglish(term);
+  const stem = stemEnglish(irregularEnglish.get(term) ?? term);
   if (stems.size >= stemsMax) stems.clear();
   stems.set(term, stem);
   return stem;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
-import { openStorage } from '../../src/storage/open-storage.ts';
+import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgres } from './postgres.ts';
 
@@ -11,6 +11,8 @@ export interface Backend {
   readonly name: 'sqlite' | 'postgres';
   /** Opens a database that is empty and is closed and removed when the suite has ended. */
   open(options?: { now?: () => Date }): Promise<Storage>;
+  /** Where an empty database can be opened; it is removed when the suite has ended. */
+  place(): Promise<StorageConfig>;
 }
 
 /** Runs the suite once on each backend. */
@@ -31,42 +33,44 @@ export function temporaryFolder(): string {
 
 function sqliteBackend(): Backend {
   const folder = temporaryFolder();
-  const opened: Storage[] = [];
-  after(async () => {
-    for (const storage of opened) await storage.close();
-  });
-  return {
-    name: 'sqlite',
-    async open(options = {}) {
-      const storage = await openStorage({ backend: 'sqlite', path: join(folder, `${opened.length}.db`) }, options);
-      opened.push(storage);
-      return storage;
-    },
+  let places = 0;
+  const place = async (): Promise<StorageConfig> => {
+    places += 1;
+    return { backend: 'sqlite', path: join(folder, `${places}.db`) };
   };
+  return { name: 'sqlite', place, open: openClosed(place) };
 }
 
 function postgresBackend(): Backend {
   let server: PostgresServer | undefined;
-  const closings: (() => Promise<void>)[] = [];
+  const drops: (() => Promise<void>)[] = [];
+  const place = async (): Promise<StorageConfig> => {
+    if (server === undefined) {
+      const started = await startPostgres();
+      assert.ok(typeof started !== 'string', String(started));
+      server = started;
+    }
+    const { url, drop } = await createTestDatabase(server);
+    drops.push(drop);
+    return { backend: 'postgres', url };
+  };
+  // Closes what was opened before the databases go.
+  const open = openClosed(place);
   after(async () => {
-    for (const close of closings.reverse()) await close();
+    for (const drop of drops.reverse()) await drop();
     await server?.stop();
   });
-  return {
-    name: 'postgres',
-    async open(options = {}) {
-      if (server === undefined) {
-        const started = await startPostgres();
-        assert.ok(typeof started !== 'string', String(started));
-        server = started;
-      }
-      const database = await createTestDatabase(server);
-      const storage = await openStorage({ backend: 'postgres', url: database.url }, options);
-      closings.push(async () => {
-        await storage.close();
-        await database.drop();
-      });
-      return storage;
-    },
+  return { name: 'postgres', place, open };
+}
+
+function openClosed(place: Backend['place']): Backend['open'] {
+  const opened: Storage[] = [];
+  after(async () => {
+    for (const storage of opened.reverse()) await storage.close();
+  });
+  return async (options = {}) => {
+    const storage = await openStorage(await place(), options);
+    opened.push(storage);
+    return storage;
   };
 }

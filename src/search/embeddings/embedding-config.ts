@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os';
 import * as z from 'zod';
+import type { SliceValues } from '../../config/field.ts';
+import type { embeddingSlice } from './embedding-slice.ts';
 
 export const embeddingConfigSchema = z.object({
   provider: z
@@ -31,3 +33,9 @@ export const embeddingConfigSchema = z.object({
 });
 
 export type EmbeddingConfig = z.infer<typeof embeddingConfigSchema>;
+
+/** The settings as the providers take them; what has no setting has its default. */
+export function embeddingConfigOf(settings: SliceValues<typeof embeddingSlice>): EmbeddingConfig {
+  const { provider, model, ollamaHost, openaiBase, openaiKey } = settings;
+  return embeddingConfigSchema.parse({ provider, model, ollamaHost, openaiBase, openaiKey: openaiKey?.reveal() });
+}

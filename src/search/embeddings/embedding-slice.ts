@@ -1,5 +1,4 @@
-import { choice, defineSlice, optionalText, type SliceValues, secret, text } from '../../config/field.ts';
-import { type EmbeddingConfig, embeddingConfigSchema } from './embedding-config.ts';
+import { choice, defineSlice, optionalText, secret, text } from '../../config/field.ts';
 
 export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
   provider: choice(['local', 'ollama', 'openai', 'none'], {
@@ -24,9 +23,3 @@ export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
   }),
   openaiKey: secret({ env: ['OPENAI_API_KEY'], description: 'The key for the OpenAI-compatible server.' }),
 });
-
-/** The settings as the providers take them; what has no setting has its default. */
-export function embeddingConfigOf(settings: SliceValues<typeof embeddingSlice>): EmbeddingConfig {
-  const { provider, model, ollamaHost, openaiBase, openaiKey } = settings;
-  return embeddingConfigSchema.parse({ provider, model, ollamaHost, openaiBase, openaiKey: openaiKey?.reveal() });
-}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
+import { createIdSet } from './id-set.ts';
 import { dotProduct, type QuantisedVector, quantise } from './quantise.ts';
 import { createRowMap } from './row-map.ts';
 import { createScanPool } from './scan-pool.ts';
@@ -9,7 +10,7 @@ export interface VectorIndexConfig {
   dimensions: number;
   /** Worker threads for the scan. More than segments (65,536 vectors each) are not used. */
   threads: number;
-  /** Bound of the memory: 390 bytes per vector at 384 dimensions, and about 20 for its id. */
+  /** Bound of the memory: 389 bytes for a vector at 384 dimensions, and 20 for its id and group. */
   vectorsMax: number;
 }
 
@@ -21,8 +22,8 @@ export interface VectorIndexDeps {
 export interface VectorFilter {
   /** Only these ids. */
   ids?: ReadonlySet<number>;
-  /** Only vectors of these groups (a thread, a collection, a corpus: what the owner gave with the vector). */
-  groups?: ReadonlySet<number>;
+  /** Only vectors of these groups: what was given with the vector, as the text that it is of. Whole numbers from 0. */
+  groups?: Iterable<number> | ArrayLike<number>;
 }
 
 export interface VectorSearchOptions {
@@ -36,6 +37,13 @@ export interface VectorMatch {
   score: number;
 }
 
+export interface VectorCandidate {
+  id: number;
+  group: number;
+  /** As far as bytes tell. */
+  score: number;
+}
+
 /** An in-memory image of the stored vectors, in bytes, that is scanned whole for each query. */
 export interface VectorIndex {
   readonly size: number;
@@ -46,6 +54,8 @@ export interface VectorIndex {
   setQuantised(id: number, vector: QuantisedVector, group?: number): void;
   delete(id: number): boolean;
   search(query: Float32Array, options: VectorSearchOptions): Promise<VectorMatch[]>;
+  /** What the scan finds, best first, for those who score exactly themselves. */
+  candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
   close(): Promise<void>;
 }
 
@@ -57,12 +67,13 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
   const pool = createScanPool(layout, config.threads);
   const segments: Segment[] = [];
   const rowOfId = createRowMap();
-  const idOfRow: number[] = [];
-  const groupOfRow: number[] = [];
+  const idOfRow = createRowNumbers();
+  const groupOfRow = createRowNumbers();
   const freeRows: number[] = [];
+  let rowsUsed = 0;
 
   function takeRow(): number {
-    const row = freeRows.pop() ?? idOfRow.length;
+    const row = freeRows.pop() ?? rowsUsed;
     if (row >= config.vectorsMax) {
       const message = `The index of meanings is full (${config.vectorsMax} vectors). Raise its limit or use PostgreSQL.`;
       throw new CarrelError('unavailable', message);
@@ -72,6 +83,7 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
       segments.push(segment);
       pool.addSegment(segment.memory);
     }
+    rowsUsed = Math.max(rowsUsed, row + 1);
     return row;
   }
 
@@ -81,8 +93,8 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     // The row is hidden first: a scan that runs now must not take the new codes for the old id.
     segmentOf(row).clearRow(row % segmentRows);
     rowOfId.set(id, row);
-    idOfRow[row] = id;
-    groupOfRow[row] = group;
+    idOfRow.set(row, id);
+    groupOfRow.set(row, group);
     segmentOf(row).writeRow(row % segmentRows, codes, scale);
   }
 
@@ -92,13 +104,16 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     return segment;
   }
 
-  function passes(row: number, filter: VectorFilter | undefined): boolean {
-    const { ids, groups } = filter ?? {};
-    return (!ids || ids.has(idOfRow[row] ?? -1)) && (!groups || groups.has(groupOfRow[row] ?? -1));
+  /** Asked for each row, so the sets are made once. */
+  function conditionOf(filter: VectorFilter | undefined): ((row: number) => boolean) | undefined {
+    const { ids } = filter ?? {};
+    const groups = filter?.groups && createIdSet(filter.groups);
+    if (ids && groups) return (row) => ids.has(idOfRow.get(row)) && groups.has(groupOfRow.get(row));
+    if (ids) return (row) => ids.has(idOfRow.get(row));
+    return groups && ((row) => groups.has(groupOfRow.get(row)));
   }
 
-  function bitmask(filter: VectorFilter | undefined): Int32Array | undefined {
-    if (!filter?.ids && !filter?.groups) return undefined;
+  function bitmask(filter: VectorFilter, passes: (row: number) => boolean): Int32Array {
     const mask = new Int32Array(new SharedArrayBuffer(segments.length * (segmentRows / 8)));
     const allow = (row: number) => {
       mask[row >>> 5] = (mask[row >>> 5] ?? 0) | (1 << (row & 31));
@@ -106,10 +121,26 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     if (filter.ids) {
       for (const id of filter.ids) {
         const row = rowOfId.get(id);
-        if (row !== undefined && (!filter.groups || filter.groups.has(groupOfRow[row] ?? -1))) allow(row);
+        if (row !== undefined && passes(row)) allow(row);
       }
-    } else for (let row = 0; row < idOfRow.length; row++) if (passes(row, filter)) allow(row);
+    } else for (let row = 0; row < rowsUsed; row++) if (passes(row)) allow(row);
     return mask;
+  }
+
+  async function candidates(query: Float32Array, { limit, filter }: VectorSearchOptions): Promise<VectorCandidate[]> {
+    assert.equal(query.length, config.dimensions, 'a query of another model');
+    if (rowOfId.size === 0) return [];
+    const passes = conditionOf(filter);
+    const rows = await pool.scan({
+      query: quantise(query),
+      limit,
+      rowsUsed,
+      allowed: filter && passes && bitmask(filter, passes),
+    });
+    // A row may have been given to another id while the scan ran, so the filter is asked once more.
+    return rows
+      .filter(({ row }) => idOfRow.get(row) >= 0 && (!passes || passes(row)))
+      .map(({ row, score }) => ({ id: idOfRow.get(row), group: groupOfRow.get(row), score }));
   }
 
   return {
@@ -126,27 +157,34 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
       if (row === undefined) return false;
       segmentOf(row).clearRow(row % segmentRows);
       rowOfId.delete(id);
-      idOfRow[row] = -1;
+      idOfRow.set(row, -1);
       freeRows.push(row);
       return true;
     },
-    async search(query, { limit, filter }) {
-      assert.equal(query.length, config.dimensions, 'a query of another model');
-      if (rowOfId.size === 0) return [];
-      const rows = await pool.scan({
-        query: quantise(query),
-        limit: Math.max(rescoredMin, Math.ceil(limit * 1.5)),
-        rowsUsed: idOfRow.length,
-        allowed: bitmask(filter),
-      });
-      // A row may have been given to another id while the scan ran, so the filter is asked once more.
-      const ids = rows.filter(({ row }) => passes(row, filter)).map(({ row }) => idOfRow[row] ?? -1);
-      const stored = await deps.readVectors(ids.filter((id) => id >= 0));
+    candidates,
+    async search(query, { limit, ...options }) {
+      const rescored = Math.max(rescoredMin, Math.ceil(limit * 1.5));
+      const found = await candidates(query, { limit: rescored, ...options });
+      const stored = await deps.readVectors(found.map(({ id }) => id));
       return [...stored]
         .map(([id, vector]) => ({ id, score: dotProduct(query, vector) }))
         .sort((left, right) => right.score - left.score || left.id - right.id)
         .slice(0, limit);
     },
     close: () => pool.close(),
+  };
+}
+
+/** A whole number for each row; 0 where none was set. Pages, so that growing copies nothing. */
+function createRowNumbers() {
+  const pages: Float64Array[] = [];
+  return {
+    get: (row: number): number => pages[Math.floor(row / segmentRows)]?.[row % segmentRows] ?? 0,
+    set(row: number, value: number): void {
+      const number = Math.floor(row / segmentRows);
+      const page = pages[number] ?? new Float64Array(segmentRows);
+      pages[number] = page;
+      page[row % segmentRows] = value;
+    },
   };
 }

@@ -23,13 +23,11 @@ export function entryStoreOf({ write, read }: EntryRunner): EntryStore {
     searchWords: (request, options) => read('searchWords', request, options),
     matching: (request, options) => read('matching', request, options),
     texts: (request, options) => read('texts', request, options),
+    pastGaps: (request, options) => read('pastGaps', request, options),
+    indexFields: (request) => write('indexFields', request),
+    unsummarised: (request) => read('unsummarised', request, undefined),
+    putSummary: (request) => write('putSummary', request),
     threads: (request, options) => read('threads', request, options),
     statistics: (request, options) => read('statistics', request, options),
-    unembedded: (request) => read('unembedded', request, undefined),
-    putVectors: (request) => write('putVectors', request),
-    vectorState: (request, options) => read('vectorState', request, options),
-    vectorsAfter: (request, options) => read('vectorsAfter', request, options),
-    vectorKeys: (request, options) => read('vectorKeys', request, options),
-    vectors: (request, options) => read('vectors', request, options),
   };
 }

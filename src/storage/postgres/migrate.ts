@@ -3,7 +3,7 @@ import { type Connections, numberOf, type Statements } from './connections.ts';
 import { migrations } from './migrations.ts';
 
 /** Everything of ours is in a schema of this name, so that it cannot meet the tables of others. */
-const prepare = `
+export const prepare = `
   CREATE SCHEMA IF NOT EXISTS carrel;
   CREATE TABLE IF NOT EXISTS carrel.schema_version (version integer NOT NULL)`;
 
@@ -21,7 +21,7 @@ export async function schemaVersion(statements: Statements): Promise<number> {
 }
 
 /** "Carr", as in the header of our SQLite files. */
-const lockKey = 0x43617272;
+export const lockKey = 0x43617272;
 
 async function migrateOnce(statements: Statements, steps: readonly string[]): Promise<number> {
   await statements.query('SET LOCAL statement_timeout = 0');

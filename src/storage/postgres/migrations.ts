@@ -1,5 +1,8 @@
+import { documentSchema } from './document-schema.ts';
+import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
+import { vectorSchema } from './vector-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
 
 /**
@@ -25,6 +28,9 @@ export const migrations: readonly string[] = [
   `,
   ['context', 'kb', 'notes'].map(passageSchema).join(''),
   entrySchema(),
-  // SQLite's fourth step concerns FTS5 alone.
+  vectorSchema(),
+  documentSchema(),
+  entryHistorySchema(),
+  // SQLite's seventh step concerns FTS5 alone.
   'SELECT 1',
 ];

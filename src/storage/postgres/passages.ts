@@ -2,14 +2,17 @@ import { storable } from '../notes.ts';
 import {
   type Corpus,
   matchesMax,
-  type Passage,
+  type NewPassage,
+  type PassageDocument,
   type PassageFilter,
   type PassageHit,
   type PassageStore,
   type StoredPassage,
 } from '../passages.ts';
+import { vectorCorpus } from '../vectors.ts';
 import { type Connections, numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
-import { createWordIndex, type OwnerFilter } from './word-index.ts';
+import { writeVectors } from './vectors.ts';
+import { createWordIndex, type OwnerFilter, type WordIndex } from './word-index.ts';
 
 /** Passages are short; this many are scored in a few milliseconds. */
 const poolMax = 200;
@@ -17,27 +20,72 @@ const poolMax = 200;
 /** Rows that one statement carries. */
 const batchMax = 500;
 
+/** Writes passages as a part of a transaction that runs: a document and its passages are stored together. */
+export interface PassageWriter {
+  replace(statements: Statements, documents: readonly PassageDocument[]): Promise<void>;
+  /** The number of passages that are gone. */
+  remove(statements: Statements, parents: readonly string[]): Promise<number>;
+  /** Puts these labels on all passages of the documents, in the place of those they had. */
+  relabel(statements: Statements, parents: readonly string[], labels: readonly string[]): Promise<void>;
+}
+
+export function createPassageWriter(corpus: Corpus, words = createPassageWords(corpus)): PassageWriter {
+  const passages = `carrel.${corpus}_passages`;
+  return {
+    async replace(statements, documents) {
+      await remove(
+        statements,
+        documents.map(({ parent }) => parent),
+      );
+      const fresh = documents.flatMap(({ parent, passages: own }) => own.map((passage) => clean(parent, passage)));
+      for (let first = 0; first < fresh.length; first += batchMax) {
+        await insert(statements, fresh.slice(first, first + batchMax));
+      }
+    },
+    remove,
+    async relabel(statements, parents, labels) {
+      await statements.query(`UPDATE ${passages} SET labels = $1 WHERE parent = ANY ($2)`, [
+        [...new Set(labels.map(storable))],
+        parents.map(storable),
+      ]);
+    },
+  };
+
+  async function insert(statements: Statements, fresh: readonly CleanPassage[]): Promise<void> {
+    const rows = await statements.query(
+      `INSERT INTO ${passages} (id, parent, position, title, headings, body, labels)
+       SELECT r.id, r.parent, r.position, r.title, r.headings, r.body, r.labels FROM jsonb_to_recordset($1::jsonb)
+         AS r (id text, parent text, position integer, title text, headings text[], body text, labels text[])
+       RETURNING id, key`,
+      [JSON.stringify(fresh.map(({ vectors: _, ...columns }) => columns))],
+    );
+    const keys = new Map(rows.map((row) => [textOf(row, 'id'), numberOf(row, 'key')]));
+    const keyOf = (id: string) => keys.get(id) ?? 0;
+    await words.write(
+      statements,
+      fresh.map(({ id, title, headings, body }) => ({ key: keyOf(id), title, heading: headings.join('\n'), body })),
+    );
+    const embedded = fresh.flatMap(({ id, vectors }) =>
+      vectors === undefined ? [] : [{ owner: keyOf(id), ...vectors }],
+    );
+    if (embedded.length > 0) await writeVectors(statements, vectorCorpus(corpus), embedded);
+  }
+
+  async function remove(statements: Statements, parents: readonly string[]): Promise<number> {
+    const rows = await statements.query(`DELETE FROM ${passages} WHERE parent = ANY ($1) RETURNING 1`, [
+      parents.map(storable),
+    ]);
+    return rows.length;
+  }
+}
+
 export function createPassageStore(connections: Connections, corpus: Corpus): PassageStore {
   const passages = `carrel.${corpus}_passages`;
-  const words = createWordIndex({
-    name: `${corpus}_passage`,
-    owner: `${corpus}_passages`,
-    poolMax,
-    totalMax: matchesMax,
-  });
+  const words = createPassageWords(corpus);
+  const writer = createPassageWriter(corpus, words);
   return {
-    replace: (documents) =>
-      connections.write(async (statements) => {
-        await removeParents(
-          statements,
-          documents.map(({ parent }) => parent),
-        );
-        const fresh = documents.flatMap(({ parent, passages: own }) => own.map((passage) => clean(parent, passage)));
-        for (let first = 0; first < fresh.length; first += batchMax) {
-          await insert(statements, fresh.slice(first, first + batchMax));
-        }
-      }),
-    remove: (parents) => connections.write((statements) => removeParents(statements, parents)),
+    replace: (documents) => connections.write((statements) => writer.replace(statements, documents)),
+    remove: (parents) => connections.write((statements) => writer.remove(statements, parents)),
     get: (keys, options) =>
       connections.read(async (statements) => {
         const rows = await rowsByKey(statements, '*', keys);
@@ -53,39 +101,12 @@ export function createPassageStore(connections: Connections, corpus: Corpus): Pa
       }, options),
     search: ({ query, filter, ...page }, options) =>
       connections.read(async (statements) => {
-        const { found, total } = await words.find(statements, query, ownerFilter(filter ?? {}), page);
+        const { found, total, scoreMax } = await words.find(statements, query, ownerFilter(filter ?? {}), page);
         const keys = found.map(({ key }) => key);
         const rows = await rowsByKey(statements, 'key, id, parent, position', keys);
-        return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+        return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
       }, options),
   };
-
-  async function insert(statements: Statements, fresh: readonly (Passage & { parent: string })[]): Promise<void> {
-    const rows = await statements.query(
-      `INSERT INTO ${passages} (id, parent, position, title, headings, body, labels)
-       SELECT r.id, r.parent, r.position, r.title, r.headings, r.body, r.labels FROM jsonb_to_recordset($1::jsonb)
-         AS r (id text, parent text, position integer, title text, headings text[], body text, labels text[])
-       RETURNING id, key`,
-      [JSON.stringify(fresh)],
-    );
-    const keys = new Map(rows.map((row) => [textOf(row, 'id'), numberOf(row, 'key')]));
-    await words.write(
-      statements,
-      fresh.map(({ id, title, headings, body }) => ({
-        key: keys.get(id) ?? 0,
-        title,
-        heading: headings.join('\n'),
-        body,
-      })),
-    );
-  }
-
-  async function removeParents(statements: Statements, parents: readonly string[]): Promise<number> {
-    const rows = await statements.query(`DELETE FROM ${passages} WHERE parent = ANY ($1) RETURNING 1`, [
-      parents.map(storable),
-    ]);
-    return rows.length;
-  }
 
   async function rowsByKey(
     statements: Statements,
@@ -97,8 +118,34 @@ export function createPassageStore(connections: Connections, corpus: Corpus): Pa
   }
 }
 
-function clean(parent: string, passage: Passage): Passage & { parent: string } {
+/** The keys that the filter lets through, ascending. */
+export async function matchingPassages(
+  statements: Statements,
+  corpus: Corpus,
+  filter: PassageFilter,
+): Promise<Float64Array> {
+  const { sql = 'TRUE', values } = ownerFilter(filter);
+  const rows = await statements.query(
+    `SELECT o.key FROM carrel.${corpus}_passages o WHERE ${sql} ORDER BY o.key`,
+    values,
+  );
+  return Float64Array.from(rows, (row) => numberOf(row, 'key'));
+}
+
+function createPassageWords(corpus: Corpus): WordIndex {
+  return createWordIndex({
+    name: `${corpus}_passage`,
+    owner: `${corpus}_passages`,
+    poolMax,
+    totalMax: matchesMax,
+  });
+}
+
+type CleanPassage = NewPassage & { parent: string };
+
+function clean(parent: string, passage: NewPassage): CleanPassage {
   return {
+    vectors: passage.vectors,
     id: storable(passage.id),
     parent: storable(parent),
     position: passage.position,

@@ -1,9 +1,14 @@
+import { documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
+import { checkContent } from './check-content.ts';
 import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
+import { createDocumentRunner } from './documents.ts';
 import { createEntryStore } from './entries.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { createNoteStore } from './notes.ts';
-import { createPassageStore } from './passages.ts';
+import { createOriginals } from './originals.ts';
+import { createPassageStore, createPassageWriter, matchingPassages } from './passages.ts';
+import { createVectorRows } from './vectors.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
@@ -15,14 +20,29 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     throw error;
   }
   const now = deps.now ?? (() => new Date());
+  const documents = createDocumentRunner(connections, createPassageWriter('kb'), now);
+  const entries = createEntryStore(connections, now);
   return {
     backend: 'postgres',
     notes: createNoteStore(connections, now),
-    entries: createEntryStore(connections, now),
+    entries,
     passages: {
       context: createPassageStore(connections, 'context'),
       kb: createPassageStore(connections, 'kb'),
       notes: createPassageStore(connections, 'notes'),
+    },
+    documents: documentStoreOf(documents),
+    ingestion: ingestionStoreOf(documents),
+    originals: createOriginals(connections, async (hashes) =>
+      hashes.length === 0 ? 0 : documents.write('releaseOriginals', { hashes }),
+    ),
+    vectors: {
+      context: { ...createVectorRows(connections, 'context'), matching: entries.matching },
+      kb: {
+        ...createVectorRows(connections, 'kb'),
+        matching: (filter, options) =>
+          connections.read((statements) => matchingPassages(statements, 'kb', filter), options),
+      },
     },
     describe: () =>
       connections.read(async (statements) => {
@@ -34,16 +54,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
         const schema = await schemaVersion(statements);
         return { backend: 'postgres', version: textOf(row, 'version'), schema, bytes: numberOf(row, 'bytes') };
       }),
-    check: () =>
-      connections.read(async (statements) => {
-        const [row = {}] = await statements.query(
-          `SELECT count(*) FILTER (WHERE t.key IS NULL) AS missing FROM carrel.notes n
-           LEFT JOIN carrel.note_terms t ON t.key = n.key`,
-        );
-        return numberOf(row, 'missing') === 0
-          ? []
-          : ['The full-text index of notes does not agree with what is stored.'];
-      }),
+    check: () => connections.read(checkContent),
     close: () => connections.close(),
   };
 }

@@ -42,7 +42,7 @@ function checkEngine(database: Database): void {
 const applicationId = 0x43617272;
 
 /** The tables of another program are not ours to add to. */
-function checkOwner(database: Database): void {
+export function checkOwner(database: Database): void {
   const row = database.get('PRAGMA application_id');
   const id = row === undefined ? 0 : numberOf(row, 'application_id');
   if (id === applicationId) return;

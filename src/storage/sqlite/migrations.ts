@@ -1,6 +1,9 @@
 import { directWordIndex } from './direct-word-index.ts';
+import { documentSchema } from './document-schema.ts';
+import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
+import { vectorSchema } from './vector-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
 
 /**
@@ -33,6 +36,9 @@ export const migrations: readonly string[] = [
   `,
   ['context', 'kb', 'notes'].map(passageSchema).join(''),
   entrySchema(),
+  vectorSchema(),
+  documentSchema(),
+  entryHistorySchema(),
   [...['note', 'context_entry'], ...['context', 'kb', 'notes'].map((corpus) => `${corpus}_passage`)]
     .map(directWordIndex)
     .join(''),

@@ -4,7 +4,7 @@ import {
   type Corpus,
   corpora,
   matchesMax,
-  type Passage,
+  type NewPassage,
   type PassageDocument,
   type PassageFilter,
   type PassageHit,
@@ -12,18 +12,24 @@ import {
   type PassageSearch,
   type StoredPassage,
 } from '../passages.ts';
+import { vectorCorpus } from '../vectors.ts';
 import type { IndexedDocument } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import type { KeyFilter } from './row-filter.ts';
+import { writeVectors } from './vectors.ts';
 import { createWordIndex } from './word-index.ts';
 
 /** The passages of all corpora in SQLite, on the thread that has the connection. */
 export interface PassageTables {
   replace(corpus: Corpus, documents: readonly PassageDocument[]): void;
   remove(corpus: Corpus, parents: readonly string[]): number;
+  /** Puts these labels on all passages of the documents, in the place of those they had. */
+  relabel(corpus: Corpus, parents: readonly string[], labels: readonly string[]): void;
   get(corpus: Corpus, keys: readonly number[]): StoredPassage[];
   between(corpus: Corpus, parent: string, first: number, last: number): StoredPassage[];
   search(corpus: Corpus, request: PassageSearch): PassagePage;
+  /** The keys that the filter lets through, ascending. */
+  matching(corpus: Corpus, filter: PassageFilter): Float64Array;
 }
 
 /** Passages are short; this many are scored in a few milliseconds. */
@@ -39,9 +45,11 @@ export function createPassageTables(database: Database): PassageTables {
   return {
     replace: (corpus, documents) => table(corpus).replace(documents),
     remove: (corpus, parents) => table(corpus).remove(parents),
+    relabel: (corpus, parents, labels) => table(corpus).relabel(parents, labels),
     get: (corpus, keys) => table(corpus).get(keys),
     between: (corpus, parent, first, last) => table(corpus).between(parent, first, last),
     search: (corpus, request) => table(corpus).search(request),
+    matching: (corpus, filter) => table(corpus).matching(filter),
   };
 }
 
@@ -66,6 +74,19 @@ function createPassageTable(database: Database, corpus: Corpus) {
     remove(parents: readonly string[]): number {
       return database.transaction(() => removeParents(parents));
     },
+    relabel(parents: readonly string[], fresh: readonly string[]): void {
+      const own = JSON.stringify([...new Set(fresh.map(storable))]);
+      const among = `${passages} WHERE parent IN (SELECT value FROM json_each(?))`;
+      const of = JSON.stringify(parents.map(storable));
+      database.transaction(() => {
+        database.run(`DELETE FROM ${labels} WHERE key IN (SELECT key FROM ${among})`, of);
+        database.run(
+          `INSERT INTO ${labels} (label, key) SELECT l.value, p.key FROM json_each(?) l CROSS JOIN (SELECT key FROM ${among}) p`,
+          ...[own, of],
+        );
+        database.run(`UPDATE ${passages} SET labels = ? WHERE parent IN (SELECT value FROM json_each(?))`, own, of);
+      });
+    },
     get(keys: readonly number[]): StoredPassage[] {
       const rows = rowsByKey('*', keys);
       return keys.flatMap((key) => passageOf(rows.get(key)));
@@ -79,16 +100,21 @@ function createPassageTable(database: Database, corpus: Corpus) {
         .flatMap(passageOf);
     },
     search({ query, filter, ...page }: PassageSearch): PassagePage {
-      const { found, total } = words.find(query, keyFilter(filter ?? {}), page);
+      const { found, total, scoreMax } = words.find(query, keyFilter(filter ?? {}), page);
       const rows = rowsByKey(
         'key, id, parent, position',
         found.map(({ key }) => key),
       );
-      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
+    },
+    matching(filter: PassageFilter): Float64Array {
+      const { sql = `SELECT key FROM ${passages}`, values } = keyFilter(filter);
+      const rows = database.all(`SELECT key FROM (${sql}) ORDER BY key`, ...values);
+      return Float64Array.from(rows, (row) => numberOf(row, 'key'));
     },
   };
 
-  function insert(parent: string, passage: Passage): IndexedDocument {
+  function insert(parent: string, passage: NewPassage): IndexedDocument {
     const title = storable(passage.title);
     const body = storable(passage.body);
     const headings = passage.headings.map(storable);
@@ -98,6 +124,7 @@ function createPassageTable(database: Database, corpus: Corpus) {
       ...[storable(passage.id), parent, passage.position, title, JSON.stringify(headings), body, JSON.stringify(own)],
     );
     for (const label of own) database.run(`INSERT INTO ${labels} (label, key) VALUES (?, ?)`, label, key);
+    if (passage.vectors !== undefined) writeVectors(database, vectorCorpus(corpus), key, passage.vectors);
     return { key, title, heading: headings.join('\n'), body };
   }
 

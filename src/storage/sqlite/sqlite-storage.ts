@@ -1,19 +1,28 @@
+import { dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
+import { type DocumentRunner, documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { newNote } from '../notes.ts';
 import type { Corpus, PassageStore } from '../passages.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
+import type { VectorCorpus, VectorStore } from '../vectors.ts';
 import type { DatabaseConfig } from './database.ts';
+import { createOriginalFiles } from './original-files.ts';
 import { createReaderPool } from './reader-pool.ts';
 import { createSqliteThread } from './sqlite-thread.ts';
 
 export interface SqliteStorageConfig {
   /** Of the database file. It and its folder are made when they are missing. */
   readonly path: string;
+  /** Where the bytes of documents are; `documents` beside the database, unless told. */
+  readonly documentsDir?: string;
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   readonly readersMax?: number;
 }
+
+/** Files that are looked at in one transaction, so that other writes need not wait for all of them. */
+const sweptAtOnce = 500;
 
 /**
  * Opens the database in a file, or makes it. One thread writes, others read; several processes may do so with the same
@@ -21,8 +30,10 @@ export interface SqliteStorageConfig {
  */
 export async function createSqliteStorage(config: SqliteStorageConfig, deps: StorageDeps = {}): Promise<Storage> {
   const now = deps.now ?? (() => new Date());
+  const documentsDir = config.documentsDir ?? join(dirname(config.path), 'documents');
   const connection = (role: DatabaseConfig['role']): DatabaseConfig => ({
     path: config.path,
+    documentsDir,
     role,
     busyTimeoutMs: config.busyTimeoutMs ?? 5000,
   });
@@ -49,6 +60,36 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     search: (request, options) => readers.call('passages', 'search', [corpus, request], options),
   });
 
+  const vectors = (corpus: VectorCorpus): Omit<VectorStore<never>, 'matching'> => ({
+    choose: (model) => write('vectors', 'choose', [corpus, model]),
+    waiting: (request) => readers.call('vectors', 'waiting', [corpus, request]),
+    put: (request) => write('vectors', 'put', [corpus, request]),
+    state: (request, options) => readers.call('vectors', 'state', [corpus, request], options),
+    after: (request, options) => readers.call('vectors', 'after', [corpus, request], options),
+    removedAfter: (request, options) => readers.call('vectors', 'removedAfter', [corpus, request], options),
+    get: (request, options) => readers.call('vectors', 'get', [corpus, request], options),
+    score: (request, options) => readers.call('vectors', 'score', [corpus, request], options),
+    models: (options) => readers.call('vectors', 'models', [corpus], options),
+    async drop(model) {
+      while (await write('vectors', 'drop', [corpus, model]));
+    },
+  });
+
+  const entries = entryStoreOf({
+    // The operations are typed by their names; a call to a thread cannot carry that through.
+    write: (name, request) => write('entries', name, [request, now().toISOString()] as never) as never,
+    read: (name, request, options) => readers.call('entries', name, [request, ''] as never, options) as never,
+  });
+
+  const documents: DocumentRunner = {
+    // The operations are typed by their names; a call to a thread cannot carry that through.
+    write: (name, request) => write('documents', name, [request, now().toISOString()] as never) as never,
+    read: (name, request, options) => readers.call('documents', name, [request, ''] as never, options) as never,
+  };
+  const files = createOriginalFiles(documentsDir);
+  const release = async (hashes: readonly string[]): Promise<number> =>
+    hashes.length === 0 ? 0 : documents.write('releaseOriginals', { hashes });
+
   return {
     backend: 'sqlite',
     notes: {
@@ -56,12 +97,31 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
       get: (id, options) => readers.call('notes', 'get', [id], options),
       list: (request, options) => readers.call('notes', 'list', [request], options),
     },
-    entries: entryStoreOf({
-      // The operations are typed by their names; a call to a thread cannot carry that through.
-      write: (name, request) => write('entries', name, [request, now().toISOString()] as never) as never,
-      read: (name, request, options) => readers.call('entries', name, [request, ''] as never, options) as never,
-    }),
+    entries,
     passages: { context: passages('context'), kb: passages('kb'), notes: passages('notes') },
+    vectors: {
+      context: { ...vectors('context'), matching: entries.matching },
+      kb: {
+        ...vectors('kb'),
+        matching: (filter, options) => readers.call('passages', 'matching', ['kb', filter], options),
+      },
+    },
+    documents: documentStoreOf(documents),
+    ingestion: ingestionStoreOf(documents),
+    originals: {
+      stage: files.stage,
+      discard: files.discard,
+      open: files.open,
+      release,
+      async sweep() {
+        const hashes = files.list();
+        let released = 0;
+        for (let first = 0; first < hashes.length; first += sweptAtOnce) {
+          released += await release(hashes.slice(first, first + sweptAtOnce));
+        }
+        return released;
+      },
+    },
     describe: () => readers.call('upkeep', 'describe', []),
     check: () => write('upkeep', 'check', []),
     async close() {

@@ -6,7 +6,7 @@ import {
   type IndexStatistics,
   leafWeight,
 } from '../../words/bm25.ts';
-import { termText } from '../../words/term-text.ts';
+import { documentTermsOf } from '../../words/document-terms.ts';
 import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import {
   type CandidatePlan,
@@ -49,7 +49,7 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
     write(documents) {
       const sums = { title: 0, heading: 0, body: 0 };
       for (const document of documents) {
-        const [title, heading, body] = [termText(document.title), termText(document.heading), termText(document.body)];
+        const { title, heading, body } = documentTermsOf(document);
         const streams = [title.main, title.extra, heading.main, heading.extra, body.main, body.extra];
         const lengths = [title.length, heading.length, body.length];
         database.run(

@@ -1,10 +1,11 @@
 import { isCarrelError } from '../../base/errors.ts';
 import { type Candidate, fuse } from '../../search/fusion.ts';
+import type { MeaningMatch } from '../../search/meaning/meaning.ts';
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import type { ContextParts } from './context-parts.ts';
-import type { MeaningMatch } from './meaning-index.ts';
-import { allowedIds, pendingWarning, rankDepth } from './ranked-search.ts';
+import type { Warned } from './past-warnings.ts';
+import { narrowed, pendingWarning, rankDepth } from './ranked-search.ts';
 import { startStats } from './search-answer.ts';
 import { adaptiveQuery } from './word-modes.ts';
 
@@ -33,7 +34,7 @@ export interface HybridMatches {
   readonly modes: readonly ('fts' | 'semantic')[];
   readonly ftsCount: number;
   readonly semanticCount: number;
-  readonly warnings: { degraded?: string; warnings?: string[] };
+  readonly warnings: Warned;
   readonly stats: Record<string, unknown>;
 }
 
@@ -153,8 +154,8 @@ async function searchMeaning(
 ) {
   const stats = startStats(backend, applied);
   try {
-    const { allowed, plan } = await allowedIds(entries, filter, explain, signal);
-    const found = await meaning?.search({ text, limit: rankDepth, allowed, signal });
+    const { filter: needed, plan } = await narrowed(entries, filter, explain, signal);
+    const found = await meaning?.search({ text, limit: rankDepth, filter: needed, signal });
     const matches = found?.matches ?? [];
     return { matches, pending: found?.pending ?? 0, stats: stats(matches.length, plan) };
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../storage/entries.ts';
+import type { Warned } from './past-warnings.ts';
 
 /**
  * How many entries a search by meaning, or a hybrid one, puts in order, whichever page is asked for: the order of one
@@ -7,21 +8,21 @@ import type { EntryStore } from '../../storage/entries.ts';
  */
 export const rankDepth = 500;
 
-/** The entries that a filter lets through, for a search that cannot ask the database itself. */
-export async function allowedIds(
+/** The filter, unless it lets everything through, and how the database carries it out. */
+export async function narrowed(
   entries: EntryStore,
   filter: EntryFilter,
   explain: boolean,
   signal: AbortSignal,
-): Promise<{ allowed: ReadonlySet<number> | undefined; plan: string | undefined }> {
+): Promise<{ filter: EntryFilter | undefined; plan: string | undefined }> {
   const isOpen = Object.values(filter).every((value) => value === undefined);
-  const allowed = isOpen ? undefined : new Set(await entries.matching(filter, { signal }));
-  if (!explain) return { allowed, plan: undefined };
+  const needed = isOpen ? undefined : filter;
+  if (!explain) return { filter: needed, plan: undefined };
   const { plan } = await entries.list({ filter, limit: 1, offset: 0, images: false, explain: true }, { signal });
-  return { allowed, plan };
+  return { filter: needed, plan };
 }
 
-export function pendingWarning(pending: number): { degraded?: string; warnings?: string[] } {
+export function pendingWarning(pending: number): Warned {
   if (pending === 0) return {};
   return {
     degraded: 'embeddings_pending',

@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { readJsonFile } from '../../config/load.ts';
 import { parseTargetList } from '../../web/target-list.ts';
 import { type FessSettings, fessConfigSchema } from './fess-config.ts';
+import { type Environment, findFessConfig, usualFessConfig } from './find-fess-config.ts';
 import { describeDomains, type KnowledgeDomain } from './knowledge-domain.ts';
 
 export interface FessConfig extends FessSettings {
@@ -20,21 +19,11 @@ export interface FessConfig extends FessSettings {
   warnings: readonly string[];
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The seeds spell the folder with and without its dot; the third is what the original became. */
-const folders = ['.mcp-feiss', 'mcp-feiss', '.mcp-fess'] as const;
-
-/** The file that there is, by the order of the folders; undefined if there is none. */
-export function findFessConfig(env: Environment): string | undefined {
-  return folders.map((folder) => configFile(env, folder)).find((file) => existsSync(file));
-}
-
 /** `named` is what the operator named instead of the usual places. */
 export function readFessConfig(env: Environment, named?: string): FessConfig {
   const file = named === undefined ? findFessConfig(env) : resolve(named);
   const content = file === undefined ? undefined : readJsonFile(file);
-  if (file === undefined || content === undefined) throw missing(file ?? configFile(env, folders[0]));
+  if (file === undefined || content === undefined) throw missing(file ?? usualFessConfig(env));
   const parsed = fessConfigSchema.safeParse(content, { reportInput: true });
   if (!parsed.success) throw invalid(file, parsed.error.issues[0]);
   const settings = parsed.data;
@@ -48,10 +37,6 @@ export function readFessConfig(env: Environment, named?: string): FessConfig {
     allowsOtherHosts: settings.security.allowNonLocalhostBind || settings.security.allowNonlocalhostBind,
     warnings: unknownKeys(content, fessConfigSchema, '').map((path) => `${file}: ${path} is not a setting`),
   };
-}
-
-function configFile(env: Environment, folder: string): string {
-  return join(env['HOME'] || env['USERPROFILE'] || homedir(), folder, 'config.json');
 }
 
 function missing(file: string): CarrelError {

@@ -1,0 +1,34 @@
+import type { Logger } from '../base/log.ts';
+import { version } from '../base/package-info.ts';
+import type { Config } from '../config/load.ts';
+import { toolsSlice } from '../config/slices.ts';
+import type { CallJobs } from '../jobs/call-jobs.ts';
+import { createOffer } from '../mcp/offer.ts';
+import type { Offer } from '../mcp/protocol-server.ts';
+import type { Toolset } from '../tools/toolset.ts';
+import type { Role } from './role.ts';
+
+/** What a role's clients are offered: its toolsets, under its name. */
+export function createRoleOffer(
+  role: Role,
+  config: Config,
+  log: Logger,
+  toolsets: readonly Toolset[],
+  jobs: CallJobs,
+): Offer {
+  const tools = config.of(toolsSlice);
+  const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
+  const announced = toolsets.flatMap(({ announce }) => (announce ? [announce] : []));
+  const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
+  return createOffer({
+    serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
+    instructions: role.instructions,
+    ...(announced.length === 0 ? {} : { experimental }),
+    toolsets,
+    readOnly: tools.readOnly,
+    disabledTools: tools.disabledTools,
+    inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
+    jobs,
+    log,
+  });
+}

@@ -1,0 +1,76 @@
+import { join, resolve } from 'node:path';
+import { storagePlace } from '../app/open-storage.ts';
+import { loadRoleConfig } from '../app/program.ts';
+import { contextRole } from '../app/roles.ts';
+import { CarrelError } from '../base/errors.ts';
+import { type BackupPlace, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
+import { storageSlice } from '../storage/storage-slice.ts';
+import type { CommandLine } from './command-line.ts';
+import { createProgressLine } from './progress-line.ts';
+
+/** `carrel backup <file>`: one state of everything that is kept, while servers go on. */
+export async function backupCommand(line: CommandLine): Promise<void> {
+  await perform(line, backUp, 'backed up to');
+}
+
+/** `carrel restore <file>`: what a backup holds, in the place of what is kept now. */
+export async function restoreCommand(line: CommandLine): Promise<void> {
+  await perform(line, restore, 'restored from');
+}
+
+async function perform(line: CommandLine, work: typeof backUp, done: string): Promise<void> {
+  const [name] = line.words;
+  if (name === undefined)
+    throw new CarrelError('invalid_usage', `carrel ${line.command} needs the file of the backup.`);
+  const file = resolve(name);
+  const place = placeOf(line);
+  const progress = createProgressLine(process.stderr);
+  try {
+    const report = await work(place, file, {
+      force: line.flags['force'] === true,
+      onProgress: (phase, count, total) => progress.show(total > 0 ? `${phase} ${percent(count, total)}` : phase),
+    });
+    progress.clear();
+    process.stdout.write(line.flags['json'] === true ? asJson(file, report) : asText(file, report, done));
+  } catch (error) {
+    progress.clear();
+    throw fileFault(error, file);
+  }
+}
+
+function placeOf(line: CommandLine): BackupPlace {
+  const config = loadRoleConfig(contextRole, line.flags);
+  return {
+    storage: storagePlace(config.of(storageSlice), config.dataDir),
+    originals: join(config.dataDir, 'documents'),
+  };
+}
+
+function asJson(file: string, { tables, ...report }: BackupReport): string {
+  const rows = Object.fromEntries(tables.map((table) => [table.name, table.rows]));
+  return `${JSON.stringify({ file, ...report, rows }, null, 2)}\n`;
+}
+
+function asText(file: string, report: BackupReport, done: string): string {
+  const rows = report.tables.reduce((sum, table) => sum + table.rows, 0);
+  const files = report.files > 0 ? `, ${report.files} files` : '';
+  return `${done} ${file}: ${rows} rows in ${report.tables.length} tables${files}, schema ${report.schema}, ${report.bytes} bytes\n`;
+}
+
+function percent(count: number, total: number): string {
+  return `${Math.min(100, Math.floor((100 * count) / total))} %`;
+}
+
+/** What the system says about files has codes of its own; the rest is ours already. */
+function fileFault(error: unknown, file: string): unknown {
+  const code = error instanceof Error && !(error instanceof CarrelError) && 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new CarrelError('storage_full', `The disk is full. Free some space, then run it again.`, { cause: error });
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'EISDIR' || code === 'ENOTDIR') {
+    return new CarrelError('invalid_usage', `${file} cannot be read or written. Check its folder and its mode.`, {
+      cause: error,
+    });
+  }
+  return error;
+}

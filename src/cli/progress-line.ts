@@ -1,0 +1,35 @@
+/** One line that is written over again on a terminal. Elsewhere it does not exist. */
+export interface ProgressLine {
+  show(text: string): void;
+  /** Takes it away, so that other output can follow. */
+  clear(): void;
+}
+
+export interface Terminal {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+/** Faster than anybody reads. */
+const redrawMs = 80;
+
+export function createProgressLine(terminal: Terminal, now: () => number = () => performance.now()): ProgressLine {
+  if (terminal.isTTY !== true) return { show() {}, clear() {} };
+  let shownAt = Number.NEGATIVE_INFINITY;
+  let isShown = false;
+  return {
+    show(text) {
+      if (now() - shownAt < redrawMs) return;
+      shownAt = now();
+      isShown = true;
+      // A line that wraps could not be written over.
+      terminal.write(`\r\u001b[K${text.slice(0, (terminal.columns ?? 80) - 1)}`);
+    },
+    clear() {
+      if (isShown) terminal.write('\r\u001b[K');
+      isShown = false;
+      shownAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { walkXml, type XmlHandler } from '../walk-xml.ts';
+import type { Zip } from './zip.ts';
+
+/** Reads an XML member. False where the archive has none of this name: most parts of a document are optional. */
+export function walkMember(zip: Zip, name: string | undefined, handler: XmlHandler): boolean {
+  const member = name === undefined ? undefined : zip.find(name);
+  if (!member) return false;
+  walkXml(zip.stream(member), handler);
+  return true;
+}
+
+/** What a part says of the document, by element: of each the first that is not empty. */
+export function readFields(zip: Zip, name: string | undefined): Map<string, string> {
+  const fields = new Map<string, string>();
+  let field = '';
+  walkMember(zip, name, {
+    open(element) {
+      field = element;
+    },
+    close() {
+      field = '';
+    },
+    text(text) {
+      if (field !== '' && !fields.has(field) && text.trim() !== '') fields.set(field, text.trim());
+    },
+  });
+  return fields;
+}

@@ -1,0 +1,150 @@
+import { CarrelError } from '../../base/errors.ts';
+
+export interface ZipMember {
+  /** As written in the archive. It may be anything; nothing may use it as a path. */
+  name: string;
+  isFolder: boolean;
+  isEncrypted: boolean;
+  /** 0 stored, 8 deflated (APPNOTE 4.4.5). */
+  method: number;
+  crc: number;
+  /** Where its packed bytes lie in the archive. */
+  start: number;
+  end: number;
+}
+
+/** The end of the directory is followed by a comment of at most this length (APPNOTE 4.3.16). */
+const commentBytesMax = 0xffff;
+const endBytes = 22;
+const entryBytes = 46;
+const localBytes = 30;
+
+/** The members of a zip archive as its central directory has them (APPNOTE 6.3.10), checked against the archive's bytes. */
+export function readZipDirectory(bytes: Uint8Array, membersMax: number): ZipMember[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = findEnd(view);
+  const size = view.getUint32(end + 12, true);
+  const declared = view.getUint32(end + 16, true);
+  const { start, shift } = directoryPlace(view, end, size, declared);
+  const members: ZipMember[] = [];
+  for (let at = start; at + entryBytes <= end && view.getUint32(at, true) === 0x02014b50; ) {
+    if (members.length >= membersMax) throw tooMany(membersMax);
+    const { member, next } = readEntry(bytes, view, at, shift);
+    members.push(member);
+    at = next;
+  }
+  if (members.length < view.getUint16(end + 10, true) % 0xffff) throw damagedZip('the directory is cut short');
+  assertApart(members);
+  return members;
+}
+
+export function damagedZip(cause: unknown): CarrelError {
+  return new CarrelError('extraction_failed', 'This file is damaged or cut short. Get it again from its source.', {
+    cause,
+  });
+}
+
+function findEnd(view: DataView): number {
+  const first = Math.max(0, view.byteLength - endBytes - commentBytesMax);
+  for (let at = view.byteLength - endBytes; at >= first; at -= 1) {
+    if (view.getUint32(at, true) === 0x06054b50) return at;
+  }
+  throw damagedZip('no end of the directory');
+}
+
+/** Bytes put before an archive (a program that unpacks it) shift every offset in it. */
+function directoryPlace(view: DataView, end: number, size: number, declared: number): { start: number; shift: number } {
+  if (size !== 0xffffffff && declared !== 0xffffffff) {
+    const start = end - size;
+    if (start < declared) throw damagedZip('the directory lies outside of the file');
+    return { start, shift: start - declared };
+  }
+  const locator = end - 20;
+  if (locator < 0 || view.getUint32(locator, true) !== 0x07064b50) throw damagedZip('no zip64 locator');
+  const record = big(view, locator + 8);
+  if (record + 56 > view.byteLength || view.getUint32(record, true) !== 0x06064b50) throw damagedZip('no zip64 end');
+  return { start: big(view, record + 48), shift: 0 };
+}
+
+function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number): { member: ZipMember; next: number } {
+  const flags = view.getUint16(at + 8, true);
+  const method = view.getUint16(at + 10, true);
+  const nameLength = view.getUint16(at + 28, true);
+  const extraLength = view.getUint16(at + 30, true);
+  const nameAt = at + entryBytes;
+  const next = nameAt + nameLength + extraLength + view.getUint16(at + 32, true);
+  if (next > view.byteLength) throw damagedZip('a directory entry is cut short');
+  const name = decodeName(bytes.subarray(nameAt, nameAt + nameLength), (flags & 0x800) !== 0);
+  const wide = zip64Sizes(view, at, nameAt + nameLength, extraLength);
+  const local = wide.offset + shift;
+  if (local + localBytes > view.byteLength || view.getUint32(local, true) !== 0x04034b50) {
+    throw damagedZip('a member lies outside of the file');
+  }
+  const start = local + localBytes + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
+  const end = start + wide.packed;
+  if (end > view.byteLength) throw damagedZip('a member is cut short');
+  return {
+    member: {
+      name,
+      isFolder: name.endsWith('/'),
+      // Bit 0: encrypted; method 99: AES as WinZip does it.
+      isEncrypted: (flags & 1) !== 0 || method === 99,
+      method,
+      crc: view.getUint32(at + 16, true),
+      start,
+      end,
+    },
+    next,
+  };
+}
+
+/** Values that are all ones stand in the zip64 field instead (APPNOTE 4.5.3), in this order, only those. */
+function zip64Sizes(view: DataView, at: number, extra: number, length: number): { packed: number; offset: number } {
+  let packed = view.getUint32(at + 20, true);
+  let offset = view.getUint32(at + 42, true);
+  const unpackedIsWide = view.getUint32(at + 24, true) === 0xffffffff;
+  if (packed !== 0xffffffff && offset !== 0xffffffff) return { packed, offset };
+  for (let field = extra; field + 4 <= extra + length; field += 4 + view.getUint16(field + 2, true)) {
+    if (view.getUint16(field, true) !== 1) continue;
+    let value = field + 4 + (unpackedIsWide ? 8 : 0);
+    if (packed === 0xffffffff) {
+      packed = big(view, value);
+      value += 8;
+    }
+    if (offset === 0xffffffff) offset = big(view, value);
+    return { packed, offset };
+  }
+  throw damagedZip('no zip64 sizes');
+}
+
+function big(view: DataView, at: number): number {
+  if (at + 8 > view.byteLength) throw damagedZip('a zip64 field is cut short');
+  return Number(view.getBigUint64(at, true));
+}
+
+/** Names without the UTF-8 flag are in the packer's own code page; most are ASCII, many UTF-8 all the same. */
+function decodeName(bytes: Uint8Array, isUtf8: boolean): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder(isUtf8 ? 'utf-8' : 'ibm866').decode(bytes);
+  }
+}
+
+function assertApart(members: readonly ZipMember[]): void {
+  let end = 0;
+  for (const member of members.toSorted((left, right) => left.start - right.start)) {
+    if (member.start < end) {
+      throw new CarrelError('extraction_too_complex', 'Members of this archive share their bytes: it is not read.');
+    }
+    end = member.end;
+  }
+}
+
+function tooMany(membersMax: number): CarrelError {
+  return new CarrelError(
+    'extraction_too_complex',
+    `This archive has more than ${membersMax} members, the most we read. Split it into smaller ones.`,
+    { data: { membersMax } },
+  );
+}

@@ -1,0 +1,100 @@
+import { crc32 } from 'node:zlib';
+import { Inflate } from 'fflate';
+import { CarrelError } from '../../base/errors.ts';
+import { damagedZip, readZipDirectory, type ZipMember } from './zip-directory.ts';
+
+export interface ZipLimits {
+  membersMax: number;
+  /** Unpacked bytes over all reads from the archive, however often a member is read. */
+  totalBytesMax: number;
+  /** Unpacked bytes per packed byte, once a member has given `ratioFromBytes`. Deflate reaches 1032. */
+  ratioMax: number;
+  ratioFromBytes: number;
+}
+
+export interface Zip {
+  readonly members: readonly ZipMember[];
+  find(name: string): ZipMember | undefined;
+  /** The unpacked bytes, piece by piece: what is not asked for is not unpacked. Ends in an error where they are damaged. */
+  stream(member: ZipMember): Generator<Uint8Array, void>;
+  bytes(member: ZipMember): Uint8Array;
+}
+
+/** An office document of 16 MB is seldom more than 100 MB unpacked, and its parts are read as streams. */
+const limitsDefault: ZipLimits = {
+  membersMax: 20_000,
+  totalBytesMax: 256 * 1024 * 1024,
+  ratioMax: 400,
+  ratioFromBytes: 8 * 1024 * 1024,
+};
+
+/** Packed bytes given to the inflater at a time: bounds what it may hand out at once to 8 MB. */
+const stepBytes = 8 * 1024;
+
+/**
+ * A zip archive in memory. Sizes that it declares are never believed: what comes out is counted, and bounded in bytes and
+ * in relation to what went in. Members that share bytes are refused, as they are how a small file becomes petabytes.
+ */
+export function openZip(bytes: Uint8Array, limits: Partial<ZipLimits> = {}): Zip {
+  const { membersMax, totalBytesMax, ratioMax, ratioFromBytes } = { ...limitsDefault, ...limits };
+  const members = readZipDirectory(bytes, membersMax);
+  const byName = new Map<string, ZipMember>();
+  for (const member of members) if (!byName.has(member.name)) byName.set(member.name, member);
+  let total = 0;
+
+  return { members, find: (name) => byName.get(name), stream, bytes: read };
+
+  function* stream(member: ZipMember): Generator<Uint8Array, void> {
+    if (member.isEncrypted) throw encrypted();
+    const packed = bytes.subarray(member.start, member.end);
+    let length = 0;
+    let sum = 0;
+    for (const chunk of unpacked(packed, member.method)) {
+      length += chunk.length;
+      total += chunk.length;
+      if (total > totalBytesMax || (length > ratioFromBytes && length > packed.length * ratioMax)) throw tooLarge();
+      sum = crc32(chunk, sum);
+      yield chunk;
+    }
+    if (sum !== member.crc) throw damagedZip('a member has other bytes than its checksum says');
+  }
+
+  function read(member: ZipMember): Uint8Array {
+    return Buffer.concat([...stream(member)]);
+  }
+}
+
+function* unpacked(packed: Uint8Array, method: number): Generator<Uint8Array, void> {
+  if (method === 0) {
+    yield packed;
+    return;
+  }
+  if (method !== 8) {
+    throw new CarrelError(
+      'unsupported_content_type',
+      'This archive is packed by a method that we do not read. Pack it again as an ordinary zip file.',
+      { data: { method } },
+    );
+  }
+  const ready: Uint8Array[] = [];
+  const inflate = new Inflate((chunk) => ready.push(chunk));
+  for (let at = 0; at < packed.length || at === 0; at += stepBytes) {
+    try {
+      inflate.push(packed.subarray(at, at + stepBytes), at + stepBytes >= packed.length);
+    } catch (error) {
+      throw damagedZip(error);
+    }
+    yield* ready.splice(0);
+  }
+}
+
+function encrypted(): CarrelError {
+  return new CarrelError('encrypted_document', 'This needs a password. Save it without one and try again.');
+}
+
+function tooLarge(): CarrelError {
+  return new CarrelError(
+    'extraction_too_complex',
+    'This document unpacks to far more than its size: it is not read. Split it into smaller ones.',
+  );
+}

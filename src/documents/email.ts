@@ -1,0 +1,85 @@
+import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
+import { CarrelError } from '../base/errors.ts';
+import type { ExtractMode, Reading } from './document.ts';
+import { readHtml } from './html/read-html.ts';
+
+/** A file that came with a mail. */
+export interface MailFile {
+  name: string;
+  contentType: string;
+  bytes: Uint8Array;
+}
+
+/** Real mails nest four or five parts. */
+const nestingMax = 32;
+const headerBytesMax = 512 * 1024;
+
+/**
+ * A mail (RFC 5322): who wrote to whom and when, its text, and the files that came with it. Of a mail in two versions the
+ * plain one is read, unless it is empty; a mail inside of the mail is one of its files.
+ */
+export async function readEmail(
+  bytes: Uint8Array,
+  mode: ExtractMode,
+  charsMax: number,
+): Promise<{ reading: Reading; files: MailFile[] }> {
+  const mail = await parse(bytes);
+  const sender = mail.from === undefined ? null : shown(mail.from);
+  const lines = [
+    ['From', sender ?? ''],
+    ['To', (mail.to ?? []).map(shown).join(', ')],
+    ['Cc', (mail.cc ?? []).map(shown).join(', ')],
+    ['Date', mail.date ?? ''],
+    ['Subject', mail.subject ?? ''],
+  ].filter(([, value]) => value !== '');
+  const head = lines.map(([name, value]) => `${name}: ${(value ?? '').replace(/\s+/g, ' ').slice(0, 2000)}`);
+  return {
+    reading: {
+      title: mail.subject ?? null,
+      byline: sender,
+      published: mail.date ?? null,
+      text: [head.join('\n'), bodyOf(mail, mode, charsMax)].filter((part) => part !== '').join('\n\n'),
+    },
+    files: mail.attachments.flatMap(fileOf),
+  };
+}
+
+async function parse(bytes: Uint8Array): Promise<Email> {
+  try {
+    return await PostalMime.parse(bytes, {
+      maxNestingDepth: nestingMax,
+      maxHeadersSize: headerBytesMax,
+      forceRfc822Attachments: true,
+    });
+  } catch (error) {
+    const isTooDeep = error instanceof Error && /nesting|header size|headers? (?:too|exceed)/i.test(error.message);
+    throw isTooDeep
+      ? new CarrelError(
+          'extraction_too_complex',
+          'The parts of this mail are nested too deep, or its headers too long.',
+          {
+            cause: error,
+          },
+        )
+      : new CarrelError('extraction_failed', 'This mail is damaged: it could not be read.', { cause: error });
+  }
+}
+
+function bodyOf(mail: Email, mode: ExtractMode, charsMax: number): string {
+  const plain = (mail.text ?? '').replaceAll('\r\n', '\n').trim();
+  if (plain !== '' || mail.html === undefined) return plain;
+  return readHtml(mail.html, { mode, charsMax, whole: true }).text;
+}
+
+/** Pictures that the text shows are no files of their own. */
+function fileOf({ filename, mimeType, content, related }: Attachment): MailFile[] {
+  if (typeof content === 'string' || (related === true && mimeType.startsWith('image/'))) return [];
+  const name = filename ?? (mimeType === 'message/rfc822' ? 'message.eml' : 'unnamed');
+  return [{ name, contentType: mimeType, bytes: new Uint8Array(content) }];
+}
+
+function shown(address: Address): string {
+  if (address.group) return `${address.name}: ${address.group.map(shown).join(', ')}`;
+  if (!address.name) return address.address;
+  return address.address ? `${address.name} <${address.address}>` : address.name;
+}

@@ -1,0 +1,121 @@
+import { CarrelError, type ErrorCode, isCarrelError } from '../base/errors.ts';
+import { openZip, type Zip } from './archive/zip.ts';
+import type { ZipMember } from './archive/zip-directory.ts';
+import { cleanText } from './clean-text.ts';
+import type { DocumentSource, ExtractedDocument, ExtractLimits, Mark, Member, Omission } from './document.ts';
+
+/** A document inside of another, unpacked when it is its turn. */
+export interface MemberSource {
+  name: string;
+  contentType?: string;
+  bytes(): Uint8Array;
+}
+
+export interface MembersContext {
+  mode: DocumentSource['mode'];
+  limits: ExtractLimits;
+  stopAt: number;
+  /** Reads a member; nothing inside of it is opened. */
+  read(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument>;
+}
+
+type Joined = Pick<ExtractedDocument, 'text' | 'marks' | 'truncated'> & { members: Member[]; omitted: Omission[] };
+
+const memberBytesMax = 32 * 1024 * 1024;
+const omittedMax = 100;
+/** Files that systems put beside those that people pack. */
+const litter = /(?:^|\/)(?:__MACOSX\/|\.git\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/i;
+
+/** What lies in a zip archive, unpacked one after another. */
+export function archiveMembers(bytes: Uint8Array): MemberSource[] {
+  const zip = openZip(bytes, { membersMax: 5000, totalBytesMax: 128 * 1024 * 1024 });
+  const files = zip.members.filter(({ name, isFolder }) => !isFolder && !litter.test(name));
+  return files.map((member) => ({ name: member.name, bytes: () => bounded(zip, member) }));
+}
+
+/**
+ * Reads documents one after another and joins their texts behind `first`, each under its name. One that cannot be read is
+ * noted and does no harm to the others. Marks and members have offsets of the joined text.
+ */
+export async function joinMembers(
+  first: Pick<ExtractedDocument, 'text' | 'marks' | 'truncated'>,
+  sources: readonly MemberSource[],
+  context: MembersContext,
+): Promise<Joined> {
+  const { limits, mode, stopAt } = context;
+  const joined: Joined = { text: '', marks: [...first.marks], truncated: first.truncated, members: [], omitted: [] };
+  const parts = [first.text].filter((text) => text !== '');
+  const marks: Mark[] = [...first.marks];
+  let length = first.text.length;
+  for (const { name, contentType, bytes } of sources) {
+    const label = oneLine(name);
+    const heading = `${length > 0 ? '\n\n' : ''}${mode === 'markdown' ? '# ' : ''}${label}\n\n`;
+    const charsLeft = limits.textCharsMax - length - heading.length;
+    const timeLeft = stopAt - performance.now();
+    if (charsLeft <= 0 || timeLeft <= 0) {
+      joined.truncated = true;
+      break;
+    }
+    try {
+      const source: DocumentSource = { bytes: bytes(), filename: name, mode, whole: true };
+      if (contentType !== undefined) source.contentType = contentType;
+      const own = await context.read(source, { ...limits, textCharsMax: charsLeft, softTimeoutMs: timeLeft });
+      if (own.text === '') continue;
+      const headingStart = length + (length > 0 ? 2 : 0);
+      const start = length + heading.length;
+      parts.push(heading, own.text);
+      length = start + own.text.length;
+      // What the member before said of pages and lines ends where its text does.
+      if (marks.length > 0) marks.push({ offset: headingStart });
+      if (own.marks[0]?.offset !== 0) marks.push({ offset: start });
+      for (const mark of own.marks) marks.push({ ...mark, offset: start + mark.offset });
+      const { kind, codeLanguage } = own;
+      const language = codeLanguage === undefined ? {} : { codeLanguage };
+      joined.members.push({ name: label, kind, ...language, headingStart, start, end: length });
+      joined.truncated ||= own.truncated;
+    } catch (error) {
+      if (joined.omitted.length < omittedMax) joined.omitted.push(omission(label, error));
+    }
+  }
+  return { ...joined, text: parts.join(''), marks };
+}
+
+/** Nothing in an archive could be read: it fails for what most of its members failed for, if that is a password. */
+export function nothingReadable(omitted: readonly Omission[]): CarrelError {
+  if (omitted.length > 0 && omitted.every(({ code }) => code === 'encrypted_document')) {
+    return new CarrelError('encrypted_document', 'This archive needs a password. Pack it without one and try again.');
+  }
+  const code: ErrorCode = 'no_text_in_document';
+  const message = 'Nothing in this archive is a document that we can read.';
+  return new CarrelError(code, message, { data: { omitted: omitted.length } });
+}
+
+/** An archive or a mail inside of an archive or a mail. */
+export function nestedArchive(): CarrelError {
+  return new CarrelError(
+    'unsupported_content_type',
+    'An archive inside of another is not opened. Unpack it and add what it holds.',
+  );
+}
+
+function bounded(zip: Zip, member: ZipMember): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (const part of zip.stream(member)) {
+    length += part.length;
+    if (length > memberBytesMax) {
+      throw new CarrelError('document_too_large', `It has more than ${memberBytesMax} bytes, the most we read.`);
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function omission(name: string, error: unknown): Omission {
+  if (isCarrelError(error)) return { name, code: error.code, message: error.message };
+  return { name, code: 'extraction_failed', message: 'It is damaged: it could not be read.' };
+}
+
+function oneLine(name: string): string {
+  return cleanText(name.slice(0, 1000)).replace(/\s+/g, ' ').trim().slice(0, 300) || 'unnamed';
+}

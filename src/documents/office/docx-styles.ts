@@ -1,0 +1,100 @@
+import { attributeOf } from '../walk-xml.ts';
+import { type OoxmlPackage, valOf } from './ooxml-package.ts';
+
+export interface DocxStyles {
+  /** 1 to 9 for a heading, 0 for other paragraphs. */
+  headingLevel(styleId: string, outline: number | null): number;
+  isTitle(styleId: string): boolean;
+  /** The list that every paragraph of the style is an item of. */
+  listOf(styleId: string): { id: string; level: number } | null;
+  isNumbered(listId: string, level: number): boolean;
+}
+
+interface Style {
+  name: string;
+  basedOn: string;
+  outline: number | null;
+  list: { id: string; level: number } | null;
+}
+
+/** Styles build on others; a chain longer than this is a ring. */
+const basedOnMax = 20;
+
+export function readDocxStyles(
+  document: OoxmlPackage,
+  stylesPart: string | undefined,
+  numberingPart: string | undefined,
+): DocxStyles {
+  const styles = readStyles(document, stylesPart);
+  const numbered = readNumbering(document, numberingPart);
+  const inherited = <Value>(styleId: string, pick: (style: Style) => Value | null): Value | null => {
+    let style = styles.get(styleId);
+    for (let step = 0; style && step < basedOnMax; step += 1) {
+      const value = pick(style);
+      if (value !== null) return value;
+      style = styles.get(style.basedOn);
+    }
+    return null;
+  };
+  const isTitle = (styleId: string) => inherited(styleId, ({ name }) => (name === 'title' ? true : null)) ?? false;
+  return {
+    headingLevel(styleId, outline) {
+      const level = outline ?? inherited(styleId, (style) => style.outline ?? levelOfName(style.name));
+      if (level !== null && level >= 0 && level <= 8) return level + 1;
+      return isTitle(styleId) ? 1 : 0;
+    },
+    isTitle,
+    listOf: (styleId) => inherited(styleId, ({ list }) => list),
+    isNumbered: (listId, level) => numbered.get(listId)?.has(level) ?? false,
+  };
+}
+
+/** Style names are stored in English whatever the program's language is. */
+function levelOfName(name: string): number | null {
+  const digit = /^heading (\d)$/.exec(name)?.[1];
+  return digit === undefined ? null : Number(digit) - 1;
+}
+
+function readStyles(document: OoxmlPackage, part: string | undefined): Map<string, Style> {
+  const styles = new Map<string, Style>();
+  let style: Style | undefined;
+  document.walk(part, {
+    open(name, attributes) {
+      if (name === 'style') {
+        style = { name: '', basedOn: '', outline: null, list: null };
+        styles.set(attributeOf(attributes, 'styleId') ?? '', style);
+      } else if (!style) return;
+      else if (name === 'name') style.name = valOf(attributes).toLowerCase();
+      else if (name === 'basedOn') style.basedOn = valOf(attributes);
+      else if (name === 'outlineLvl') style.outline = Number(valOf(attributes));
+      else if (name === 'numPr') style.list = { id: '', level: 0 };
+      else if (name === 'ilvl' && style.list) style.list.level = Number(valOf(attributes)) || 0;
+      else if (name === 'numId' && style.list) style.list.id = valOf(attributes);
+    },
+    close(name) {
+      if (name === 'style') style = undefined;
+    },
+  });
+  return styles;
+}
+
+/** Which levels of which lists count; the others have bullets. */
+function readNumbering(document: OoxmlPackage, part: string | undefined): Map<string, Set<number>> {
+  const kinds = new Map<string, Set<number>>();
+  const lists = new Map<string, Set<number>>();
+  let kind = new Set<number>();
+  let level = 0;
+  let listId = '';
+  document.walk(part, {
+    open(name, attributes) {
+      if (name === 'abstractNum') {
+        kind = new Set();
+        kinds.set(attributeOf(attributes, 'abstractNumId') ?? '', kind);
+      } else if (name === 'lvl') level = Number(attributeOf(attributes, 'ilvl')) || 0;
+      else if (name === 'numFmt' && !['bullet', 'none', ''].includes(valOf(attributes))) kind.add(level);
+      else if (name === 'num') listId = attributeOf(attributes, 'numId') ?? '';
+      else if (name === 'abstractNumId') lists.set(listId, kinds.get(valOf(attributes)) ?? new Set());
+    },
+  });
+  return lists;
+}

@@ -1,0 +1,215 @@
+import type { Reading, ReadOptions } from '../document.ts';
+import type { Container } from '../html/blocks.ts';
+import { attributeOf, skipping, type XmlHandler } from '../walk-xml.ts';
+import { type DocxStyles, readDocxStyles } from './docx-styles.ts';
+import { createFlow, type Flow, listItem } from './flow.ts';
+import { type OoxmlPackage, openOoxml, valOf } from './ooxml-package.ts';
+
+/** A Word document: headings, paragraphs, lists, tables, text boxes, then its footnotes and endnotes. */
+export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
+  const document = openOoxml(bytes);
+  const relations = document.relationsOf(document.main);
+  const partOf = (type: string) => relations.find((relation) => relation.type === type)?.target;
+  const styles = readDocxStyles(document, partOf('styles'), partOf('numbering'));
+  const flow = createFlow(options.charsMax);
+  const body = createBody(flow, styles);
+  document.walk(document.main, skipping(notShown, body.handler));
+  for (const kind of ['footnote', 'endnote'] as const) {
+    readNotes(document, partOf(`${kind}s`), flow, styles, (id) => body.noteNumber(kind, id));
+  }
+  const described = document.describe();
+  return {
+    ...described,
+    title: described.title ?? body.title() ?? flow.topHeading,
+    ...flow.print(options.mode),
+  };
+}
+
+/** `Fallback` repeats the text of the `Choice` before it for older programs. */
+const notShown = new Set([
+  'Fallback',
+  'del',
+  'moveFrom',
+  'delText',
+  'instrText',
+  'delInstrText',
+  'sectPr',
+  'pPrChange',
+  'rPrChange',
+  'tblPrChange',
+  'trPrChange',
+  'tcPrChange',
+]);
+
+interface Paragraph {
+  style: string;
+  outline: number | null;
+  list: { id: string; level: number } | null;
+}
+
+/** Notes are kept by number; those without one separate the notes from the page. */
+function readNotes(
+  document: OoxmlPackage,
+  part: string | undefined,
+  flow: Flow,
+  styles: DocxStyles,
+  numberOf: (id: string) => number,
+): void {
+  const { handler } = createBody(flow, styles);
+  let isNote = false;
+  document.walk(
+    part,
+    skipping(notShown, {
+      open(name, attributes) {
+        if (name === 'footnote' || name === 'endnote') {
+          isNote = attributeOf(attributes, 'type') === undefined;
+          if (isNote) flow.addText(`Note ${numberOf(attributeOf(attributes, 'id') ?? '')}: `);
+        } else if (isNote) handler.open?.(name, attributes);
+      },
+      close(name) {
+        if (name === 'footnote' || name === 'endnote') isNote = false;
+        else if (isNote) handler.close?.(name);
+      },
+      text(text) {
+        if (isNote) handler.text?.(text);
+      },
+      isDone: () => flow.isFull,
+    }),
+  );
+}
+
+interface Body {
+  handler: XmlHandler;
+  title(): string | null;
+  /** Ids are arbitrary: readers count notes as they come. */
+  noteNumber(kind: string, id: string): number;
+}
+
+function createBody(flow: Flow, styles: DocxStyles): Body {
+  const open: Paragraph[] = [];
+  const lists = createLists(styles);
+  let inRun = 0;
+  let inText = false;
+  let columns = 1;
+  let title: string | null = null;
+  let titleText = '';
+  const notes = new Map<string, number>();
+  const noteNumber = (kind: string, id: string) => {
+    const key = `${kind} ${id}`;
+    const number = notes.get(key) ?? notes.size + 1;
+    notes.set(key, number);
+    return number;
+  };
+
+  const end = () => {
+    const paragraph = open.at(-1);
+    if (!paragraph) return;
+    if (styles.isTitle(paragraph.style)) title ??= titleText.trim() || null;
+    titleText = '';
+    const heading = styles.headingLevel(paragraph.style, paragraph.outline);
+    const list = paragraph.list ?? styles.listOf(paragraph.style);
+    if (heading > 0) flow.endParagraph({ heading });
+    else flow.endParagraph({ inside: lists.itemFor(list) });
+  };
+  const addText = (text: string) => {
+    if (title === null) titleText += text;
+    flow.addText(text);
+  };
+  const handler: XmlHandler = {
+    open(name, attributes) {
+      const paragraph = open.at(-1);
+      switch (name) {
+        case 'p':
+          // A text box lies in the middle of a paragraph: what stands before it is a paragraph of its own.
+          end();
+          open.push({ style: '', outline: null, list: null });
+          break;
+        case 'pStyle':
+          if (paragraph) paragraph.style = valOf(attributes);
+          break;
+        case 'outlineLvl':
+          if (paragraph) paragraph.outline = Number(valOf(attributes));
+          break;
+        case 'numPr':
+          if (paragraph) paragraph.list = { id: '', level: 0 };
+          break;
+        case 'ilvl':
+          if (paragraph?.list) paragraph.list.level = Number(valOf(attributes)) || 0;
+          break;
+        case 'numId':
+          if (paragraph?.list) paragraph.list.id = valOf(attributes);
+          break;
+        case 'r':
+          inRun += 1;
+          break;
+        case 't':
+          inText = inRun > 0;
+          break;
+        case 'tab':
+          if (inRun > 0) addText(' ');
+          break;
+        case 'br':
+        case 'cr':
+          if (inRun > 0) addText('\n');
+          break;
+        case 'noBreakHyphen':
+          addText('-');
+          break;
+        case 'footnoteReference':
+        case 'endnoteReference':
+          addText(` (note ${noteNumber(name.slice(0, -'Reference'.length), attributeOf(attributes, 'id') ?? '')})`);
+          break;
+        case 'tbl':
+          flow.openTable();
+          break;
+        case 'tr':
+          flow.openRow();
+          break;
+        case 'tc':
+          columns = 1;
+          flow.openCell();
+          break;
+        case 'gridSpan':
+          columns = Number(valOf(attributes)) || 1;
+          break;
+      }
+    },
+    close(name) {
+      if (name === 'p') {
+        end();
+        open.pop();
+      } else if (name === 'r') inRun -= 1;
+      else if (name === 't') inText = false;
+      else if (name === 'tc') flow.closeCell(columns);
+      else if (name === 'tbl') flow.closeTable();
+    },
+    text(text) {
+      if (inText) addText(text);
+    },
+    isDone: () => flow.isFull,
+  };
+  return { handler, title: () => title, noteNumber };
+}
+
+/** Word has no lists, only paragraphs with a list's number and a level: the items above and the count come from here. */
+function createLists(styles: DocxStyles) {
+  const counts = new Map<string, number>();
+  let items: (Container | undefined)[] = [];
+  return {
+    itemFor(list: { id: string; level: number } | null): Container | null {
+      if (!list || list.id === '' || list.id === '0') {
+        items = [];
+        return null;
+      }
+      const level = Math.min(Math.max(0, list.level), 8);
+      for (let deeper = level + 1; deeper <= 8; deeper += 1) counts.delete(`${list.id} ${deeper}`);
+      const key = `${list.id} ${level}`;
+      const number = (counts.get(key) ?? 0) + 1;
+      counts.set(key, number);
+      const parent = items.slice(0, level).findLast((item) => item !== undefined) ?? null;
+      const item = listItem(parent, styles.isNumbered(list.id, level) ? number : null);
+      items = [...items.slice(0, level), item];
+      return item;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { Reading, ReadOptions } from '../document.ts';
+import { attributeOf, type XmlAttributes, type XmlHandler } from '../walk-xml.ts';
+import { columnsMax, createSheetText } from './sheet-text.ts';
+
+/** A row that stands for many equal ones is written so often at most; a sheet ends in one that stands for a million. */
+const repeatsMax = 100;
+
+/** The body of a spreadsheet: cells show what the program showed, which the file keeps beside their values. */
+export function createOdfSheets(options: ReadOptions): {
+  handler: XmlHandler;
+  finish(): Partial<Reading> & { text: string };
+} {
+  const text = createSheetText(options.mode, options.charsMax);
+  let row: string[] = [];
+  let repeats = 1;
+  let cell: { shown: string; value: string; repeats: number } | undefined;
+  let isStopped = false;
+
+  const handler: XmlHandler = {
+    open(name, attributes) {
+      if (name === 'table') text.startSheet(attributeOf(attributes, 'name') ?? '');
+      else if (name === 'table-row') {
+        row = [];
+        repeats = repeated(attributes, 'number-rows-repeated');
+      } else if (name === 'table-cell' || name === 'covered-table-cell') {
+        cell = { shown: '', value: cellValue(attributes), repeats: repeated(attributes, 'number-columns-repeated') };
+      } else if (!cell) return;
+      else if (name === 'p' && cell.shown !== '') cell.shown += ' ';
+      else if (name === 's' || name === 'tab' || name === 'line-break') cell.shown += ' ';
+    },
+    close(name) {
+      if ((name === 'table-cell' || name === 'covered-table-cell') && cell) {
+        const shown = cell.shown.trim() === '' ? cell.value : cell.shown;
+        for (let times = Math.min(cell.repeats, columnsMax - row.length); times > 0; times -= 1) row.push(shown);
+        cell = undefined;
+      } else if (name === 'table-row') {
+        const isEmpty = row.every((value) => value === '');
+        for (let times = isEmpty ? 1 : Math.min(repeats, repeatsMax); times > 0 && !text.isFull; times -= 1) {
+          text.addRow(row);
+        }
+      }
+    },
+    text(part) {
+      if (cell) cell.shown += part;
+    },
+    isDone() {
+      isStopped ||= performance.now() > options.stopAt;
+      return text.isFull || isStopped;
+    },
+  };
+  return {
+    handler,
+    finish() {
+      const printed = text.finish();
+      return { ...printed, truncated: printed.truncated === true || isStopped };
+    },
+  };
+}
+
+function repeated(attributes: XmlAttributes, name: string): number {
+  return Math.max(1, Number(attributeOf(attributes, name) ?? 1) || 1);
+}
+
+function cellValue(attributes: XmlAttributes): string {
+  for (const name of ['string-value', 'date-value', 'time-value', 'boolean-value', 'value']) {
+    const value = attributeOf(attributes, name);
+    if (value !== undefined) return value;
+  }
+  return '';
+}

@@ -1,0 +1,160 @@
+import type { Container } from '../html/blocks.ts';
+import { attributeOf, type XmlAttributes, type XmlHandler } from '../walk-xml.ts';
+import { type Flow, listItem } from './flow.ts';
+import type { OdfStyles } from './odf-styles.ts';
+
+/** Blanks that one `text:s` may stand for. */
+const blanksMax = 100;
+const notesMax = 10_000;
+/** Repeated on every slide. */
+const furniture = new Set(['page-number', 'date-time', 'header', 'footer']);
+
+interface List {
+  style: string;
+  number: number;
+  item: Container | null;
+  outer: List | null;
+  level: number;
+}
+
+/** The body of a text or of a presentation: both hold paragraphs, lists and tables; a presentation holds them on slides. */
+export function createOdfText(
+  flow: Flow,
+  styles: OdfStyles,
+  kind: 'odt' | 'odp',
+): { handler: XmlHandler; slides(): number; finish(): void } {
+  const notes: string[] = [];
+  const headings: number[] = [];
+  const frames: string[] = [];
+  const spans: number[] = [];
+  let list: List | null = null;
+  // The last item with text on each level. Slides have a list for each point, and the deeper ones lie in empty items.
+  let filled: (Container | undefined)[] = [];
+  let paragraphs = 0;
+  let slides = 0;
+  let endNote: (() => string) | undefined;
+  let speaks = false;
+
+  const addText = (text: string) => {
+    if (paragraphs > 0 && !furniture.has(frames.at(-1) ?? '')) flow.addText(text);
+  };
+  const openParagraph = (heading: number) => {
+    // A frame in the middle of a paragraph holds paragraphs of its own.
+    if (paragraphs > 0 && !endNote) endParagraph();
+    paragraphs += 1;
+    headings.push(heading);
+    if (speaks) flow.addText('Notes: ');
+    speaks = false;
+  };
+  const endParagraph = () => {
+    const heading = headings.at(-1) ?? 0;
+    filled = list?.item ? [...filled.slice(0, list.level - 1), list.item] : [];
+    flow.endParagraph(heading > 0 ? { heading } : { inside: list?.item ?? null });
+  };
+  const headingOf = (attributes: XmlAttributes): number => {
+    if (frames.at(-1) === 'title') return 1;
+    return styles.isTitle(attributeOf(attributes, 'style-name') ?? '') ? 1 : 0;
+  };
+
+  const handler: XmlHandler = {
+    open(name, attributes) {
+      styles.handler.open?.(name, attributes);
+      switch (name) {
+        case 'h':
+          openParagraph(frames.at(-1) === 'title' ? 1 : Number(attributeOf(attributes, 'outline-level')) || 1);
+          break;
+        case 'p':
+          openParagraph(headingOf(attributes));
+          break;
+        case 's':
+          addText(' '.repeat(Math.min(Number(attributeOf(attributes, 'c') ?? 1) || 1, blanksMax)));
+          break;
+        case 'tab':
+          addText(' ');
+          break;
+        case 'line-break':
+          addText('\n');
+          break;
+        case 'list':
+          list = openList(list, attributes);
+          break;
+        case 'list-item':
+          if (list) openItem(list);
+          break;
+        case 'note-citation':
+          addText(' (note ');
+          break;
+        case 'note-body':
+          endNote ??= flow.setAside();
+          break;
+        case 'table':
+          flow.openTable();
+          break;
+        case 'table-row':
+          flow.openRow();
+          break;
+        case 'table-cell':
+        case 'covered-table-cell':
+          spans.push(Number(attributeOf(attributes, 'number-columns-repeated') ?? 1) || 1);
+          flow.openCell();
+          break;
+        case 'page':
+          if (kind === 'odp') {
+            slides += 1;
+            flow.startPage(slides);
+          }
+          break;
+        case 'frame':
+          frames.push(attributeOf(attributes, 'class') ?? '');
+          filled = [];
+          break;
+        case 'notes':
+          speaks = true;
+          break;
+      }
+    },
+    close(name) {
+      if (name === 'h' || name === 'p') {
+        endParagraph();
+        headings.pop();
+        paragraphs -= 1;
+      } else if (name === 'list') list = list?.outer ?? null;
+      else if (name === 'list-item' && list) list.item = list.outer?.item ?? null;
+      else if (name === 'note-citation') addText(')');
+      else if (name === 'note-body') closeNote();
+      else if (name === 'table-cell' || name === 'covered-table-cell') flow.closeCell(spans.pop());
+      else if (name === 'table') flow.closeTable();
+      else if (name === 'frame') frames.pop();
+      else if (name === 'notes') speaks = false;
+      else if (name === 'page' && kind === 'odp') flow.endSlide(`Slide ${slides}`);
+    },
+    text: addText,
+    isDone: () => flow.isFull,
+  };
+  return { handler, slides: () => slides, finish };
+
+  function openItem(opened: List): void {
+    opened.number += 1;
+    const parent = filled.slice(0, opened.level - 1).findLast((item) => item !== undefined) ?? null;
+    opened.item = listItem(parent, styles.isNumbered(opened.style, opened.level) ? opened.number : null);
+  }
+
+  function closeNote(): void {
+    const text = endNote?.() ?? '';
+    endNote = undefined;
+    if (notes.length < notesMax) notes.push(text);
+  }
+
+  function finish(): void {
+    for (const [index, text] of notes.entries()) {
+      flow.addText(`Note ${index + 1}: ${text}`);
+      flow.endParagraph();
+    }
+  }
+}
+
+/** A list inside of another has the style of the outer one unless it names its own. */
+function openList(outer: List | null, attributes: XmlAttributes): List {
+  const style = attributeOf(attributes, 'style-name') ?? outer?.style ?? '';
+  return { style, number: 0, item: outer?.item ?? null, outer, level: (outer?.level ?? 0) + 1 };
+}

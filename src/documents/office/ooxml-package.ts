@@ -1,0 +1,76 @@
+import { posix } from 'node:path';
+import { readFields, walkMember } from '../archive/walk-member.ts';
+import { openZip, type Zip } from '../archive/zip.ts';
+import { damagedZip } from '../archive/zip-directory.ts';
+import type { Reading } from '../document.ts';
+import { attributeOf, type XmlHandler } from '../walk-xml.ts';
+
+export interface Relation {
+  id: string;
+  /** The last part of its type, which is the same in transitional and strict documents: `slide`, `styles`. */
+  type: string;
+  /** Name of the part it points to. */
+  target: string;
+}
+
+/** A DOCX, PPTX or XLSX: parts in a zip archive that point at one another (ECMA-376 part 2). */
+export interface OoxmlPackage {
+  /** The part that all others hang from. */
+  readonly main: string;
+  relationsOf(part: string): Relation[];
+  /** False where there is no such part: most are optional. */
+  walk(part: string | undefined, handler: XmlHandler): boolean;
+  describe(): Pick<Reading, 'title' | 'byline' | 'published' | 'language'>;
+}
+
+export function openOoxml(bytes: Uint8Array): OoxmlPackage {
+  const zip = openZip(bytes);
+  const walk = (part: string | undefined, handler: XmlHandler) => walkPart(zip, part, handler);
+  const relationsOf = (part: string) => readRelations(walk, part);
+  const roots = relationsOf('');
+  const main = roots.find(({ type }) => type === 'officeDocument')?.target;
+  if (main === undefined || !findPart(zip, main)) throw damagedZip('no main part');
+  const properties = roots.find(({ type }) => type === 'core-properties')?.target;
+  return { main, relationsOf, walk, describe: () => readProperties(zip, properties) };
+}
+
+type Walk = OoxmlPackage['walk'];
+
+function walkPart(zip: Zip, part: string | undefined, handler: XmlHandler): boolean {
+  return walkMember(zip, part === undefined ? undefined : findPart(zip, part)?.name, handler);
+}
+
+/** Part names compare without case (ECMA-376 part 2, 6.2.2.3); nearly all files write them alike. */
+function findPart(zip: Zip, part: string) {
+  return zip.find(part) ?? zip.members.find(({ name }) => name.toLowerCase() === part.toLowerCase());
+}
+
+function readRelations(walk: Walk, part: string): Relation[] {
+  const folder = posix.dirname(part);
+  const relations: Relation[] = [];
+  walk(posix.join(folder, '_rels', `${posix.basename(part)}.rels`), {
+    open(name, attributes) {
+      const { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode } = attributes;
+      if (name !== 'Relationship' || mode === 'External') return;
+      const resolved = target.startsWith('/') ? target.slice(1) : posix.join(folder, target);
+      relations.push({ id, type: type.slice(type.lastIndexOf('/') + 1), target: resolved });
+    },
+  });
+  return relations;
+}
+
+function readProperties(zip: Zip, part: string | undefined): ReturnType<OoxmlPackage['describe']> {
+  const found = readFields(zip, part);
+  const value = (name: string) => found.get(name) ?? null;
+  return {
+    title: value('title'),
+    byline: value('creator'),
+    published: value('created') ?? value('modified'),
+    language: value('language'),
+  };
+}
+
+/** `val` of the usual property elements. */
+export function valOf(attributes: Record<string, string>): string {
+  return attributeOf(attributes, 'val') ?? '';
+}

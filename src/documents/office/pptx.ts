@@ -1,0 +1,131 @@
+import type { Reading, ReadOptions } from '../document.ts';
+import type { Container } from '../html/blocks.ts';
+import { prefixedAttribute, skipping, type XmlHandler } from '../walk-xml.ts';
+import { createFlow, type Flow, listItem } from './flow.ts';
+import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
+
+/** A presentation: slide after slide as pages, each under its title, with the speaker's notes at its end. */
+export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
+  const document = openOoxml(bytes);
+  const slides = slidesOf(document);
+  const flow = createFlow(options.charsMax);
+  let read = 0;
+  for (const slide of slides) {
+    if (flow.isFull || performance.now() > options.stopAt) break;
+    read += 1;
+    flow.startPage(read);
+    if (!document.walk(slide, skipping(notShown, createSlide(flow)))) continue;
+    flow.endSlide(`Slide ${read}`);
+    readSpeakerNotes(document, slide, flow);
+  }
+  const described = document.describe();
+  const printed = flow.print(options.mode);
+  return {
+    ...described,
+    title: described.title ?? flow.topHeading,
+    ...printed,
+    pages: slides.length,
+    truncated: printed.truncated === true || read < slides.length,
+  };
+}
+
+const notShown = new Set(['Fallback', 'extLst']);
+/** Repeated on every slide: its number, the date, the foot. */
+const furniture = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
+const titles = new Set(['title', 'ctrTitle']);
+
+function slidesOf(document: OoxmlPackage): string[] {
+  const targets = new Map(document.relationsOf(document.main).map(({ id, target }) => [id, target]));
+  const slides: string[] = [];
+  document.walk(document.main, {
+    open(name, attributes) {
+      if (name !== 'sldId') return;
+      const target = targets.get(prefixedAttribute(attributes, 'id') ?? '');
+      if (target !== undefined) slides.push(target);
+    },
+  });
+  return slides;
+}
+
+function readSpeakerNotes(document: OoxmlPackage, slide: string, flow: Flow): void {
+  const notes = document.relationsOf(slide).find(({ type }) => type === 'notesSlide')?.target;
+  let text = '';
+  let role = '';
+  let inText = false;
+  document.walk(notes, {
+    open(name, attributes) {
+      if (name === 'sp') role = '';
+      else if (name === 'ph') role = attributes['type'] ?? 'obj';
+      else if (name === 't') inText = true;
+    },
+    close(name) {
+      if (name === 't') inText = false;
+      else if (name === 'p') text += ' ';
+    },
+    text: (part) => {
+      if (inText && role === 'body' && text.length < 100_000) text += part;
+    },
+  });
+  if (text.trim() === '') return;
+  flow.addText(`Notes: ${text.replace(/\s+/g, ' ').trim()}`);
+  flow.endParagraph();
+}
+
+/** Shapes of a slide. In a body, paragraphs are points of a list unless they say otherwise; elsewhere the other way round. */
+function createSlide(flow: Flow): XmlHandler {
+  let role: string | null = null;
+  let bullet: boolean | null = null;
+  let level = 0;
+  let inText = false;
+  let columns = 1;
+  let items: (Container | undefined)[] = [];
+  const end = () => {
+    if (role !== null && titles.has(role)) flow.endParagraph({ heading: 1 });
+    else flow.endParagraph({ inside: itemFor() });
+  };
+  const itemFor = (): Container | null => {
+    const isPoint = bullet ?? (role === 'body' || role === 'obj');
+    if (!isPoint) {
+      items = [];
+      return null;
+    }
+    const parent = items.slice(0, level).findLast((item) => item !== undefined) ?? null;
+    const item = listItem(parent, null);
+    items = [...items.slice(0, level), item];
+    return item;
+  };
+  return {
+    open(name, attributes) {
+      if (name === 'sp') {
+        role = null;
+        items = [];
+      } else if (name === 'ph') role = attributes['type'] ?? 'obj';
+      else if (name === 'p') {
+        bullet = null;
+        level = 0;
+      } else if (name === 'pPr') level = Math.min(Math.max(0, Number(attributes['lvl'] ?? 0) || 0), 8);
+      else if (name === 'buNone') bullet = false;
+      else if (name === 'buChar' || name === 'buAutoNum') bullet = true;
+      else if (name === 't') inText = true;
+      else if (name === 'br') flow.addText('\n');
+      else if (name === 'tbl') {
+        role = null;
+        flow.openTable();
+      } else if (name === 'tr') flow.openRow();
+      else if (name === 'tc') {
+        columns = Number(attributes['gridSpan'] ?? 1) || 1;
+        if (attributes['hMerge'] !== '1') flow.openCell();
+      }
+    },
+    close(name) {
+      if (name === 't') inText = false;
+      else if (name === 'p') end();
+      else if (name === 'tc') flow.closeCell(columns);
+      else if (name === 'tbl') flow.closeTable();
+    },
+    text(text) {
+      if (inText && !furniture.has(role ?? '')) flow.addText(text);
+    },
+    isDone: () => flow.isFull,
+  };
+}

@@ -1,0 +1,64 @@
+import { attributeOf } from '../walk-xml.ts';
+import type { OoxmlPackage } from './ooxml-package.ts';
+
+/** A number as its cell shows it, as far as it matters for reading: dates as dates, percentages, no binary dust. */
+export type ShowNumber = (value: string, style: number) => string;
+
+type Shape = 'number' | 'percent' | 'date' | 'time' | 'datetime';
+
+export function readNumberFormats(document: OoxmlPackage, part: string | undefined, startsIn1904: boolean): ShowNumber {
+  const codes = new Map<number, string>();
+  const shapes: Shape[] = [];
+  let inCells = false;
+  document.walk(part, {
+    open(name, attributes) {
+      if (name === 'numFmt') codes.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '');
+      else if (name === 'cellXfs') inCells = true;
+      else if (name === 'xf' && inCells) shapes.push(shapeOf(Number(attributeOf(attributes, 'numFmtId') ?? 0), codes));
+    },
+    close(name) {
+      if (name === 'cellXfs') inCells = false;
+    },
+  });
+  return (value, style) => show(value, shapes[style] ?? 'number', startsIn1904);
+}
+
+/** The formats that have a number and no code (ECMA-376 part 1, 18.8.30). */
+function shapeOf(id: number, codes: ReadonlyMap<number, string>): Shape {
+  const code = codes.get(id);
+  if (code !== undefined) return shapeOfCode(code);
+  if (id === 9 || id === 10) return 'percent';
+  if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || (id >= 50 && id <= 58)) return 'date';
+  if ((id >= 18 && id <= 21) || (id >= 32 && id <= 35) || (id >= 45 && id <= 47)) return 'time';
+  return id === 22 || id === 36 ? 'datetime' : 'number';
+}
+
+function shapeOfCode(code: string): Shape {
+  // Text in quotes, escaped characters, colours and currencies are no part of the pattern. [h] and [mm] are.
+  const pattern = code.replace(/"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]/gi, '').split(';', 1)[0] ?? '';
+  const hasTime = /[hs]|am\/pm/i.test(pattern);
+  const hasDate = /[yd]/i.test(pattern) || (/m/i.test(pattern) && !hasTime);
+  if (hasDate && !/[0#?]/.test(pattern.replace(/s\.0+/i, ''))) return hasTime ? 'datetime' : 'date';
+  if (hasTime && !/[#?]/.test(pattern)) return 'time';
+  return pattern.includes('%') ? 'percent' : 'number';
+}
+
+const dayMs = 86_400_000;
+
+function show(value: string, shape: Shape, startsIn1904: boolean): string {
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isFinite(number)) return value;
+  if (shape === 'percent') return `${rounded(number * 100)}%`;
+  if (shape === 'number' || number < 0 || number > 2_958_466) return String(rounded(number));
+  // Day 1 is 1 January 1900, and 1900 counts as a leap year, as Lotus 1-2-3 had it.
+  const epoch = startsIn1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, number < 60 ? 31 : 30);
+  const iso = new Date(epoch + Math.round((number * dayMs) / 1000) * 1000).toISOString();
+  const [date = '', time = ''] = iso.slice(0, 19).split('T');
+  if (shape === 'date') return date;
+  return shape === 'time' ? time : `${date} ${time}`;
+}
+
+/** Fifteen digits are what such programs keep; the rest is how binary fractions come out. */
+function rounded(number: number): number {
+  return Number(number.toPrecision(15));
+}

@@ -1,0 +1,153 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { Reading, ReadOptions } from '../document.ts';
+import { prefixedAttribute } from '../walk-xml.ts';
+import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
+import { columnsMax, createSheetText, type SheetText } from './sheet-text.ts';
+import { readNumberFormats, type ShowNumber } from './xlsx-numbers.ts';
+
+/** A workbook: every sheet as tables under its name, with the values that were last calculated. */
+export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
+  const document = openOoxml(bytes);
+  const relations = document.relationsOf(document.main);
+  const partOf = (type: string) => relations.find((relation) => relation.type === type)?.target;
+  const { sheets, startsIn1904 } = sheetsOf(document, relations);
+  const shared = readSharedStrings(document, partOf('sharedStrings'));
+  const showNumber = readNumberFormats(document, partOf('styles'), startsIn1904);
+  const text = createSheetText(options.mode, options.charsMax);
+  let read = 0;
+  for (const { name, part } of sheets) {
+    if (text.isFull || performance.now() > options.stopAt) break;
+    read += 1;
+    text.startSheet(name);
+    readSheet(document, part, { shared, showNumber, text, stopAt: options.stopAt });
+  }
+  const printed = text.finish();
+  return {
+    ...document.describe(),
+    ...printed,
+    truncated: printed.truncated === true || read < sheets.length || performance.now() > options.stopAt,
+  };
+}
+
+/** Strings that cells point at. A workbook that has more than this is not read for its text. */
+const sharedUnitsMax = 24_000_000;
+const sharedStringsMax = 2_000_000;
+
+function sheetsOf(
+  document: OoxmlPackage,
+  relations: ReturnType<OoxmlPackage['relationsOf']>,
+): { sheets: { name: string; part: string }[]; startsIn1904: boolean } {
+  const targets = new Map(relations.map(({ id, target }) => [id, target]));
+  const sheets: { name: string; part: string }[] = [];
+  let startsIn1904 = false;
+  document.walk(document.main, {
+    open(name, attributes) {
+      if (name === 'workbookPr') startsIn1904 = ['1', 'true'].includes(attributes['date1904'] ?? '');
+      if (name !== 'sheet') return;
+      const part = targets.get(prefixedAttribute(attributes, 'id') ?? '');
+      if (part !== undefined) sheets.push({ name: attributes['name'] ?? '', part });
+    },
+  });
+  return { sheets, startsIn1904 };
+}
+
+/** `rPh` holds the reading of Japanese words beside them, which would double them. */
+function readSharedStrings(document: OoxmlPackage, part: string | undefined): string[] {
+  const strings: string[] = [];
+  let current = '';
+  let inText = false;
+  let phonetic = false;
+  let units = 0;
+  document.walk(part, {
+    open(name) {
+      if (name === 'si') current = '';
+      else if (name === 'rPh') phonetic = true;
+      else if (name === 't') inText = !phonetic;
+    },
+    close(name) {
+      if (name === 't') inText = false;
+      else if (name === 'rPh') phonetic = false;
+      else if (name === 'si') {
+        strings.push(current);
+        units += current.length;
+        if (units > sharedUnitsMax || strings.length > sharedStringsMax) throw tooComplex();
+      }
+    },
+    text(text) {
+      if (inText) current += text;
+    },
+  });
+  return strings;
+}
+
+interface SheetContext {
+  shared: readonly string[];
+  showNumber: ShowNumber;
+  text: SheetText;
+  stopAt: number;
+}
+
+/** Rows as they come. The dimension that a sheet declares and rows that it leaves out are not looked at. */
+function readSheet(document: OoxmlPackage, part: string, { shared, showNumber, text, stopAt }: SheetContext): void {
+  let row: string[] = [];
+  let lastRow = 0;
+  let column = 0;
+  let cell: { type: string; style: number; value: string } | undefined;
+  let inValue = false;
+  document.walk(part, {
+    open(name, attributes) {
+      if (name === 'row') {
+        const number = Number(attributes['r'] ?? lastRow + 1);
+        if (number > lastRow + 1 && lastRow > 0) text.addRow([]);
+        lastRow = number;
+        row = [];
+        column = 0;
+      } else if (name === 'c') {
+        column = columnOf(attributes['r']) ?? column + 1;
+        cell = { type: attributes['t'] ?? 'n', style: Number(attributes['s'] ?? -1), value: '' };
+      } else if (name === 'v' || name === 't') inValue = cell !== undefined;
+    },
+    close(name) {
+      if (name === 'v' || name === 't') inValue = false;
+      else if (name === 'row') text.addRow(row);
+      else if (name === 'c' && cell) {
+        const value = shown(cell, shared, showNumber);
+        if (value !== '' && column <= columnsMax) {
+          while (row.length < column - 1) row.push('');
+          row[column - 1] = value;
+        }
+        cell = undefined;
+      }
+    },
+    text(value) {
+      if (inValue && cell) cell.value += value;
+    },
+    isDone: () => text.isFull || performance.now() > stopAt,
+  });
+}
+
+function shown(
+  { type, style, value }: { type: string; style: number; value: string },
+  shared: readonly string[],
+  showNumber: ShowNumber,
+): string {
+  if (type === 's') return shared[Number(value)] ?? '';
+  if (type === 'b') return value === '1' ? 'TRUE' : value === '' ? '' : 'FALSE';
+  return type === 'n' ? showNumber(value, style) : value;
+}
+
+/** `BC12` to 55. */
+function columnOf(reference: string | undefined): number | undefined {
+  const letters = /^\$?([A-Za-z]{1,3})/.exec(reference ?? '')?.[1];
+  if (letters === undefined) return undefined;
+  let column = 0;
+  for (const letter of letters.toUpperCase()) column = column * 26 + letter.charCodeAt(0) - 64;
+  return column;
+}
+
+function tooComplex(): CarrelError {
+  return new CarrelError(
+    'extraction_too_complex',
+    'This workbook has more text than we read. Split it, or save its sheets as CSV.',
+  );
+}

@@ -1,0 +1,81 @@
+import type { ExtractedDocument, Mark } from './document.ts';
+
+/** Where a place of a text is in the document that it was made from; only what is known. */
+export interface Place {
+  page?: number;
+  /** Of the original, from 1. Only where the text is the original line by line: plain text, Markdown, CSV, code. */
+  line?: number;
+  /** Name of the file inside of the archive or mail. */
+  member?: string;
+}
+
+export interface PlaceRange extends Place {
+  /** Last page and last line of the range, where they differ from the first. */
+  pageEnd?: number;
+  lineEnd?: number;
+}
+
+export interface Places {
+  /** Offsets are UTF-16 units of the document's `text`. */
+  at(offset: number): Place;
+  /** From the unit at `start` to the one before `end`, as chunks have them. */
+  of(span: { start: number; end: number }): PlaceRange;
+}
+
+/** Finds pages and lines of offsets. Made once for a document: lines are counted when the first is asked for. */
+export function createPlaces({
+  text,
+  marks,
+  members = [],
+}: Pick<ExtractedDocument, 'text' | 'marks' | 'members'>): Places {
+  const starts = members.map(({ start }) => start);
+  const offsets = marks.map(({ offset }) => offset);
+  let newlines: number[] | undefined;
+
+  return {
+    at,
+    of({ start, end }) {
+      const first = at(start);
+      const last = at(Math.max(start, end - 1));
+      return {
+        ...first,
+        ...(last.page === undefined || last.page === first.page ? {} : { pageEnd: last.page }),
+        ...(last.line === undefined || last.line === first.line ? {} : { lineEnd: last.line }),
+      };
+    },
+  };
+
+  function at(offset: number): Place {
+    const mark = marks[countUpTo(offsets, offset) - 1];
+    const member = members[countUpTo(starts, offset) - 1];
+    return {
+      ...(mark?.page === undefined ? {} : { page: mark.page }),
+      ...(mark?.line === undefined ? {} : { line: lineOf(mark.line, mark, offset) }),
+      ...(member && offset < member.end ? { member: member.name } : {}),
+    };
+  }
+
+  function lineOf(first: number, mark: Mark, offset: number): number {
+    newlines ??= newlinesOf(text);
+    // A newline belongs to the line that it ends.
+    return first + countUpTo(newlines, offset - 1) - countUpTo(newlines, mark.offset - 1);
+  }
+}
+
+function newlinesOf(text: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) found.push(at);
+  return found;
+}
+
+/** How many of the ascending numbers are at most `value`. */
+function countUpTo(numbers: readonly number[], value: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] ?? 0) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

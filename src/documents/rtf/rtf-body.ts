@@ -1,0 +1,143 @@
+import type { Container } from '../html/blocks.ts';
+import { type Flow, listItem } from '../office/flow.ts';
+
+/** Turns RTF's marks for paragraphs, styles, lists and table cells into blocks. */
+export interface RtfBody {
+  addText(text: string): void;
+  /** The bullet or number that a list's item shows. */
+  addMarker(text: string): void;
+  /** Footnotes come at the end, numbered. */
+  startNote(): void;
+  addNote(text: string): void;
+  /** A control word of the body. */
+  take(name: string, value: number | null): void;
+  takeStyle(name: string, value: number | null): void;
+  nameStyle(text: string): void;
+  endStyle(): void;
+  finish(): void;
+}
+
+const notesMax = 10_000;
+const noteUnitsMax = 20_000;
+
+export function createRtfBody(flow: Flow): RtfBody {
+  const headings = new Map<number, number>();
+  const notes: string[] = [];
+  let definition = { number: 0, level: -1, name: '' };
+  let style = 0;
+  let outline = -1;
+  let listLevel = 0;
+  let indent = 0;
+  let marker = '';
+  let line = '';
+  let inTable = false;
+  let table: 'none' | 'row' | 'between' = 'none';
+  let items: (Container | undefined)[] = [];
+
+  return {
+    addText(text) {
+      if (text === '') return;
+      if (table === 'between' && !inTable) closeTable();
+      line += text;
+    },
+    addMarker(text) {
+      marker += text;
+    },
+    startNote() {
+      if (notes.length < notesMax) notes.push('');
+      line += ` (note ${notes.length})`;
+    },
+    addNote(text) {
+      const note = notes.pop();
+      if (note !== undefined) notes.push(note.length < noteUnitsMax ? note + text : note);
+    },
+    take(name, value) {
+      if (name === 'par' || name === 'sect' || name === 'page') endParagraph();
+      else if (name === 'pard') {
+        [style, outline, listLevel, indent, inTable] = [0, -1, 0, 0, false];
+      } else if (name === 's') style = value ?? 0;
+      else if (name === 'outlinelevel') outline = value ?? -1;
+      else if (name === 'li') indent = value ?? 0;
+      else if (name === 'ilvl') listLevel = Math.min(Math.max(0, value ?? 0), 8);
+      else if (name === 'intbl' || name === 'trowd') openRow(name === 'intbl');
+      else if (name === 'cell') {
+        openRow(true);
+        endParagraph();
+        flow.closeCell();
+        flow.openCell();
+      } else if (name === 'nestcell') line += ' ';
+      else if (name === 'row' && table === 'row') table = 'between';
+    },
+    takeStyle(name, value) {
+      if (name === 's') definition.number = value ?? 0;
+      else if (name === 'outlinelevel') definition.level = value ?? -1;
+    },
+    nameStyle(text) {
+      if (definition.name.length < 200) definition.name += text;
+    },
+    endStyle() {
+      const digit = /^\s*heading (\d)/i.exec(definition.name)?.[1];
+      const level = definition.level >= 0 && definition.level < 9 ? definition.level + 1 : Number(digit ?? 0);
+      if (level > 0 && definition.number > 0) headings.set(definition.number, level);
+      else if (/^\s*title\s*;/i.test(definition.name) && definition.number > 0) headings.set(definition.number, 1);
+      definition = { number: 0, level: -1, name: '' };
+    },
+    finish() {
+      endParagraph();
+      closeTable();
+      for (const [index, note] of notes.entries()) {
+        flow.addText(`Note ${index + 1}: ${note.replace(/\s+/g, ' ').trim()}`);
+        flow.endParagraph();
+      }
+    },
+  };
+
+  function endParagraph(): void {
+    const heading = outline >= 0 && outline < 9 ? outline + 1 : (headings.get(style) ?? 0);
+    const isHeading = table === 'none' && heading > 0;
+    if (!isHeading && marker.trim() === '') takeWrittenMarker();
+    flow.addText(line.replaceAll('\t', ' '));
+    if (isHeading) flow.endParagraph({ heading });
+    else flow.endParagraph({ inside: line.trim() === '' ? null : item() });
+    [marker, line] = ['', ''];
+  }
+
+  function item(): Container | null {
+    if (marker.trim() === '') {
+      items = [];
+      return null;
+    }
+    const parent = items.slice(0, listLevel).findLast((above) => above !== undefined) ?? null;
+    const digits = /^\s*(\d{1,6})[.)]/.exec(marker)?.[1];
+    const made = listItem(parent, digits === undefined ? null : Number(digits));
+    items = [...items.slice(0, listLevel), made];
+    return made;
+  }
+
+  /** Some programs write the bullet or number as text before a tab, and the level as an indent of so many twips. */
+  function takeWrittenMarker(): void {
+    const written = /^\s*([•◦▪·–]|\d{1,4}[.)])\s*\t\s*/.exec(line);
+    if (!written) return;
+    marker = written[1] ?? '';
+    line = line.slice(written[0].length);
+    listLevel = Math.min(Math.max(0, Math.round(indent / 360) - 1), 8);
+  }
+
+  function openRow(isInside: boolean): void {
+    inTable ||= isInside;
+    if (table === 'row') return;
+    if (table === 'none') {
+      endParagraph();
+      flow.openTable();
+    }
+    table = 'row';
+    flow.openRow();
+    flow.openCell();
+  }
+
+  function closeTable(): void {
+    if (table === 'none') return;
+    table = 'none';
+    flow.closeTable();
+  }
+}

@@ -1,0 +1,43 @@
+import { encodingOf } from '../charset-declared.ts';
+
+/** `\fcharset` values to code pages (RTF 1.9.1, "Font Table"); 0 and others are the document's own. */
+const pagesOfCharsets = new Map([
+  [77, 10000],
+  [128, 932],
+  [129, 949],
+  [134, 936],
+  [136, 950],
+  [161, 1253],
+  [162, 1254],
+  [163, 1258],
+  [177, 1255],
+  [178, 1256],
+  [186, 1257],
+  [204, 1251],
+  [222, 874],
+  [238, 1250],
+]);
+
+const encodingsOfPages = new Map([
+  [437, 'ibm866'],
+  [708, 'iso-8859-6'],
+  [850, 'windows-1252'],
+  [866, 'ibm866'],
+  [874, 'windows-874'],
+  [932, 'shift_jis'],
+  [936, 'gbk'],
+  [949, 'euc-kr'],
+  [950, 'big5'],
+  [10000, 'macintosh'],
+  [10007, 'x-mac-cyrillic'],
+  [65001, 'utf-8'],
+]);
+
+export function pageOfCharset(charset: number): number | undefined {
+  return pagesOfCharsets.get(charset);
+}
+
+export function decodePage(bytes: readonly number[], page: number): string {
+  const encoding = encodingsOfPages.get(page) ?? encodingOf(`windows-${page}`) ?? 'windows-1252';
+  return new TextDecoder(encoding).decode(Uint8Array.from(bytes));
+}

@@ -1,0 +1,53 @@
+/** A piece of RTF (specification 1.9.1). `byte` is a character in the code page of its font. */
+export type RtfToken =
+  | { type: 'open' }
+  | { type: 'close' }
+  | { type: 'word'; name: string; value: number | null }
+  | { type: 'symbol'; name: string }
+  | { type: 'byte'; byte: number }
+  | { type: 'text'; text: string };
+
+const controlWord = /([a-zA-Z]{1,32})(-?\d{1,10})? ?/y;
+const plainText = /[^\\{}\r\n\x80-\xff]+/y;
+
+/** `rtf` holds a character per byte. Never throws: what is cut short ends, and what is no RTF is text. */
+export function* rtfTokens(rtf: string): Generator<RtfToken, void> {
+  for (let at = 0; at < rtf.length; ) {
+    const first = rtf.charAt(at);
+    if (first === '{' || first === '}') {
+      yield { type: first === '{' ? 'open' : 'close' };
+      at += 1;
+    } else if (first === '\r' || first === '\n') at += 1;
+    else if (first === '\\') {
+      const { token, next } = control(rtf, at + 1);
+      if (token) yield token;
+      at = next;
+    } else if (first > '\x7f') {
+      yield { type: 'byte', byte: rtf.charCodeAt(at) };
+      at += 1;
+    } else {
+      plainText.lastIndex = at;
+      plainText.test(rtf);
+      yield { type: 'text', text: rtf.slice(at, plainText.lastIndex) };
+      at = plainText.lastIndex;
+    }
+  }
+}
+
+function control(rtf: string, at: number): { token: RtfToken | null; next: number } {
+  controlWord.lastIndex = at;
+  const match = controlWord.exec(rtf);
+  if (match) {
+    const [whole, name = '', digits] = match;
+    const value = digits === undefined ? null : Number(digits);
+    const next = at + whole.length;
+    // Raw bytes follow, in which braces mean nothing.
+    if (name === 'bin') return { token: null, next: next + Math.max(0, value ?? 0) };
+    return { token: { type: 'word', name, value }, next };
+  }
+  if (rtf.charAt(at) === "'") {
+    const byte = Number.parseInt(rtf.slice(at + 1, at + 3), 16);
+    return { token: Number.isNaN(byte) ? null : { type: 'byte', byte }, next: at + 3 };
+  }
+  return { token: { type: 'symbol', name: rtf.charAt(at) }, next: at + 1 };
+}

@@ -1,0 +1,160 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { Reading, ReadOptions } from '../document.ts';
+import { createFlow } from '../office/flow.ts';
+import { createRtfBody } from './rtf-body.ts';
+import { decodePage, pageOfCharset } from './rtf-charsets.ts';
+import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
+
+/** What the braces around the current place say. Copied at every opening one. */
+interface Group {
+  /** Where its text goes: shown, dropped, or into a field of this name. */
+  to: string;
+  /** Characters that follow a `\u` for readers that do not know it. */
+  fallback: number;
+  font: number;
+  isHidden: boolean;
+}
+
+/** Word nests a few dozen groups. */
+const depthMax = 1000;
+
+/** Rich Text Format: paragraphs, headings, lists and tables; pictures, objects and what is hidden are passed over. */
+export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
+  const flow = createFlow(options.charsMax);
+  const body = createRtfBody(flow);
+  const fields = new Map<string, string>();
+  const fontPages = new Map<number, number>();
+  const stack: Group[] = [];
+  let group: Group = { to: 'body', fallback: 1, font: 0, isHidden: false };
+  let page = 1252;
+  let toSkip = 0;
+  let isStarred = false;
+  let pending: number[] = [];
+  let steps = 0;
+
+  const addText = (text: string) => {
+    if (group.isHidden || group.to === 'none') return;
+    if (group.to === 'body') body.addText(text);
+    else if (group.to === 'style') body.nameStyle(text);
+    else if (group.to === 'marker') body.addMarker(text);
+    else if (group.to === 'note') body.addNote(text);
+    else if (group.to !== 'fonts') append(fields, group.to, text);
+  };
+  const flushBytes = () => {
+    if (pending.length === 0) return;
+    const text = decodePage(pending, fontPages.get(group.font) ?? page);
+    pending = [];
+    addText(text);
+  };
+
+  for (const token of rtfTokens(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'))) {
+    steps += 1;
+    if (flow.isFull || (steps % 4096 === 0 && performance.now() > options.stopAt)) break;
+    if (token.type === 'byte') {
+      if (toSkip > 0) toSkip -= 1;
+      else if (group.to !== 'none' && group.to !== 'fonts') pending.push(token.byte);
+      continue;
+    }
+    flushBytes();
+    take(token);
+  }
+  flushBytes();
+  body.finish();
+  const printed = flow.print(options.mode);
+  return {
+    title: fields.get('title')?.trim() || flow.topHeading,
+    byline: fields.get('author')?.trim() ?? null,
+    ...printed,
+    truncated: printed.truncated === true || performance.now() > options.stopAt,
+  };
+
+  function take(token: Exclude<RtfToken, { type: 'byte' }>): void {
+    if (token.type === 'open') {
+      if (stack.length >= depthMax) {
+        throw new CarrelError('extraction_too_complex', `Groups of this document are nested over ${depthMax} deep.`);
+      }
+      stack.push(group);
+      group = { ...group };
+      [toSkip, isStarred] = [0, false];
+    } else if (token.type === 'close') {
+      if (group.to === 'style') body.endStyle();
+      group = stack.pop() ?? group;
+      [toSkip, isStarred] = [0, false];
+    } else if (token.type === 'text') {
+      const skipped = Math.min(toSkip, token.text.length);
+      toSkip -= skipped;
+      addText(token.text.slice(skipped));
+    } else if (toSkip > 0) toSkip -= 1;
+    else if (token.type === 'symbol') takeSymbol(token.name);
+    else takeWord(token.name, token.value);
+  }
+
+  function takeSymbol(name: string): void {
+    if (name === '*') isStarred = true;
+    else if (name === '~') addText(' ');
+    else if (name === '_') addText('-');
+    else if (name === '\r' || name === '\n') body.take('par', null);
+    else if ('\\{}'.includes(name)) addText(name);
+  }
+
+  function takeWord(name: string, value: number | null): void {
+    const destination = destinations.get(name);
+    if (destination !== undefined && (group.to !== 'none' || name === 'shptxt')) {
+      group.to = destination;
+      if (destination === 'note') body.startNote();
+    }
+    // A destination that only newer readers know, marked so that others pass it over.
+    else if (isStarred && !readStarred.has(name)) group.to = 'none';
+    isStarred = false;
+    if (name === 'u' && value !== null) {
+      addText(String.fromCharCode(value & 0xffff));
+      toSkip = group.fallback;
+    } else if (name === 'uc') group.fallback = Math.min(Math.max(0, value ?? 1), 100);
+    else if (name === 'ansicpg') page = value ?? page;
+    else if (name === 'f') group.font = value ?? 0;
+    else if (name === 'fcharset' && group.to === 'fonts') {
+      const own = pageOfCharset(value ?? 0);
+      if (own !== undefined) fontPages.set(group.font, own);
+    } else if (name === 'v' || name === 'deleted') group.isHidden = value !== 0;
+    else if (name === 'plain') group.isHidden = false;
+    else if (characters.has(name)) addText(characters.get(name) ?? '');
+    else if (group.to === 'style') body.takeStyle(name, value);
+    else if (group.to === 'body') body.take(name, value);
+    else if (group.to === 'note' && name === 'par') body.addNote(' ');
+  }
+}
+
+function append(fields: Map<string, string>, name: string, text: string): void {
+  const before = fields.get(name) ?? '';
+  if (before.length < 1000) fields.set(name, before + text);
+}
+
+/** Groups whose text is not the document's, or is something special in it. */
+const destinations = new Map<string, string>([
+  ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
+    .split(' ')
+    .map((name): [string, string] => [name, 'none']),
+  ['fonttbl', 'fonts'],
+  ['stylesheet', 'style'],
+  ['listtext', 'marker'],
+  ['pntext', 'marker'],
+  ['footnote', 'note'],
+  ['result', 'body'],
+  ['shptxt', 'body'],
+]);
+const readStarred = new Set(['shpinst', 'shptxt', 'fldrslt', 'cs', 'pnseclvl']);
+
+const characters = new Map([
+  ['tab', '\t'],
+  ['line', '\n'],
+  ['emdash', '—'],
+  ['endash', '–'],
+  ['lquote', '‘'],
+  ['rquote', '’'],
+  ['ldblquote', '“'],
+  ['rdblquote', '”'],
+  ['bullet', '•'],
+  ['emspace', ' '],
+  ['enspace', ' '],
+  ['qmspace', ' '],
+]);

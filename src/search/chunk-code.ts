@@ -1,0 +1,98 @@
+import type { Chunk, ChunkingOptions } from './chunking.ts';
+import { type CodeLine, codeLines, type Unit, unitsOf } from './code-units.ts';
+import { declaredName } from './declared-name.ts';
+import { forcedPieces } from './forced-pieces.ts';
+import type { Span } from './sentences.ts';
+
+const unitsMaxDefault = 1200;
+
+/** Small declarations share a chunk up to this part of its length: one that is alone is found more exactly. */
+const sharedPart = 0.5;
+
+/** The indent of a body is told by its first lines. */
+const linesLookedAt = 10_000;
+
+/** Blocks in blocks are opened this deep; what is deeper is cut between lines. */
+const depthMax = 12;
+
+/**
+ * Cuts source code, and text that is laid out like it (YAML, printed JSON), by its structure. A declaration stays whole
+ * with its comments while it fits. One that does not fit is cut between the parts of its body. The path of a chunk has the
+ * names of what encloses it and, if it is one declaration, its own. No language is parsed: structure is read from the
+ * indent of lines, which holds for all that people write by hand.
+ */
+export function chunkCode(text: string, language: string | undefined, options: ChunkingOptions = {}): Chunk[] {
+  const unitsMax = Math.max(16, options.unitsMax ?? unitsMaxDefault);
+  const chunks: Chunk[] = [];
+  pack(codeLines(text), [], 0);
+  return chunks;
+
+  function pack(lines: readonly CodeLine[], path: readonly string[], depth: number): void {
+    let open: (Span & { names: string[] }) | undefined;
+    const close = () => {
+      if (open) push(open, open.names.length === 1 ? withName(path, open.names[0]) : path);
+      open = undefined;
+    };
+    for (const unit of unitsOf(lines)) {
+      const { start, end } = spanOf(unit);
+      if (end - start > unitsMax) {
+        close();
+        openUp(unit, path, depth);
+        continue;
+      }
+      const name = declaredName(unit.head.text, language);
+      const isShared = name !== undefined || (open?.names.length ?? 0) > 0;
+      if (open && isShared && end - open.start > unitsMax * sharedPart && !unit.isTail) close();
+      if (open && end - open.start > unitsMax) close();
+      open = { start: open?.start ?? start, end, names: open?.names ?? [] };
+      if (name !== undefined) open.names.push(name);
+    }
+    close();
+  }
+
+  /** A declaration longer than a chunk: its head and the parts of its body, under its name. */
+  function openUp(unit: Unit, path: readonly string[], depth: number): void {
+    const inner = withName(path, declaredName(unit.head.text, language));
+    const bodyAt = unit.lines.indexOf(unit.head) + 1;
+    const body = unit.lines.slice(bodyAt);
+    const inside = body.filter(({ isBlank, indent }) => !isBlank && indent > unit.head.indent);
+    if (depth >= depthMax || inside.length === 0) {
+      for (const piece of linePieces(unit.lines)) push(piece, inner);
+      return;
+    }
+    const indent = Math.min(...inside.slice(0, linesLookedAt).map((line) => line.indent));
+    // The head leads the first part of the body; brackets that stand out as far as the head end the last.
+    const lines = [
+      ...unit.lines.slice(0, bodyAt).map((line) => ({ ...line, indent, leads: true })),
+      ...body.map((line) => ({ ...line, indent: Math.max(line.indent, indent) })),
+    ];
+    pack(lines, inner, depth + 1);
+  }
+
+  /** Lines in a row while they fit. */
+  function linePieces(lines: readonly CodeLine[]): Span[] {
+    const pieces: Span[] = [];
+    for (const { start, end, isBlank } of lines) {
+      const last = pieces.at(-1);
+      if (isBlank) continue;
+      if (last && end - last.start <= unitsMax) last.end = end;
+      else pieces.push({ start, end });
+    }
+    return pieces;
+  }
+
+  function push({ start, end }: Span, titlePath: readonly string[]): void {
+    const pieces = end - start > unitsMax ? forcedPieces(text, { start, end }, unitsMax) : [{ start, end }];
+    for (const piece of pieces) {
+      chunks.push({ ...piece, text: text.slice(piece.start, piece.end), titlePath, kind: 'code' });
+    }
+  }
+}
+
+function withName(path: readonly string[], name: string | undefined): readonly string[] {
+  return name === undefined || path.at(-1) === name ? path : [...path, name];
+}
+
+function spanOf({ lines }: Unit): Span {
+  return { start: lines[0]?.start ?? 0, end: lines.findLast(({ isBlank }) => !isBlank)?.end ?? 0 };
+}

@@ -1,0 +1,71 @@
+import type { Chunk, ChunkingOptions } from './chunking.ts';
+import { forcedPieces } from './forced-pieces.ts';
+import type { Span } from './sentences.ts';
+
+const unitsMaxDefault = 1200;
+const headerUnitsMax = 300;
+/** A quoted cell that has no end within this length has none at all: then every line is a row. */
+const quotedUnitsMax = 20_000;
+
+/**
+ * Cuts CSV between rows (RFC 4180: a quoted cell may hold line breaks). The columns' names, which are the first row, are in
+ * the path of every chunk, so that a row can be understood where it is found.
+ */
+export function chunkRows(text: string, options: ChunkingOptions = {}): Chunk[] {
+  const unitsMax = Math.max(16, options.unitsMax ?? unitsMaxDefault);
+  const rows = rowsOf(text);
+  const [header] = rows;
+  const titlePath = header ? [text.slice(header.start, Math.min(header.end, header.start + headerUnitsMax))] : [];
+  const chunks: Chunk[] = [];
+  let open: Span | undefined;
+  const close = () => {
+    if (open) chunks.push({ ...open, text: text.slice(open.start, open.end), titlePath, kind: 'table' });
+    open = undefined;
+  };
+  for (const row of rows) {
+    for (const piece of row.end - row.start > unitsMax ? forcedPieces(text, row, unitsMax) : [row]) {
+      if (open && piece.end - open.start > unitsMax) close();
+      open = { start: open?.start ?? piece.start, end: piece.end };
+    }
+  }
+  close();
+  return chunks;
+}
+
+function rowsOf(text: string): Span[] {
+  const rows: Span[] = [];
+  let honoursQuotes = true;
+  for (let start = 0; start < text.length; ) {
+    let end = lineEnd(text, start);
+    if (honoursQuotes) {
+      const quoted = quotedEnd(text, start, end);
+      if (quoted === undefined) honoursQuotes = false;
+      else end = quoted;
+    }
+    const row = text.slice(start, end);
+    const from = start + row.length - row.trimStart().length;
+    if (row.trim() !== '') rows.push({ start: from, end: from + row.trim().length });
+    start = end + 1;
+  }
+  return rows;
+}
+
+/** The end of the first line at which no quoted cell is open, or undefined where one never ends. */
+function quotedEnd(text: string, start: number, firstEnd: number): number | undefined {
+  let end = firstEnd;
+  let isOpen = false;
+  for (let at = start; ; ) {
+    for (let quote = text.indexOf('"', at); quote !== -1 && quote < end; quote = text.indexOf('"', quote + 1)) {
+      isOpen = !isOpen;
+    }
+    if (!isOpen) return end;
+    if (end >= text.length || end - start > quotedUnitsMax) return undefined;
+    at = end + 1;
+    end = lineEnd(text, at);
+  }
+}
+
+function lineEnd(text: string, from: number): number {
+  const newline = text.indexOf('\n', from);
+  return newline === -1 ? text.length : newline;
+}

@@ -1,0 +1,101 @@
+import type { Span } from './sentences.ts';
+
+export interface CodeLine extends Span {
+  text: string;
+  /** Columns before the first character; a tab reaches to the next multiple of four. */
+  indent: number;
+  isBlank: boolean;
+  /** Belongs to the line that follows it, whatever it looks like. */
+  leads?: boolean;
+}
+
+/** A statement or declaration: what stands before it and belongs to it, its first line, and what is indented below. */
+export interface Unit {
+  lines: CodeLine[];
+  /** The line that says what it is: the first that is neither comment nor annotation. */
+  head: CodeLine;
+  /** Only closes what was opened before. */
+  isTail: boolean;
+}
+
+/** Lines without the white space at their ends. A line that is longer than its part of the text has no line break. */
+export function codeLines(text: string): CodeLine[] {
+  const lines: CodeLine[] = [];
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    const line = text.slice(start, end).trimEnd();
+    lines.push({ start, end: start + line.length, text: line, indent: indentOf(line), isBlank: line === '' });
+    start = end + 1;
+  }
+  return lines;
+}
+
+/**
+ * The units of some lines, in order; every line that is not blank is in exactly one. A unit begins at a line of the least
+ * indent; comments and annotations right above it are its own, and so are the brackets and words that end it.
+ */
+export function unitsOf(lines: readonly CodeLine[]): Unit[] {
+  const base = lines.reduce(
+    (least, line) => (line.isBlank || line.leads ? least : Math.min(least, line.indent)),
+    Infinity,
+  );
+  const units: Unit[] = [];
+  let leading: CodeLine[] = [];
+  let inComment = false;
+  for (const line of lines) {
+    const last = units.at(-1);
+    if (line.isBlank) {
+      // A comment that a blank line follows speaks of more than the next line.
+      if (leading.length > 0 && !inComment && !leading.at(-1)?.leads) units.push(unit(leading.splice(0)));
+      else if (leading.length > 0) leading.push(line);
+      else last?.lines.push(line);
+      continue;
+    }
+    const isContinued = inComment || line.indent > base;
+    inComment = staysInComment(line.text, inComment);
+    if (line.leads || (!isContinued && isLeading(line.text))) leading.push(line);
+    else if (isContinued && leading.length > 0) leading.push(line);
+    else if (last && (isContinued || closes.test(line.text))) last.lines.push(...leading.splice(0), line);
+    else units.push(unit([...leading.splice(0), line]));
+    // A comment in several lines leads what follows it.
+    if (inComment && units.at(-1)?.lines.length === 1 && units.at(-1)?.head === line)
+      leading = units.pop()?.lines ?? [];
+  }
+  if (leading.some(({ isBlank }) => !isBlank)) units.push(unit(leading));
+  return units;
+}
+
+function unit(lines: CodeLine[]): Unit {
+  const head = lines.findLast(({ isBlank }) => !isBlank) ?? lines[0];
+  if (!head) throw new RangeError('a unit has lines');
+  return { lines, head, isTail: closes.test(head.text) };
+}
+
+/** Ends or goes on with what the lines above began. */
+const closes =
+  /^\s*(?:[}\])>]|(?:end|else|elif|elsif|elseif|except|catch|finally|rescue|ensure|fi|done|esac|endif|endfunction|then|do)\b|\*\/)/;
+
+/** Comments, annotations and attributes go with what they stand above. */
+const leads =
+  /^\s*(?:\/\/|#(?!include|define|if|else|endif|pragma|import)|--|;|\/\*|\*|@\w|#\[|\[[A-Z]\w*[\](]|template\s*<|"""|'''|%)/;
+
+function isLeading(text: string): boolean {
+  return leads.test(text);
+}
+
+/** Whether a comment in several lines goes on behind this line. */
+function staysInComment(text: string, isInside: boolean): boolean {
+  if (isInside) return !text.includes('*/');
+  return /^\s*\/\*/.test(text) && !text.includes('*/');
+}
+
+function indentOf(line: string): number {
+  let indent = 0;
+  for (const character of line) {
+    if (character === ' ') indent += 1;
+    else if (character === '\t') indent += 4 - (indent % 4);
+    else break;
+  }
+  return indent;
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { CarrelError } from '../../base/errors.ts';
+import { silentLogger } from '../../base/log.ts';
+import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { type EmbeddingProvider, normalised } from '../embeddings/embedding-provider.ts';
+import { createMeaning, type Meaning } from './meaning.ts';
+
+type EntryMeaning = Meaning<EntryFilter>;
+
+/** Vectors that count letters: the same text is nearest to itself. */
+function letters(text: string): Float32Array {
+  const vector = new Float32Array(32);
+  for (const character of text.toLowerCase()) {
+    const place = character.charCodeAt(0) % 32;
+    vector[place] = (vector[place] ?? 0) + 1;
+  }
+  return normalised(vector);
+}
+
+interface Fake extends EmbeddingProvider {
+  isDown: boolean;
+}
+
+function fakeProvider(): Fake {
+  return {
+    name: 'fake',
+    dimensions: 32,
+    isDown: false,
+    async embed(texts) {
+      if (this.isDown) throw new CarrelError('unavailable', 'down');
+      if (texts.some((text) => text.includes('poison')))
+        throw new CarrelError('unavailable', 'too long for the server');
+      return texts.map(letters);
+    },
+    close: async () => {},
+  };
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+let storage: Storage;
+const opened: EntryMeaning[] = [];
+before(async () => {
+  storage = await createSqliteStorage({ path: join(folder, 'test.db') });
+});
+after(async () => {
+  for (const meaning of opened) await meaning.close();
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function open(provider: EmbeddingProvider): EntryMeaning {
+  const meaning = createMeaning({ vectors: storage.vectors.context, provider, log: silentLogger });
+  opened.push(meaning);
+  return meaning;
+}
+
+async function store(text: string): Promise<number> {
+  const entry = {
+    threadId: text,
+    source: 'user' as const,
+    text,
+    metadata: undefined,
+    tags: [],
+    images: [],
+    summary: undefined,
+  };
+  const [outcome] = await storage.entries.store({ entries: [entry] });
+  return outcome?.id ?? 0;
+}
+
+const search = (meaning: EntryMeaning, text: string, allowed?: ReadonlySet<number>) =>
+  meaning.search({ text, limit: 10, allowed, signal: new AbortController().signal });
+const ids = async (...given: Parameters<typeof search>) => (await search(...given)).matches.map(({ id }) => id);
+
+test('contract §3: what was written while the provider was away is embedded when it is back', async () => {
+  const provider = fakeProvider();
+  const meaning = open(provider);
+  provider.isDown = true;
+  const id = await store('aaa bbb');
+  meaning.wake();
+  await assert.rejects(search(meaning, 'aaa bbb'), { code: 'unavailable' });
+  provider.isDown = false;
+  // The background tries again by itself; a search waits for it.
+  while ((await search(meaning, 'aaa bbb')).pending > 0);
+  assert.deepEqual(await ids(meaning, 'aaa bbb'), [id]);
+  assert.equal(meaning.available, true);
+});
+
+test('a text that cannot be embedded keeps no other from it', async () => {
+  const meaning = open(fakeProvider());
+  const poison = await store('poison ccc');
+  const good = await store('ccc ddd');
+  const { matches, pending } = await search(meaning, 'ccc ddd');
+  assert.equal(pending, 0);
+  assert.equal(matches[0]?.id, good);
+  assert.ok(!matches.some(({ id }) => id === poison));
+});
+
+test('the nearest come first, filters hold, and what is changed or removed is forgotten, also by others', async () => {
+  const [one, two] = [open(fakeProvider()), open(fakeProvider())];
+  const [a, b] = [await store('xyz xyz'), await store('xyz qqq')];
+  const { matches } = await search(one, 'xyz xyz');
+  assert.deepEqual([matches[0]?.id, matches[1]?.id], [a, b]);
+  assert.ok((matches[0]?.distance ?? 9) < (matches[1]?.distance ?? 0));
+  assert.deepEqual(await ids(one, 'xyz xyz', new Set([b])), [b]);
+  assert.equal((await ids(two, 'xyz xyz'))[0], a);
+  await storage.entries.remove({ ids: [a], dryRun: false });
+  assert.equal((await ids(two, 'xyz xyz'))[0], b);
+  await storage.entries.update({ updates: [{ id: b, text: '1234567' }], allOrNothing: true });
+  assert.equal((await ids(one, '1234567'))[0], b);
+  const later = await store('jjj kkk');
+  assert.equal((await ids(two, 'jjj kkk'))[0], later);
+  assert.equal((await ids(one, 'jjj kkk'))[0], later);
+});

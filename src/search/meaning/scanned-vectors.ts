@@ -1,0 +1,141 @@
+import type { VectorState, VectorStore } from '../../storage/vectors.ts';
+import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../vectors/vector-index.ts';
+
+export interface MeaningMatch {
+  /** The owner of the vector: an entry, or a passage by its key. */
+  readonly id: number;
+  /** Between vectors of unit length: 0 for the same direction, 2 for the opposite. */
+  readonly distance: number;
+  readonly cosine: number;
+  /** The part of the text that is nearest, in UTF-16 units. */
+  readonly window: { readonly start: number; readonly end: number };
+}
+
+export interface NearestOptions<Filter> {
+  readonly limit: number;
+  readonly filter: Filter | undefined;
+  /** Owners that may be found; all, if undefined. */
+  readonly allowed: AllowedOwners | undefined;
+  readonly signal: AbortSignal;
+}
+
+export type AllowedOwners = ReadonlySet<number> | ArrayLike<number>;
+
+/** Finds the nearest owners, each once, by its nearest vector. */
+export interface NearestVectors<Filter> {
+  search(query: Float32Array, options: NearestOptions<Filter>): Promise<MeaningMatch[]>;
+  close(): Promise<void>;
+}
+
+export interface ScannedVectorsDeps<Filter> {
+  readonly vectors: VectorStore<Filter>;
+  readonly model: string;
+}
+
+const loadSize = 2_000;
+const vectorsMax = 4_000_000;
+
+/** Candidates that are scored exactly, at least: bytes alone may misplace the tenth. */
+const rescoredMin = 50;
+
+/** Vectors that are looked at for each owner that is wanted. A long text has several, and only the nearest counts. */
+const vectorsPerOwner = 2;
+
+/** An image in memory of the stored vectors, which other processes may add to: brought up to date before each search. */
+export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsDeps<Filter>): NearestVectors<Filter> {
+  let index: VectorIndex | undefined;
+  let lastKey = 0;
+  let lastRemoval = 0;
+  let updating: Promise<void> = Promise.resolve();
+
+  return {
+    async search(query, { limit, filter, allowed, signal }) {
+      // One after the other, because each goes on where the last one ended.
+      updating = updating.catch(() => {}).then(() => update(query.length));
+      const [owners] = await Promise.all([
+        allowed ?? (filter === undefined ? undefined : vectors.matching(filter, { signal })),
+        updating,
+      ]);
+      signal.throwIfAborted();
+      if (index === undefined || index.size === 0) return [];
+      const found = await candidates(index, query, limit, owners);
+      return bestOfOwners(await vectors.score({ query, keys: found.map(({ id }) => id) }, { signal }), limit);
+    },
+    async close() {
+      await updating.catch(() => {});
+      await index?.close();
+    },
+  };
+
+  /** As many vectors as it takes to have that many owners, and some more, whose order is not certain yet. */
+  async function candidates(
+    known: VectorIndex,
+    query: Float32Array,
+    limit: number,
+    owners: AllowedOwners | undefined,
+  ): Promise<VectorCandidate[]> {
+    const filter = owners === undefined ? {} : { filter: { groups: owners } };
+    for (let wanted = Math.max(rescoredMin, limit * vectorsPerOwner); ; wanted *= 4) {
+      const found = await known.candidates(query, { limit: wanted, ...filter });
+      if (found.length < wanted || new Set(found.map(({ group }) => group)).size >= limit) return found;
+    }
+  }
+
+  async function update(dimensions: number): Promise<void> {
+    const state = await vectors.state({ model });
+    if (index !== undefined && lastRemoval + 1 < state.firstRemoval) await forgetAll();
+    if (index === undefined) {
+      index = createVectorIndex({ dimensions, threads: 1, vectorsMax }, { readVectors: async () => new Map() });
+      lastRemoval = state.lastRemoval;
+    }
+    await learn(index, dimensions, state);
+    await forgetRemoved(index, state);
+  }
+
+  async function learn(known: VectorIndex, dimensions: number, state: VectorState): Promise<void> {
+    while (lastKey < state.lastKey) {
+      const block = await vectors.after({ model, after: lastKey, limit: loadSize });
+      if (block.keys.length === 0) break;
+      block.keys.forEach((key, place) => {
+        lastKey = key;
+        if (block.dimensions !== dimensions) return;
+        const vector = block.components.subarray(place * dimensions, (place + 1) * dimensions);
+        known.set(key, vector, block.owners[place] ?? 0);
+      });
+    }
+  }
+
+  async function forgetRemoved(known: VectorIndex, state: VectorState): Promise<void> {
+    while (lastRemoval < state.lastRemoval) {
+      const removed = await vectors.removedAfter({ after: lastRemoval, limit: loadSize });
+      if (removed.length === 0) break;
+      for (const { number, key } of removed) {
+        lastRemoval = number;
+        known.delete(key);
+      }
+    }
+  }
+
+  async function forgetAll(): Promise<void> {
+    const old = index;
+    index = undefined;
+    lastKey = 0;
+    await old?.close();
+  }
+}
+
+/** The nearest vector of each owner; equals in the order of the owners. */
+export function bestOfOwners(
+  scored: readonly { owner: number; start: number; end: number; score: number }[],
+  limit: number,
+): MeaningMatch[] {
+  const best = new Map<number, MeaningMatch>();
+  const ordered = scored.toSorted((a, b) => b.score - a.score || a.owner - b.owner || a.start - b.start);
+  for (const { owner, start, end, score } of ordered) {
+    if (best.has(owner)) continue;
+    const distance = Math.sqrt(Math.max(0, 2 - 2 * score));
+    best.set(owner, { id: owner, cosine: score, distance, window: { start, end } });
+    if (best.size === limit) break;
+  }
+  return [...best.values()];
+}

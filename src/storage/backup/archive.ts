@@ -1,0 +1,161 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { CarrelError } from '../../base/errors.ts';
+import { blockBytes, readTarHeader, type TarMember, tarEnd, tarHeader, tarPadding } from './tar-header.ts';
+
+/**
+ * A backup is a tar archive, so that whoever has lost everything else can still open it. Its last member holds the SHA-256
+ * of every byte before it; with headers and padding fixed too, no bit of the file can change unnoticed.
+ */
+export interface ArchiveMember extends TarMember {
+  readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
+const checksumName = 'sha256';
+const checksumBytes = 65;
+
+/** The bytes of an archive of these members, in their order. */
+export async function* writeArchive(members: AsyncIterable<ArchiveMember>): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  const hashed = (chunk: Uint8Array): Uint8Array => {
+    hash.update(chunk);
+    return chunk;
+  };
+  for await (const { name, size, content } of members) {
+    yield hashed(tarHeader({ name, size }));
+    let written = 0;
+    for await (const chunk of content) {
+      written += chunk.length;
+      if (written > size) break;
+      yield hashed(chunk);
+    }
+    if (written !== size) {
+      throw new CarrelError('unavailable', `${name} changed while it was backed up. Back up again.`);
+    }
+    yield hashed(tarPadding(size));
+  }
+  yield tarHeader({ name: checksumName, size: checksumBytes });
+  yield Buffer.from(`${hash.digest('hex')}\n`);
+  yield tarPadding(checksumBytes);
+  yield tarEnd;
+}
+
+/**
+ * The members of the archive in a file. What a caller does not read of a content is skipped. An archive that was damaged,
+ * cut off or lengthened is refused, at the latest after its last member: only a reader that has come to the end may trust
+ * what it has read.
+ */
+export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> {
+  const bytes = createByteReader(file);
+  try {
+    for (;;) {
+      const header = await bytes.take(blockBytes, 'unhashed');
+      const member = readTarHeader(header);
+      if (member === undefined) throw damaged();
+      if (member.name === checksumName) {
+        await readEnd(bytes, member);
+        return;
+      }
+      bytes.hash.update(header);
+      const content = bytes.chunks(member.size);
+      yield { ...member, content };
+      for await (const _ of content);
+      await takeZeros(bytes, tarPadding(member.size), 'hashed');
+    }
+  } finally {
+    bytes.close();
+  }
+}
+
+/** Reads a member that is small by its nature. */
+export async function readContent({ size, content }: ArchiveMember, bytesMax: number): Promise<Buffer> {
+  if (size > bytesMax) throw damaged();
+  const parts: Uint8Array[] = [];
+  for await (const part of content) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+export function damaged(cause?: unknown): CarrelError {
+  return new CarrelError(
+    'invalid_backup',
+    'The file is no backup of Carrel, or it was damaged or cut off. Nothing was changed; use another backup.',
+    { cause },
+  );
+}
+
+async function readEnd(bytes: ByteReader, { size }: TarMember): Promise<void> {
+  if (size !== checksumBytes) throw damaged();
+  const stated = await bytes.take(checksumBytes, 'unhashed');
+  if (stated.toString('latin1') !== `${bytes.hash.digest('hex')}\n`) throw damaged();
+  await takeZeros(bytes, tarPadding(checksumBytes), 'unhashed');
+  await takeZeros(bytes, tarEnd, 'unhashed');
+  if (!(await bytes.ended())) throw damaged();
+}
+
+async function takeZeros(bytes: ByteReader, zeros: Buffer, hashing: Hashing): Promise<void> {
+  if (!zeros.equals(await bytes.take(zeros.length, hashing))) throw damaged();
+}
+
+type Hashing = 'hashed' | 'unhashed';
+
+interface ByteReader {
+  readonly hash: Hash;
+  take(size: number, hashing: Hashing): Promise<Buffer>;
+  /** Can be left and taken up again; hashes what it gives. */
+  chunks(size: number): AsyncIterable<Buffer>;
+  ended(): Promise<boolean>;
+  close(): void;
+}
+
+function createByteReader(file: string): ByteReader {
+  const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
+  const source: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
+  const hash = createHash('sha256');
+  let rest: Buffer = Buffer.alloc(0);
+
+  /** False at the end of the file. */
+  const fill = async (): Promise<boolean> => {
+    while (rest.length === 0) {
+      const next = await source.next();
+      if (next.done === true) return false;
+      rest = next.value;
+    }
+    return true;
+  };
+  const takeUpTo = async (size: number): Promise<Buffer> => {
+    if (!(await fill())) throw damaged();
+    const chunk = rest.subarray(0, size);
+    rest = rest.subarray(chunk.length);
+    return chunk;
+  };
+  return {
+    hash,
+    async take(size, hashing) {
+      const parts: Buffer[] = [];
+      for (let left = size; left > 0; ) {
+        const part = await takeUpTo(left);
+        parts.push(part);
+        left -= part.length;
+      }
+      const taken = Buffer.concat(parts);
+      if (hashing === 'hashed') hash.update(taken);
+      return taken;
+    },
+    chunks(size) {
+      let left = size;
+      return {
+        [Symbol.asyncIterator]: () => ({
+          async next() {
+            if (left === 0) return { done: true, value: undefined };
+            const value = await takeUpTo(left);
+            left -= value.length;
+            hash.update(value);
+            return { done: false, value };
+          },
+        }),
+      };
+    },
+    ended: async () => !(await fill()),
+    close: () => stream.destroy(),
+  };
+}

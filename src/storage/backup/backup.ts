@@ -1,0 +1,152 @@
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { CarrelError } from '../../base/errors.ts';
+import { version } from '../../base/package-info.ts';
+import type { StorageConfig } from '../open-storage.ts';
+import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
+import { format, type Manifest, readManifest, type TableFacts, writeManifest } from './manifest.ts';
+import { createPrivateFile, removeLeftovers, syncFolder, temporaryPath } from './own-files.ts';
+
+export interface BackupPlace {
+  readonly storage: StorageConfig;
+  /** The folder of originals that belongs to a SQLite file. PostgreSQL keeps them itself. */
+  readonly originals: string;
+}
+
+export interface BackupOptions {
+  /** Replace what is there: the file of the backup, or the content of the database. */
+  readonly force: boolean;
+  readonly onProgress: ProgressReport;
+}
+
+/** `total` is 0 where nobody can say. */
+export type ProgressReport = (phase: string, done: number, total: number) => void;
+
+export interface BackupReport extends Manifest {
+  readonly bytes: number;
+}
+
+/** One state of a database, held while it is written out. */
+export interface BackupSource {
+  readonly schema: number;
+  readonly tables: readonly TableFacts[];
+  readonly files: number;
+  members(): AsyncIterable<ArchiveMember>;
+  close(): Promise<void>;
+}
+
+/**
+ * Writes one state of the database, with everything that belongs to it, into a file, while others go on writing. The file
+ * is there only when it is whole, has been read back, and is on disk.
+ */
+export async function backUp(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
+  if (existsSync(file) && !options.force) {
+    throw new CarrelError('invalid_usage', `${file} exists already. Name another file, or replace it with --force.`);
+  }
+  await makeParent(file);
+  removeLeftovers(file);
+  const unfinished = temporaryPath(file);
+  const source = await openSource(place, file, options.onProgress);
+  try {
+    const manifest: Manifest = {
+      ...{ format, carrel: version, createdAt: new Date().toISOString(), backend: place.storage.backend },
+      ...{ schema: source.schema, tables: source.tables, files: source.files },
+    };
+    await pipeline(writeArchive(withManifest(manifest, source)), createPrivateFile(unfinished));
+    await verifyBackup(unfinished, options.onProgress);
+    await rename(unfinished, file);
+    syncFolder(dirname(file));
+    return { ...manifest, bytes: statSync(file).size };
+  } finally {
+    await rm(unfinished, { force: true });
+    await source.close();
+  }
+}
+
+/**
+ * Puts the content of a backup in the place of what the database holds: all of it or, if anything is amiss or the process
+ * is killed, nothing. The backup is read to its end before anything is touched.
+ */
+export async function restore(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
+  const manifest = await verifyBackup(file, options.onProgress);
+  checkBackend(manifest, place);
+  const members = membersAfterManifest(file, options.onProgress);
+  if (place.storage.backend === 'sqlite') {
+    const { restoreSqlite } = await import('../sqlite/restore-sqlite.ts');
+    await restoreSqlite({ path: place.storage.path, originals: place.originals }, manifest, members, options);
+  } else {
+    const { restorePostgres } = await import('../postgres/restore-postgres.ts');
+    await restorePostgres(place.storage, manifest, members, options);
+  }
+  return { ...manifest, bytes: statSync(file).size };
+}
+
+/** Reads a backup to its end, which is the only way to know that it is whole. */
+export async function verifyBackup(file: string, onProgress: ProgressReport = () => {}): Promise<Manifest> {
+  const total = sizeOf(file);
+  let manifest: Manifest | undefined;
+  let done = 0;
+  for await (const member of readArchive(file)) {
+    if (manifest === undefined) manifest = await readManifest(member);
+    for await (const chunk of member.content) {
+      done += chunk.length;
+      onProgress('verifying', done, total);
+    }
+  }
+  if (manifest === undefined) throw damaged();
+  return manifest;
+}
+
+async function openSource(place: BackupPlace, file: string, onProgress: ProgressReport): Promise<BackupSource> {
+  if (place.storage.backend === 'sqlite') {
+    const { openSqliteSource } = await import('../sqlite/back-up-sqlite.ts');
+    const copy = `${temporaryPath(file)}-database`;
+    return openSqliteSource({ path: place.storage.path, originals: place.originals, copy }, onProgress);
+  }
+  const { openPostgresSource } = await import('../postgres/back-up-postgres.ts');
+  return openPostgresSource(place.storage, onProgress);
+}
+
+async function* withManifest(manifest: Manifest, source: BackupSource): AsyncGenerator<ArchiveMember> {
+  yield writeManifest(manifest);
+  yield* source.members();
+}
+
+async function* membersAfterManifest(file: string, onProgress: ProgressReport): AsyncGenerator<ArchiveMember> {
+  const total = sizeOf(file);
+  let done = 0;
+  for await (const member of readArchive(file)) {
+    if (done > 0) yield member;
+    done += member.size;
+    onProgress('restoring', done, total);
+  }
+}
+
+const nameOf = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
+
+function checkBackend({ backend }: Manifest, { storage }: BackupPlace): void {
+  if (backend === storage.backend) return;
+  throw new CarrelError(
+    'invalid_backup',
+    `The backup is of a ${nameOf[backend]} database, and ${nameOf[storage.backend]} is configured. ` +
+      `Set STORAGE_BACKEND=${backend === 'sqlite' ? 'sqlite' : 'postgresql'} and restore it there.`,
+  );
+}
+
+function sizeOf(file: string): number {
+  const facts = statSync(file, { throwIfNoEntry: false });
+  if (facts?.isFile()) return facts.size;
+  throw new CarrelError('invalid_usage', `${file} is no file. Name the backup to restore.`);
+}
+
+async function makeParent(file: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new CarrelError('invalid_usage', `The folder of ${file} cannot be made. Name another file.`, {
+      cause: error,
+    });
+  }
+}

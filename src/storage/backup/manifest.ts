@@ -1,0 +1,100 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { StorageDescription } from '../storage.ts';
+import { type ArchiveMember, damaged, readContent } from './archive.ts';
+
+/** The first member of a backup: what the others are. */
+export interface Manifest {
+  /** Of the archive's layout. */
+  readonly format: typeof format;
+  /** The version of the program that made it. */
+  readonly carrel: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  readonly backend: StorageDescription['backend'];
+  readonly schema: number;
+  readonly tables: readonly TableFacts[];
+  /** Originals of documents that are kept as files beside the database. */
+  readonly files: number;
+}
+
+export interface TableFacts {
+  readonly name: string;
+  readonly rows: number;
+  /** Of PostgreSQL: in the order of the values in each line. */
+  readonly columns?: readonly string[];
+  /** Of PostgreSQL: where the numbering of each identity column stands. */
+  readonly sequences?: Readonly<Record<string, number>>;
+}
+
+export const manifestName = 'manifest.json';
+export const format = 1;
+const bytesMax = 1024 * 1024;
+
+export function writeManifest(manifest: Manifest): ArchiveMember {
+  const content = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+  return { name: manifestName, size: content.length, content: [content] };
+}
+
+export async function readManifest(member: ArchiveMember): Promise<Manifest> {
+  if (member.name !== manifestName) throw damaged();
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse((await readContent(member, bytesMax)).toString('utf8'));
+  } catch (error) {
+    throw damaged(error);
+  }
+  if (isRecord(parsed) && Number(parsed['format']) > format) throw newerBackup();
+  if (!isManifest(parsed)) throw damaged();
+  return parsed;
+}
+
+function isManifest(value: unknown): value is Manifest {
+  return (
+    isRecord(value) &&
+    value['format'] === format &&
+    typeof value['carrel'] === 'string' &&
+    typeof value['createdAt'] === 'string' &&
+    (value['backend'] === 'sqlite' || value['backend'] === 'postgres') &&
+    isCount(value['schema']) &&
+    isCount(value['files']) &&
+    Array.isArray(value['tables']) &&
+    value['tables'].every(isTableFacts)
+  );
+}
+
+/** Refuses a backup of a schema that only a later version of this program knows. */
+export function checkBackupSchema({ schema }: Manifest, newest: number): void {
+  if (schema > newest) throw newerBackup();
+}
+
+function newerBackup(): CarrelError {
+  return new CarrelError('storage_newer', 'The backup was made by a newer Carrel. Upgrade Carrel, then restore it.');
+}
+
+/** Names become part of statements, so they are held to what our own are made of. */
+const identifier = /^[a-z_][a-z0-9_]{0,62}$/;
+
+function isTableFacts(value: unknown): value is TableFacts {
+  if (!isRecord(value)) return false;
+  const { name, rows, columns = [], sequences = {} } = value;
+  return (
+    isIdentifier(name) &&
+    isCount(rows) &&
+    Array.isArray(columns) &&
+    columns.every(isIdentifier) &&
+    isRecord(sequences) &&
+    Object.entries(sequences).every(([column, last]) => isIdentifier(column) && isCount(last))
+  );
+}
+
+function isIdentifier(value: unknown): boolean {
+  return typeof value === 'string' && identifier.test(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,312 @@
+import { passageHash, titlePathOf } from '../text-hash.ts';
+import {
+  dimensionsError,
+  droppedAtOnce,
+  type ModelState,
+  type PutVectors,
+  removalsKept,
+  type StoredVector,
+  scored,
+  type TextToEmbed,
+  type TextVectors,
+  type VectorBlock,
+  type VectorCorpus,
+  type VectorStore,
+} from '../vectors.ts';
+import { type Connections, numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
+import { realArray, realsOf } from './real-array.ts';
+
+/** All but what depends on the kind of owner's filter. */
+export type VectorRows = Omit<VectorStore<never>, 'matching'>;
+
+/** A text that is in the database, and its vectors. */
+export interface OwnedVectors extends TextVectors {
+  readonly owner: number;
+}
+
+/** Rows that one statement carries. */
+const batchMax = 100;
+
+const owners = { context: 'carrel.context_entries', kb: 'carrel.kb_passages' } as const;
+const isLive = { context: 'o.deleted_at IS NULL', kb: 'TRUE' } as const;
+
+export function createVectorRows(connections: Connections, corpus: VectorCorpus): VectorRows {
+  const table = (name: string) => `carrel.${corpus}_${name}`;
+  return {
+    choose: (model) =>
+      connections.write(async (statements) => {
+        await modelKey(statements, corpus, model, undefined);
+        await statements.query(
+          `UPDATE ${table('models')} SET chosen = (SELECT max(chosen) + 1 FROM ${table('models')}) WHERE name = $1`,
+          [model],
+        );
+      }),
+    waiting: ({ model, limit }) =>
+      connections.read(async (statements) => {
+        const list = `SELECT u.owner FROM ${table('unembedded')} u JOIN ${table('models')} m ON m.key = u.model
+          WHERE m.name = $1 ORDER BY u.owner LIMIT $2`;
+        const [texts, textOfRow] = corpus === 'kb' ? [passageTexts, passageText] : ([entryTexts, entryText] as const);
+        const rows = await statements.query(`${texts} WHERE o.key IN (${list}) ORDER BY o.key`, [model, limit]);
+        return rows.map(textOfRow);
+      }),
+    put: (request) => connections.write((statements) => put(statements, request)),
+    state: ({ model }, options) =>
+      connections.read(async (statements) => {
+        const [own] = await statements.query(`SELECT key FROM ${table('models')} WHERE name = $1`, [model]);
+        const [row = {}] = await statements.query(
+          `SELECT (SELECT coalesce(max(key), 0) FROM ${table('vectors')} WHERE model = $1) AS last_key,
+             (SELECT coalesce(min(number), 1) FROM ${table('vector_removals')}) AS first_removal,
+             (SELECT coalesce(max(number), 0) FROM ${table('vector_removals')}) AS last_removal,
+             (SELECT count(*) FROM ${table('unembedded')} WHERE model = $1) AS pending`,
+          [own === undefined ? 0 : numberOf(own, 'key')],
+        );
+        return {
+          chosen: own !== undefined,
+          lastKey: numberOf(row, 'last_key'),
+          firstRemoval: numberOf(row, 'first_removal'),
+          lastRemoval: numberOf(row, 'last_removal'),
+          pending: own === undefined ? await liveOwners(statements) : numberOf(row, 'pending'),
+        };
+      }, options),
+    after: ({ model, after, limit }, options) =>
+      connections.read(async (statements) => {
+        const rows = await statements.query(
+          `SELECT v.key, v.owner, array_send(v.vector) AS vector FROM ${table('vectors')} v
+           WHERE v.model = (SELECT key FROM ${table('models')} WHERE name = $1) AND v.key > $2 ORDER BY v.key LIMIT $3`,
+          [model, after, limit],
+        );
+        return blockOf(rows);
+      }, options),
+    removedAfter: ({ after, limit }, options) =>
+      connections.read(async (statements) => {
+        const rows = await statements.query(
+          `SELECT number, vector FROM ${table('vector_removals')} WHERE number > $1 ORDER BY number LIMIT $2`,
+          [after, limit],
+        );
+        return rows.map((row) => ({ number: numberOf(row, 'number'), key: numberOf(row, 'vector') }));
+      }, options),
+    get: ({ keys }, options) => connections.read((statements) => read(statements, keys), options),
+    score: ({ query, keys }, options) =>
+      connections.read(async (statements) => {
+        const stored = await read(statements, keys);
+        return stored.map((vector) => scored(query, vector));
+      }, options),
+    models: (options) =>
+      connections.read(async (statements) => {
+        const rows = await statements.query(
+          `SELECT name, dimensions, (SELECT count(*) FROM ${table('vectors')} WHERE model = m.key) AS vectors,
+             (SELECT count(*) FROM ${table('unembedded')} WHERE model = m.key) AS pending
+           FROM ${table('models')} m WHERE name IS NOT NULL ORDER BY chosen`,
+        );
+        return rows.map(modelState);
+      }, options),
+    async drop(model) {
+      while (await connections.write((statements) => dropSome(statements, model)));
+    },
+  };
+
+  async function read(statements: Statements, keys: readonly number[]): Promise<StoredVector[]> {
+    const rows = await statements.query(
+      `SELECT key, owner, start_at, end_at, array_send(vector) AS vector FROM ${table('vectors')}
+       WHERE key = ANY ($1::bigint[])`,
+      [keys],
+    );
+    return rows.map(vectorOf);
+  }
+
+  async function put(statements: Statements, { model, texts }: PutVectors): Promise<number> {
+    const [known] = await statements.query(`SELECT key FROM ${table('models')} WHERE name = $1 FOR KEY SHARE`, [model]);
+    if (known === undefined) return 0;
+    const hashes = await currentHashes(
+      statements,
+      texts.map(({ owner }) => owner),
+    );
+    const taken = texts.filter(({ owner, textHash }) => hashes.get(owner) === textHash);
+    await writeVectors(
+      statements,
+      corpus,
+      taken.map(({ owner, windows }) => ({ owner, model, windows })),
+    );
+    await statements.query(
+      `DELETE FROM ${table('vector_removals')}
+       WHERE number <= (SELECT max(number) FROM ${table('vector_removals')}) - $1`,
+      [removalsKept],
+    );
+    return taken.length;
+  }
+
+  /** Locked in the order of their keys, as everybody does, until the vectors are stored. */
+  async function currentHashes(statements: Statements, keys: readonly number[]): Promise<Map<number, string>> {
+    if (corpus === 'kb') {
+      const rows = await statements.query(
+        `${passageTexts} WHERE o.key = ANY ($1::bigint[]) ORDER BY o.key FOR UPDATE OF o`,
+        [keys],
+      );
+      return new Map(rows.map(passageText).map(({ owner, textHash }) => [owner, textHash]));
+    }
+    const rows = await statements.query(
+      `SELECT o.key, o.text_hash FROM carrel.context_entries o
+       WHERE o.key = ANY ($1::bigint[]) AND o.deleted_at IS NULL ORDER BY o.key FOR UPDATE OF o`,
+      [keys],
+    );
+    return new Map(rows.map((row) => [numberOf(row, 'key'), textOf(row, 'text_hash')]));
+  }
+
+  async function liveOwners(statements: Statements): Promise<number> {
+    const [row = {}] = await statements.query(
+      `SELECT count(*) AS total FROM ${owners[corpus]} o WHERE ${isLive[corpus]}`,
+    );
+    return numberOf(row, 'total');
+  }
+
+  async function dropSome(statements: Statements, model: string): Promise<boolean> {
+    await statements.query(
+      `DELETE FROM ${table('unembedded')} WHERE model = (SELECT key FROM ${table('models')} WHERE name = $1)`,
+      [model],
+    );
+    // Without its name it is out of the way at once, for a model of the same name too.
+    await statements.query(`UPDATE ${table('models')} SET name = NULL WHERE name = $1`, [model]);
+    const deleted = await statements.query(
+      `DELETE FROM ${table('vectors')} WHERE key IN (
+         SELECT v.key FROM ${table('models')} m JOIN ${table('vectors')} v ON v.model = m.key
+         WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING 1`,
+    );
+    if (deleted.length > 0) return true;
+    await statements.query(`DELETE FROM ${table('models')} WHERE name IS NULL`);
+    return false;
+  }
+}
+
+/**
+ * Stores the vectors of texts in place of those they had of the same model, and takes them from the list of what waits.
+ * Part of the transaction that runs. A model that was not chosen is chosen by it.
+ */
+export async function writeVectors(
+  statements: Statements,
+  corpus: VectorCorpus,
+  texts: readonly OwnedVectors[],
+): Promise<void> {
+  for (const model of new Set(texts.map((text) => text.model))) {
+    const own = texts.filter((text) => text.model === model);
+    const dimensions = own.find(({ windows }) => windows.length > 0)?.windows[0]?.vector.length;
+    const key = await modelKey(statements, corpus, model, dimensions);
+    const list = own.map(({ owner }) => owner);
+    for (const name of ['vectors', 'unembedded']) {
+      await statements.query(`DELETE FROM carrel.${corpus}_${name} WHERE model = $1 AND owner = ANY ($2::bigint[])`, [
+        key,
+        list,
+      ]);
+    }
+    const rows = own.flatMap(({ owner, windows }) =>
+      windows.map(({ start, end, vector }) => {
+        if (vector.length !== dimensions) throw dimensionsError(model, dimensions ?? 0, vector.length);
+        return [key, owner, start, end, realArray(vector)];
+      }),
+    );
+    for (let first = 0; first < rows.length; first += batchMax) {
+      await insertRows(statements, corpus, rows.slice(first, first + batchMax));
+    }
+  }
+}
+
+async function insertRows(statements: Statements, corpus: VectorCorpus, rows: readonly unknown[][]): Promise<void> {
+  const row = (_: unknown, place: number) => {
+    const [a, b, c, d, e] = [1, 2, 3, 4, 5].map((column) => place * 5 + column);
+    return `($${a}::integer, $${b}::bigint, $${c}::integer, $${d}::integer, $${e}::real[])`;
+  };
+  await statements.query(
+    `INSERT INTO carrel.${corpus}_vectors (model, owner, start_at, end_at, vector) VALUES ${rows.map(row).join(', ')}`,
+    rows.flat(),
+  );
+}
+
+/** Chooses the model if nobody has, and tells it how long its vectors are. */
+async function modelKey(
+  statements: Statements,
+  corpus: VectorCorpus,
+  model: string,
+  dimensions: number | undefined,
+): Promise<number> {
+  const models = `carrel.${corpus}_models`;
+  const read = () => statements.query(`SELECT key, dimensions FROM ${models} WHERE name = $1`, [model]);
+  let [row] = await read();
+  if (row === undefined) {
+    // A text that is being written by somebody who cannot see the model yet would never come on the list.
+    await statements.query(`LOCK TABLE ${owners[corpus]} IN SHARE ROW EXCLUSIVE MODE`);
+    const [fresh] = await statements.query(
+      `INSERT INTO ${models} (name, chosen) VALUES ($1, (SELECT coalesce(max(chosen), 0) + 1 FROM ${models}))
+       ON CONFLICT DO NOTHING RETURNING key, dimensions`,
+      [model],
+    );
+    if (fresh !== undefined) {
+      await statements.query(
+        `INSERT INTO carrel.${corpus}_unembedded (model, owner)
+         SELECT $1, o.key FROM ${owners[corpus]} o WHERE ${isLive[corpus]}`,
+        [numberOf(fresh, 'key')],
+      );
+    }
+    row = fresh ?? (await read())[0] ?? {};
+  }
+  const key = numberOf(row, 'key');
+  const stored = row['dimensions'];
+  if (dimensions === undefined || stored === dimensions) return key;
+  if (typeof stored === 'number') throw dimensionsError(model, stored, dimensions);
+  await statements.query(`UPDATE ${models} SET dimensions = $1 WHERE key = $2`, [dimensions, key]);
+  return key;
+}
+
+const entryTexts = `SELECT o.key, o.text_content, o.text_hash,
+    (SELECT p.text_content FROM carrel.context_entries p WHERE p.thread_id = o.thread_id AND p.key < o.key
+       AND p.deleted_at IS NULL ORDER BY p.key DESC LIMIT 1) AS before
+  FROM carrel.context_entries o`;
+
+const passageTexts = 'SELECT o.key, o.title, o.headings, o.body FROM carrel.kb_passages o';
+
+function entryText(row: Row): TextToEmbed {
+  return {
+    owner: numberOf(row, 'key'),
+    text: textOf(row, 'text_content'),
+    textHash: textOf(row, 'text_hash'),
+    ...(row['before'] === null ? {} : { before: textOf(row, 'before') }),
+  };
+}
+
+function passageText(row: Row): TextToEmbed {
+  const text = textOf(row, 'body');
+  const titlePath = titlePathOf(textOf(row, 'title'), textsOf(row, 'headings'));
+  return { owner: numberOf(row, 'key'), text, textHash: passageHash(titlePath, text), titlePath };
+}
+
+function vectorOf(row: Row): StoredVector {
+  return {
+    key: numberOf(row, 'key'),
+    owner: numberOf(row, 'owner'),
+    start: numberOf(row, 'start_at'),
+    end: numberOf(row, 'end_at'),
+    vector: realsOf(row['vector']),
+  };
+}
+
+function blockOf(rows: readonly Row[]): VectorBlock {
+  const vectors = rows.map((row) => realsOf(row['vector']));
+  const dimensions = vectors[0]?.length ?? 0;
+  const components = new Float32Array(rows.length * dimensions);
+  vectors.forEach((vector, place) => {
+    components.set(vector, place * dimensions);
+  });
+  return {
+    keys: Float64Array.from(rows, (row) => numberOf(row, 'key')),
+    owners: Float64Array.from(rows, (row) => numberOf(row, 'owner')),
+    dimensions,
+    components,
+  };
+}
+
+function modelState(row: Row): ModelState {
+  return {
+    model: textOf(row, 'name'),
+    dimensions: row['dimensions'] === null ? undefined : numberOf(row, 'dimensions'),
+    vectors: numberOf(row, 'vectors'),
+    pending: numberOf(row, 'pending'),
+  };
+}

@@ -1,0 +1,108 @@
+import { closeSync, createReadStream, existsSync, openSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { CarrelError } from '../../base/errors.ts';
+import type { BackupSource, ProgressReport } from '../backup/backup.ts';
+import type { TableFacts } from '../backup/manifest.ts';
+import { type HeldOriginals, holdOriginals } from '../backup/originals.ts';
+import { checkSchema } from '../schema-version.ts';
+import { type Database, numberOf, openDatabase, textOf } from './database.ts';
+import { loadSqlite } from './load-sqlite.ts';
+import { checkOwner, schemaVersion } from './migrate.ts';
+import { migrations } from './migrations.ts';
+import { storageError } from './sqlite-errors.ts';
+import { createStores } from './stores.ts';
+
+export interface SqliteSourcePlace {
+  readonly path: string;
+  readonly originals: string;
+  /** Where the copy is made; removed on close. */
+  readonly copy: string;
+}
+
+export const databaseMember = 'database.sqlite';
+
+/** Pages that are copied between two reports of progress. */
+const pagesAtOnce = 2048;
+
+const busyTimeoutMs = 5000;
+
+/** Copies one state of a database that others may be writing to, and checks the copy. */
+export async function openSqliteSource(place: SqliteSourcePlace, onProgress: ProgressReport): Promise<BackupSource> {
+  const { path, copy } = place;
+  if (!existsSync(path)) {
+    throw new CarrelError('invalid_config', `There is no database at ${path}. Check --data-dir and DB_PATH.`);
+  }
+  const originals = await holdOriginals(place.originals);
+  const close = async () => {
+    await originals.release();
+    for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(`${copy}${suffix}`, { force: true });
+  };
+  try {
+    await copyDatabase(path, copy, onProgress);
+    await originals.catchUp();
+    onProgress('checking', 0, 0);
+    return { ...examineCopy(copy), files: originals.count, members: () => members(copy, originals), close };
+  } catch (error) {
+    await close();
+    throw storageError(error);
+  }
+}
+
+/** The tables whose rows are counted: ours, without those that the full-text index keeps for itself. */
+export function countRows(database: Database): TableFacts[] {
+  const names = database
+    .all(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    )
+    .map((row) => textOf(row, 'name'))
+    .sort();
+  return names.map((name) => ({
+    name,
+    rows: numberOf(database.get(`SELECT count(*) AS total FROM ${name}`) ?? {}, 'total'),
+  }));
+}
+
+async function copyDatabase(path: string, copy: string, onProgress: ProgressReport): Promise<void> {
+  const { backup, DatabaseSync } = loadSqlite();
+  const source = new DatabaseSync(path, { readOnly: true });
+  try {
+    source.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    // Held to the end: every page is of the same state, and no writer makes the copy begin again.
+    source.exec('BEGIN');
+    source.prepare('SELECT count(*) FROM sqlite_schema').get();
+    closeSync(openSync(copy, 'wx', 0o600));
+    await backup(source, copy, {
+      rate: pagesAtOnce,
+      progress: ({ totalPages, remainingPages }) => onProgress('copying', totalPages - remainingPages, totalPages),
+    });
+  } finally {
+    source.close();
+  }
+}
+
+function examineCopy(copy: string): Pick<BackupSource, 'schema' | 'tables'> {
+  const database = openDatabase({ path: copy, role: 'writer', busyTimeoutMs });
+  try {
+    checkOwner(database);
+    const schema = checkSchema(schemaVersion(database), migrations.length);
+    // An older schema has not all that the check looks at; the next start brings it up to date.
+    const problems = schema === migrations.length ? createStores(database).upkeep.check() : [];
+    if (problems.length > 0) {
+      throw new CarrelError(
+        'storage_corrupt',
+        `The database is damaged and was not backed up. ${problems[0]} Restore an earlier backup.`,
+      );
+    }
+    const tables = countRows(database);
+    // Without a log beside it, the copy is one whole file.
+    database.exec('PRAGMA journal_mode = DELETE');
+    return { schema, tables };
+  } finally {
+    database.close();
+  }
+}
+
+async function* members(copy: string, originals: HeldOriginals): ReturnType<BackupSource['members']> {
+  yield { name: databaseMember, size: statSync(copy).size, content: createReadStream(copy) };
+  yield* originals.members();
+}

@@ -1,0 +1,137 @@
+import { existsSync, renameSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { type ArchiveMember, damaged } from '../backup/archive.ts';
+import type { BackupOptions } from '../backup/backup.ts';
+import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
+import { isOriginal, restoreOriginal } from '../backup/originals.ts';
+import { createPrivateFile, removeLeftovers, syncFile, syncFolder, temporaryPath } from '../backup/own-files.ts';
+import { checkSchema } from '../schema-version.ts';
+import { countRows, databaseMember } from './back-up-sqlite.ts';
+import { type Database, openDatabase } from './database.ts';
+import { checkOwner, migrate, schemaVersion } from './migrate.ts';
+import { migrations } from './migrations.ts';
+import { isBusy, storageError } from './sqlite-errors.ts';
+import { createStores } from './stores.ts';
+
+export interface SqliteTarget {
+  readonly path: string;
+  readonly originals: string;
+}
+
+/** A server holds its database open as long as it runs, so waiting longer would not help. */
+const busyTimeoutMs = 1000;
+
+/** The new database is made beside the old one, checked, and renamed to its place in one step. */
+export async function restoreSqlite(
+  { path, originals }: SqliteTarget,
+  manifest: Manifest,
+  members: AsyncIterable<ArchiveMember>,
+  { force, onProgress }: BackupOptions,
+): Promise<void> {
+  checkBackupSchema(manifest, migrations.length);
+  makeFolder(dirname(path));
+  removeLeftovers(path);
+  // Refused now if it must be; once more under the lock, because the copying takes a while.
+  takeOver(path, force);
+  const fresh = temporaryPath(path);
+  try {
+    for await (const member of members) {
+      if (member.name === databaseMember) await pipeline(member.content, createPrivateFile(fresh));
+      else if (isOriginal(member)) await restoreOriginal(member, originals);
+      else throw damaged();
+    }
+    onProgress('checking', 0, 0);
+    examine(fresh, manifest);
+    syncFile(fresh);
+    takeOver(path, force, fresh);
+    syncFolder(dirname(path));
+  } catch (error) {
+    throw storageError(error);
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(`${fresh}${suffix}`, { force: true });
+  }
+}
+
+function examine(fresh: string, manifest: Manifest): void {
+  if (!existsSync(fresh)) throw damaged();
+  const database = openDatabase({ path: fresh, role: 'writer', busyTimeoutMs });
+  try {
+    checkOwner(database);
+    if (schemaVersion(database) !== manifest.schema) throw damaged();
+    if (!sameRows(countRows(database), manifest.tables)) throw damaged();
+    migrate(database);
+    if (createStores(database).upkeep.check().length > 0) throw damaged();
+    database.exec('PRAGMA journal_mode = DELETE');
+  } finally {
+    database.close();
+  }
+}
+
+function sameRows(found: readonly TableFacts[], stated: readonly TableFacts[]): boolean {
+  const rows = new Map(found.map(({ name, rows: count }) => [name, count]));
+  return found.length === stated.length && stated.every(({ name, rows: count }) => rows.get(name) === count);
+}
+
+/**
+ * Renames the new file to the path while nobody else has the database open, and refuses where its content must not go.
+ * Without a new file, it only looks whether it would refuse.
+ */
+function takeOver(path: string, force: boolean, fresh?: string): void {
+  try {
+    if (existsSync(path)) replaceDatabase(path, force, fresh);
+    else if (fresh !== undefined) renameSync(fresh, path);
+  } catch (thrown) {
+    if (isBusy(thrown)) throw inUse(thrown);
+    const error = storageError(thrown);
+    if (!isCarrelError(error) || error.code !== 'storage_corrupt') throw error;
+    if (!force) {
+      throw new CarrelError('storage_not_empty', `${path} is damaged. --force moves it aside and restores the backup.`);
+    }
+    if (fresh !== undefined) replaceUnreadable(path, fresh);
+  }
+}
+
+function replaceDatabase(path: string, force: boolean, fresh: string | undefined): void {
+  const database = openDatabase({ path, role: 'writer', busyTimeoutMs });
+  try {
+    // Leaving the log's mode needs the file for itself, and brings the log's content into it: no log stays behind that
+    // would be taken for the new file's.
+    database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+    checkOwner(database);
+    checkSchema(schemaVersion(database), migrations.length);
+    if (!force) checkEmpty(database);
+    if (fresh !== undefined) renameSync(fresh, path);
+  } finally {
+    database.close();
+  }
+}
+
+/** Moved aside with its log: somebody may still read something out of it. */
+function replaceUnreadable(path: string, fresh: string): void {
+  for (const suffix of ['-wal', '-shm', '']) {
+    if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${path}.damaged${suffix}`);
+  }
+  renameSync(fresh, path);
+}
+
+/** The sums of an index are there from the start. */
+function checkEmpty(database: Database): void {
+  const used = countRows(database).filter(({ name, rows }) => rows > 0 && !name.endsWith('_statistics'));
+  if (used.length === 0) return;
+  throw new CarrelError(
+    'storage_not_empty',
+    'The database has content, which the backup would replace. Back it up, then restore with --force.',
+    { data: { tables: used.map(({ name }) => name) } },
+  );
+}
+
+function inUse(cause: unknown): CarrelError {
+  return new CarrelError('storage_busy', 'A process has the database open. Stop Carrel, then restore again.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { CarrelError } from '../base/errors.ts';
+import type { EntryFilter } from './entries/entry-filter.ts';
+import type { PassageFilter } from './passages.ts';
+import type { ReadOptions } from './storage.ts';
+
+/** What is searched by meaning. The owner of a vector is an entry in `context`, and a passage, by its key, in `kb`. */
+export const vectorCorpora = ['context', 'kb'] as const;
+export type VectorCorpus = (typeof vectorCorpora)[number];
+
+export function vectorCorpus(corpus: string): VectorCorpus {
+  const found = vectorCorpora.find((name) => name === corpus);
+  assert(found, `${corpus} has no vectors`);
+  return found;
+}
+
+export interface VectorStores {
+  readonly context: VectorStore<EntryFilter>;
+  readonly kb: VectorStore<PassageFilter>;
+}
+
+/**
+ * The vectors of one corpus, and the list of texts that still wait for theirs. The database keeps that list itself, for
+ * each model that was chosen: a text that is new or has changed is put on it in the transaction that writes the text, and
+ * loses its old vectors in the same. Vectors of several models lie side by side and are never compared.
+ */
+export interface VectorStore<Filter> {
+  /** From now on every text is to have vectors of this model. Of several that were chosen, the last is the newest. */
+  choose(model: string): Promise<void>;
+  /** Texts without vectors of this model, oldest first. None for a model that was not chosen, or was dropped. */
+  waiting(request: { readonly model: string; readonly limit: number }): Promise<TextToEmbed[]>;
+  /** Left out for a text that has changed or gone since, or that has no place on the list. The number of texts taken. */
+  put(request: PutVectors): Promise<number>;
+  state(request: { readonly model: string }, options?: ReadOptions): Promise<VectorState>;
+  /** Stored vectors behind a key, ascending: what an index that knows all up to there still has to learn. */
+  after(request: VectorsAfter, options?: ReadOptions): Promise<VectorBlock>;
+  /** Keys of vectors that were removed, behind the number of a removal, in their order. */
+  removedAfter(request: RemovedAfter, options?: ReadOptions): Promise<RemovedVector[]>;
+  /** Keys that name nothing are left out. */
+  get(request: { readonly keys: readonly number[] }, options?: ReadOptions): Promise<StoredVector[]>;
+  /** The exact scores of vectors that an index found, for those that are still stored. In no order. */
+  score(request: ScoreRequest, options?: ReadOptions): Promise<ScoredVector[]>;
+  /** The owners that the filter lets through, ascending. */
+  matching(filter: Filter, options?: ReadOptions): Promise<ArrayLike<number>>;
+  /** The models that were chosen and not dropped, the newest last. Counts them, so not for every search. */
+  models(options?: ReadOptions): Promise<ModelState[]>;
+  /** Forgets a model, then its vectors, in several steps. Resolves when all are gone. */
+  drop(model: string): Promise<void>;
+}
+
+export interface TextToEmbed {
+  readonly owner: number;
+  readonly text: string;
+  /** Of the text and what stands above it. */
+  readonly textHash: string;
+  /** The text before it in its thread. */
+  readonly before?: string;
+  /** Title and headings above a passage, outermost first. */
+  readonly titlePath?: readonly string[];
+}
+
+/** The vector of one part of a text; the offsets are those of the text, in UTF-16 units. */
+export interface WindowVector {
+  readonly start: number;
+  readonly end: number;
+  readonly vector: Float32Array;
+}
+
+/** What a text is stored with when it was embedded before. */
+export interface TextVectors {
+  readonly model: string;
+  /** Empty for a text that the model cannot embed. */
+  readonly windows: readonly WindowVector[];
+}
+
+export interface PutVectors {
+  readonly model: string;
+  readonly texts: readonly {
+    readonly owner: number;
+    readonly textHash: string;
+    readonly windows: readonly WindowVector[];
+  }[];
+}
+
+export interface VectorState {
+  /** False for a model that was not chosen, or was dropped. */
+  readonly chosen: boolean;
+  /** The greatest key; 0 where there is none. */
+  readonly lastKey: number;
+  /** The numbers of the removals that are still known; an index that is behind `firstRemoval` has to begin anew. */
+  readonly firstRemoval: number;
+  readonly lastRemoval: number;
+  /** Texts that wait for vectors of this model. */
+  readonly pending: number;
+}
+
+export interface VectorsAfter {
+  readonly model: string;
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** Many vectors at once, in as few objects as possible: an index is loaded from such blocks. */
+export interface VectorBlock {
+  readonly keys: Float64Array;
+  readonly owners: Float64Array;
+  readonly dimensions: number;
+  /** One vector behind the other. */
+  readonly components: Float32Array;
+}
+
+export interface RemovedAfter {
+  readonly after: number;
+  readonly limit: number;
+}
+
+export interface RemovedVector {
+  readonly number: number;
+  readonly key: number;
+}
+
+export interface StoredVector extends WindowVector {
+  /** Of the row. Never given again. */
+  readonly key: number;
+  readonly owner: number;
+}
+
+export interface ScoreRequest {
+  readonly query: Float32Array;
+  readonly keys: readonly number[];
+}
+
+export interface ScoredVector extends Omit<StoredVector, 'vector'> {
+  /** The dot product with the query: the cosine, where both have unit length. */
+  readonly score: number;
+}
+
+export interface ModelState {
+  readonly model: string;
+  /** Undefined until the first vector. */
+  readonly dimensions: number | undefined;
+  readonly vectors: number;
+  readonly pending: number;
+}
+
+/** Removals that are remembered. An index that was away for longer is loaded anew, which is as fast by then. */
+export const removalsKept = 100_000;
+
+/** Vectors that one step of `drop` deletes, so that other writes need not wait for all of them. */
+export const droppedAtOnce = 2_000;
+
+/** A server that changes its model without changing its name must not spoil what is stored. */
+export function dimensionsError(model: string, stored: number, given: number): CarrelError {
+  const message =
+    `The embedding model ${model} gives vectors of ${given} dimensions, but those stored under this name have ${stored}. ` +
+    'Check which model the server runs, or set EMBEDDING_MODEL to another name.';
+  return new CarrelError('unavailable', message, { data: { stored, given } });
+}
+
+/** What `score` gives for a vector. One of another length is near nothing. */
+export function scored(query: Float32Array, { vector, ...stored }: StoredVector): ScoredVector {
+  let score = 0;
+  for (let place = 0; place < query.length; place++) score += (query[place] ?? 0) * (vector[place] ?? 0);
+  return { ...stored, score };
+}

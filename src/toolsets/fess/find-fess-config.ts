@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The seeds spell the folder with and without its dot; the third is what the original became. */
+const folders = ['.mcp-feiss', 'mcp-feiss', '.mcp-fess'] as const;
+
+/** The file that there is, by the order of the folders; undefined if there is none. */
+export function findFessConfig(env: Environment): string | undefined {
+  return folders.map((folder) => configFile(env, folder)).find((file) => existsSync(file));
+}
+
+/** Where the file belongs. */
+export function usualFessConfig(env: Environment): string {
+  return configFile(env, folders[0]);
+}
+
+function configFile(env: Environment, folder: string): string {
+  return join(env['HOME'] || env['USERPROFILE'] || homedir(), folder, 'config.json');
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { NewEntry } from '../../src/storage/entries.ts';
+import type { NewPassage } from '../../src/storage/passages.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import type { TextToEmbed, VectorStore } from '../../src/storage/vectors.ts';
+import { onEachBackend } from '../support/backends.ts';
+
+const one = new Float32Array([0.5, -0.25, 1.5e-42, 1 / 3]);
+const two = new Float32Array([-1, 0, 3.4e38, 1]);
+
+onEachBackend('vectors', (backend) => {
+  let storage: Storage;
+  before(async () => {
+    storage = await backend.open();
+  });
+
+  const store = async (...texts: string[]): Promise<number[]> => {
+    const outcomes = await storage.entries.store({ entries: texts.map((text) => entry('thread', text)) });
+    return outcomes.map(({ id }) => id);
+  };
+
+  test('a text waits from when it is written until it has its vectors, with what stands before it', async () => {
+    const { context } = storage.vectors;
+    const [first = 0] = await store('first');
+    assert.deepEqual(await context.waiting({ model: 'a', limit: 10 }), []);
+    assert.deepEqual(pick(await context.state({ model: 'a' })), { chosen: false, lastKey: 0, pending: 1 });
+    await context.choose('a');
+    const [second = 0] = await store('second');
+    const waiting = await context.waiting({ model: 'a', limit: 10 });
+    assert.deepEqual(
+      waiting.map(({ owner, text, before }) => [owner, text, before]),
+      [
+        [first, 'first', undefined],
+        [second, 'second', 'first'],
+      ],
+    );
+    assert.equal((await context.waiting({ model: 'a', limit: 1 })).length, 1);
+    assert.equal(await put(context, 'a', waiting, [window(one, 0, 2), window(two, 2, 5)]), 2);
+    assert.equal((await context.state({ model: 'a' })).pending, 0);
+    // A text without vectors is done, too: the model cannot embed it.
+    const [empty = 0] = await store('third');
+    assert.equal(await put(context, 'a', await context.waiting({ model: 'a', limit: 10 }), []), 1);
+    assert.deepEqual(await context.waiting({ model: 'a', limit: 10 }), []);
+    assert.ok(empty > second);
+  });
+
+  test('a vector comes back bit by bit, alone and in blocks', async () => {
+    const { context } = storage.vectors;
+    const state = await context.state({ model: 'a' });
+    const block = await context.after({ model: 'a', after: 0, limit: 3 });
+    assert.deepEqual([block.dimensions, block.keys.length, block.components.length], [4, 3, 12]);
+    assert.deepEqual(block.components.slice(0, 8), Float32Array.from([...one, ...two]));
+    const rest = await context.after({ model: 'a', after: block.keys[2] ?? 0, limit: 3 });
+    assert.deepEqual([...rest.keys], [state.lastKey]);
+    const [stored] = await context.get({ keys: [block.keys[1] ?? 0, 999_999] });
+    assert.deepEqual(stored, { key: block.keys[1], owner: block.owners[1], start: 2, end: 5, vector: two });
+    const query = new Float32Array([1, 2, 0, 3]);
+    const [scored] = await context.score({ query, keys: [block.keys[0] ?? 0, 999_999] });
+    assert.equal(scored?.owner, block.owners[0]);
+    assert.ok(Math.abs((scored?.score ?? 0) - 1) < 1e-6);
+    assert.deepEqual((await context.after({ model: 'absent', after: 0, limit: 3 })).keys.length, 0);
+  });
+
+  test('a text that is changed, removed or brought back loses its vectors and, if it is there, waits again', async () => {
+    const { context } = storage.vectors;
+    const [id = 0] = await store('changing');
+    const [stale] = await context.waiting({ model: 'a', limit: 10 });
+    assert.ok(stale);
+    await put(context, 'a', [stale], [window(one)]);
+    const { lastKey, lastRemoval } = await context.state({ model: 'a' });
+
+    await storage.entries.update({ updates: [{ id, text: 'changed' }], allOrNothing: true });
+    assert.deepEqual(await context.get({ keys: [lastKey] }), []);
+    const [removal] = await context.removedAfter({ after: lastRemoval, limit: 10 });
+    assert.equal(removal?.key, lastKey);
+    assert.equal((await context.state({ model: 'a' })).lastRemoval, removal?.number);
+    assert.equal(await put(context, 'a', [stale], [window(one)]), 0, 'vectors of the old text');
+    const [fresh] = await context.waiting({ model: 'a', limit: 10 });
+    assert.deepEqual([fresh?.owner, fresh?.text], [id, 'changed']);
+
+    await storage.entries.remove({ ids: [id], dryRun: false });
+    assert.deepEqual(await context.waiting({ model: 'a', limit: 10 }), []);
+    assert.equal(await put(context, 'a', fresh ? [fresh] : [], [window(one)]), 0, 'vectors of a removed text');
+    await storage.entries.restore({ ids: [id] });
+    assert.equal((await context.waiting({ model: 'a', limit: 10 }))[0]?.owner, id);
+    // What does not touch the text leaves it its vectors.
+    await put(context, 'a', await context.waiting({ model: 'a', limit: 10 }), [window(two)]);
+    await storage.entries.update({ updates: [{ id, tags: ['new'] }], allOrNothing: true });
+    assert.equal((await context.state({ model: 'a' })).pending, 0);
+  });
+
+  test('models lie side by side; the last chosen is the newest; one can be dropped and come again', async () => {
+    const { context } = storage.vectors;
+    await context.choose('b');
+    const all = (await context.state({ model: 'b' })).pending;
+    assert.ok(all > 2);
+    const waiting = await context.waiting({ model: 'b', limit: 100 });
+    await put(context, 'b', waiting, [window(new Float32Array([1, 0]))]);
+    const models = await context.models();
+    assert.deepEqual(
+      models.map(({ model, dimensions, pending }) => [model, dimensions, pending]),
+      [
+        ['a', 4, 0],
+        ['b', 2, 0],
+      ],
+    );
+    assert.equal(models[1]?.vectors, all);
+    await context.choose('a');
+    assert.deepEqual(
+      (await context.models()).map(({ model }) => model),
+      ['b', 'a'],
+    );
+    const removals = (await context.state({ model: 'a' })).lastRemoval;
+    await context.drop('b');
+    await context.drop('never');
+    assert.deepEqual(
+      (await context.models()).map(({ model }) => model),
+      ['a'],
+    );
+    // Whoever uses it no more need not be told what went.
+    assert.equal((await context.state({ model: 'a' })).lastRemoval, removals);
+    assert.equal(await put(context, 'b', waiting, [window(one)]), 0, 'a dropped model takes nothing');
+    await context.choose('b');
+    assert.equal((await context.state({ model: 'b' })).pending, all);
+    await context.drop('b');
+  });
+
+  test('vectors of another length than those before are refused, and nothing is stored', async () => {
+    const { context } = storage.vectors;
+    await store('another length');
+    const waiting = await context.waiting({ model: 'a', limit: 10 });
+    await assert.rejects(put(context, 'a', waiting, [window(new Float32Array(3))]), { code: 'unavailable' });
+    assert.equal((await context.state({ model: 'a' })).pending, 1);
+  });
+
+  test('a passage is stored with its vectors in one transaction, or waits for them', async () => {
+    const { kb } = storage.vectors;
+    const vectors = { model: 'k', windows: [window(one, 0, 4), window(two, 4, 8)] };
+    await storage.passages.kb.replace([
+      { parent: 'doc', passages: [passage('p0', 0, { vectors }), passage('p1', 1), passage('p2', 2, { vectors })] },
+    ]);
+    const waiting = await kb.waiting({ model: 'k', limit: 10 });
+    assert.deepEqual(
+      waiting.map(({ text, titlePath }) => [text, titlePath]),
+      [['body of p1', ['Title', 'Chapter']]],
+    );
+    assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 4, pending: 1 });
+    assert.equal(await put(kb, 'k', waiting, [window(one)]), 1);
+
+    // What fails leaves neither passages nor vectors nor a place on the list.
+    const broken = [passage('q0', 0, { vectors }), passage('q0', 1, { vectors })];
+    await assert.rejects(storage.passages.kb.replace([{ parent: 'broken', passages: broken }]));
+    assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 5, pending: 0 });
+
+    const [first] = await storage.passages.kb.between('doc', 0, 0);
+    assert.deepEqual(
+      [...Array.from(await kb.matching({ parents: ['doc'] }))],
+      [first?.key, (first?.key ?? 0) + 1, (first?.key ?? 0) + 2],
+    );
+    assert.deepEqual(Array.from(await kb.matching({ labels: [['l']], parents: ['absent'] })), []);
+    assert.equal((await kb.matching({})).length, 3);
+
+    await storage.passages.kb.replace([{ parent: 'doc', passages: [passage('p0', 0)] }]);
+    assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 0, pending: 1 });
+    assert.equal(await storage.passages.kb.remove(['doc']), 1);
+    assert.equal((await kb.state({ model: 'k' })).pending, 0);
+    assert.equal((await storage.vectors.context.state({ model: 'k' })).chosen, false, 'corpora share nothing');
+  });
+});
+
+function window(vector: Float32Array, start = 0, end = 1) {
+  return { start, end, vector };
+}
+
+function put<Filter>(
+  vectors: VectorStore<Filter>,
+  model: string,
+  texts: readonly TextToEmbed[],
+  windows: ReturnType<typeof window>[],
+): Promise<number> {
+  return vectors.put({ model, texts: texts.map(({ owner, textHash }) => ({ owner, textHash, windows })) });
+}
+
+function pick({ chosen, lastKey, pending }: { chosen: boolean; lastKey: number; pending: number }) {
+  return { chosen, lastKey, pending };
+}
+
+function entry(threadId: string, text: string): NewEntry {
+  return { threadId, source: 'user', text, metadata: undefined, tags: [], images: [], summary: undefined };
+}
+
+function passage(id: string, position: number, more: Partial<NewPassage> = {}): NewPassage {
+  return { id, position, title: 'Title', headings: ['Chapter'], body: `body of ${id}`, labels: ['l'], ...more };
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
+import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { parseQuery } from '../../src/words/query-language.ts';
+import { onEachBackend, temporaryFolder } from '../support/backends.ts';
+import { carrelProgram, cleanEnv } from '../support/child-program.ts';
+import { rewriteBackup } from '../support/rewrite-backup.ts';
+
+const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 12);
+const quiet = { force: false, onProgress: () => {} };
+const forced = { ...quiet, force: true };
+
+onEachBackend('restoring and kill -9', (backend) => {
+  const folder = temporaryFolder();
+
+  test(`${kills} restores that are killed at any moment leave the old content or the new, never a mixture`, async () => {
+    const [large, target] = [await backend.place(), await backend.place()];
+    await fill(large, 'fresh', 4000);
+    await fill(target, 'former', 500);
+    const file = join(folder, 'large.tar');
+    const former = join(folder, 'former.tar');
+    await backUp(placeOf(large, folder), file, quiet);
+    await backUp(placeOf(target, folder), former, quiet);
+    const wholeMs = await time(() => runRestore(file, target, folder));
+    let [kept, replaced] = [0, 0];
+    for (let count = 0; count < kills; count += 1) {
+      await restore(placeOf(target, folder), former, forced);
+      // Spread over the whole of its run: any moment may be the last.
+      await runRestore(file, target, folder, (wholeMs * (count + Math.random())) / kills);
+      const words = await countWords(target);
+      assert.ok(['500 0', '0 4000'].includes(words), words);
+      if (words === '500 0') kept += 1;
+      else replaced += 1;
+    }
+    assert.ok(kept > 0, `some were killed before the end (${kept} kept, ${replaced} replaced)`);
+    await restore(placeOf(target, folder), file, forced);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('.tmp')),
+      [],
+      'the next restore clears up',
+    );
+  });
+});
+
+describe('faults around a SQLite file', () => {
+  const folder = temporaryFolder();
+  const source: StorageConfig = { backend: 'sqlite', path: join(folder, 'source.db') };
+  const file = join(folder, 'backup.tar');
+  const place = (name: string): StorageConfig & { backend: 'sqlite' } => ({
+    backend: 'sqlite',
+    path: join(folder, `${name}.db`),
+  });
+
+  test('a database that a server has open is not replaced', async () => {
+    await fill(source, 'fresh', 10);
+    await backUp(placeOf(source, folder), file, quiet);
+    const target = place('open');
+    const storage = await openStorage(target);
+    await assert.rejects(restore(placeOf(target, folder), file, forced), /has the database open/);
+    await storage.close();
+    await restore(placeOf(target, folder), file, quiet);
+    assert.equal(await countWords(target), '0 10');
+  });
+
+  test('a damaged database is moved aside, with --force only', async () => {
+    const target = place('damaged');
+    writeFileSync(target.path, 'no database\n'.repeat(1000));
+    await assert.rejects(restore(placeOf(target, folder), file, quiet), /damaged.*--force/);
+    await restore(placeOf(target, folder), file, forced);
+    assert.equal(await countWords(target), '0 10');
+    assert.match(readFileSync(`${target.path}.damaged`, 'latin1'), /^no database/);
+  });
+
+  test('what is damaged is not backed up as if it were whole', async () => {
+    const target = place('rotten');
+    await fill(target, 'fresh', 2000);
+    const bytes = readFileSync(target.path);
+    bytes.fill(0x5a, bytes.length >> 1, (bytes.length >> 1) + 40_960);
+    writeFileSync(target.path, bytes);
+    const broken = join(folder, 'rotten.tar');
+    await assert.rejects(backUp(placeOf(target, folder), broken, quiet), /damaged/);
+    assert.equal(existsSync(broken), false);
+  });
+
+  test('originals beside the file come and go with it; names that lead elsewhere are refused', async () => {
+    const data = join(folder, 'data');
+    const documents = join(data, 'documents');
+    mkdirSync(join(documents, 'ab'), { recursive: true });
+    const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 251));
+    writeFileSync(join(documents, 'ab', 'abcdef'), bytes);
+    const withFiles = join(folder, 'files.tar');
+    const report = await backUp({ storage: source, originals: documents }, withFiles, quiet);
+    assert.equal(report.files, 1);
+    assert.deepEqual(readdirSync(data), ['documents']);
+    const target = place('files');
+    const restored = join(folder, 'restored', 'documents');
+    await restore({ storage: target, originals: restored }, withFiles, quiet);
+    assert.ok(readFileSync(join(restored, 'ab', 'abcdef')).equals(bytes));
+    for (const name of ['documents/../../out', 'documents//etc/out', 'documents/.hidden', 'elsewhere', 'documents/']) {
+      const hostile = join(folder, 'hostile.tar');
+      await rewriteBackup(withFiles, hostile, (manifest) => manifest, [
+        { name, size: 3, content: [Buffer.from('out')] },
+      ]);
+      await verifyBackup(hostile);
+      const inside = join(folder, 'hostile', 'data', 'documents');
+      await assert.rejects(restore({ storage: place('hostile'), originals: inside }, hostile, quiet), /no backup/);
+      assert.equal(existsSync(place('hostile').path), false);
+      assert.equal(existsSync(join(folder, 'hostile', 'out')), false);
+    }
+  });
+});
+
+function placeOf(storage: StorageConfig, folder: string): BackupPlace {
+  return { storage, originals: join(folder, 'documents') };
+}
+
+async function fill(config: StorageConfig, word: string, count: number): Promise<void> {
+  await use(config, (storage) =>
+    storage.passages.kb.replace(
+      Array.from({ length: count }, (_, index) => ({
+        parent: `${word} ${index}`,
+        passages: [
+          {
+            ...{ id: `${word}-${index}`, position: 0, title: '', headings: [], labels: [] },
+            body: `${word} ${index} ${'text of some length '.repeat(20)}`,
+          },
+        ],
+      })),
+    ),
+  );
+}
+
+/** How many passages have the old and the new word, and that the index agrees. */
+async function countWords(config: StorageConfig): Promise<string> {
+  return use(config, async (storage) => {
+    assert.deepEqual(await storage.check(), []);
+    const total = async (word: string) =>
+      (await storage.passages.kb.search({ query: parseQuery(word), limit: 1, offset: 0 })).total;
+    return `${await total('former')} ${await total('fresh')}`;
+  });
+}
+
+async function use<T>(config: StorageConfig, work: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await openStorage(config);
+  try {
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+async function time(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+async function runRestore(file: string, target: StorageConfig, folder: string, killAfterMs?: number): Promise<void> {
+  const env: Record<string, string> =
+    target.backend === 'sqlite'
+      ? { DB_PATH: target.path }
+      : { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: target.url };
+  const child = spawn(process.execPath, [carrelProgram, 'restore', file, '--force'], {
+    env: cleanEnv(folder, env),
+    stdio: 'ignore',
+  });
+  const exited = once(child, 'exit');
+  if (killAfterMs !== undefined) {
+    await Promise.race([delay(killAfterMs), exited]);
+    child.kill('SIGKILL');
+  }
+  const [code] = await exited;
+  if (killAfterMs === undefined) assert.equal(code, 0);
+}

@@ -1,0 +1,23 @@
+import { writeFileSync } from 'node:fs';
+import { type ArchiveMember, readArchive, writeArchive } from '../../src/storage/backup/archive.ts';
+import { type Manifest, readManifest, writeManifest } from '../../src/storage/backup/manifest.ts';
+
+/** Writes a backup again with another manifest or more members, and a checksum that fits them. */
+export async function rewriteBackup(
+  file: string,
+  to: string,
+  change: (manifest: Manifest) => Manifest,
+  more: readonly ArchiveMember[] = [],
+): Promise<void> {
+  async function* members(): AsyncGenerator<ArchiveMember> {
+    let isFirst = true;
+    for await (const member of readArchive(file)) {
+      yield isFirst ? writeManifest(change(await readManifest(member))) : member;
+      isFirst = false;
+    }
+    yield* more;
+  }
+  const parts: Uint8Array[] = [];
+  for await (const part of writeArchive(members())) parts.push(part);
+  writeFileSync(to, Buffer.concat(parts));
+}

@@ -1,0 +1,57 @@
+import type { Storage } from '../../src/storage/storage.ts';
+import { parseQuery } from '../../src/words/query-language.ts';
+
+/** Puts something of every kind into a storage: `count` of each. */
+export async function fillStorage(storage: Storage, count: number): Promise<void> {
+  const image = { data: new Uint8Array([0, 1, 0x5c, 0x0a, 0xff]), mimeType: 'image/png', metadata: { alt: 'é' } };
+  const common = {
+    threadId: 't',
+    source: 'user',
+    metadata: { z: 1.5, a: [null, 'x\ty\\'] },
+    summary: undefined,
+  } as const;
+  const entries = Array.from({ length: count }, (_, index) => ({
+    ...common,
+    text: `entry ${index} about harbours 港 \\N \t "quoted"\r\n😀`,
+    tags: ['b', `tag${index % 3}`],
+    images: index === 0 ? [image] : [],
+  }));
+  const [, second] = await storage.entries.store({ entries });
+  if (second !== undefined) await storage.entries.remove({ ids: [second.id], dryRun: false });
+  await storage.vectors.context.choose('m');
+  const [waiting] = await storage.vectors.context.waiting({ model: 'm', limit: 1 });
+  if (waiting !== undefined) {
+    const windows = [{ start: 0, end: 5, vector: new Float32Array([0.5, -1, 0]) }];
+    const { owner, textHash } = waiting;
+    await storage.vectors.context.put({ model: 'm', texts: [{ owner, textHash, windows }] });
+  }
+  for (let index = 0; index < count; index += 1) {
+    const note = { title: `note ${index}`, content: `lighthouse number ${index}`, tags: ['n', `k${index % 2}`] };
+    await storage.notes.save({ ...note, sourceUrls: ['https://example.org/?q=a'] });
+  }
+  await storage.passages.kb.replace(
+    Array.from({ length: count }, (_, index) => ({
+      parent: `document ${index}`,
+      passages: [0, 1].map((position) => ({
+        ...{ id: `${index}-${position}`, position, title: 'Ships', headings: ['One', 'Two "2"'], labels: ['x', 'y'] },
+        body: `passage ${index} of a harbour`,
+      })),
+    })),
+  );
+}
+
+/** What a storage answers about all of it, to be compared. */
+export async function contentOf(storage: Storage): Promise<unknown> {
+  const page = { limit: 1000, offset: 0 };
+  const { notes } = await storage.notes.list(page);
+  return {
+    notes: await Promise.all(notes.map(({ id }) => storage.notes.get(id))),
+    found: (await storage.notes.list({ query: 'lighthouse', tags: ['k1'], ...page })).notes,
+    entries: await storage.entries.list({ filter: {}, ...page, images: true, explain: false }),
+    vectors: await storage.vectors.context.after({ model: 'm', after: 0, limit: 100 }),
+    state: await storage.vectors.context.state({ model: 'm' }),
+    models: await storage.vectors.context.models(),
+    passages: await storage.passages.kb.between('document 1', 0, 9),
+    hits: await storage.passages.kb.search({ query: parseQuery('harbour'), filter: { labels: [['x']] }, ...page }),
+  };
+}
