@@ -31,4 +31,6 @@ export const migrations: readonly string[] = [
   vectorSchema(),
   documentSchema(),
   entryHistorySchema(),
+  // SQLite's seventh step concerns FTS5 alone.
+  'SELECT 1',
 ];

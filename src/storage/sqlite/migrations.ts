@@ -1,3 +1,4 @@
+import { directWordIndex } from './direct-word-index.ts';
 import { documentSchema } from './document-schema.ts';
 import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
@@ -38,4 +39,7 @@ export const migrations: readonly string[] = [
   vectorSchema(),
   documentSchema(),
   entryHistorySchema(),
+  [...['note', 'context_entry'], ...['context', 'kb', 'notes'].map((corpus) => `${corpus}_passage`)]
+    .map(directWordIndex)
+    .join(''),
 ];
