@@ -4,6 +4,7 @@ import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';
+import { isFilledFromTheStart } from '../word-analysis.ts';
 import { columnList, connectAlone, statementsOf } from './back-up-postgres.ts';
 import { checkContent } from './check-content.ts';
 import type { PostgresConfig, Statements } from './connections.ts';
@@ -57,9 +58,8 @@ async function makeRoom(statements: Statements, force: boolean): Promise<void> {
   await statements.query('INSERT INTO carrel.schema_version VALUES (0)');
 }
 
-/** The sums of an index are there from the start. */
 async function checkEmpty(statements: Statements): Promise<void> {
-  const used = (await readTables(statements)).filter(({ name, rows }) => rows > 0 && !name.endsWith('_statistics'));
+  const used = (await readTables(statements)).filter(({ name, rows }) => rows > 0 && !isFilledFromTheStart(name));
   if (used.length === 0) return;
   throw new CarrelError(
     'storage_not_empty',

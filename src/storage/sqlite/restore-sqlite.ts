@@ -10,6 +10,7 @@ import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/man
 import { isOriginal, restoreOriginal } from '../backup/originals.ts';
 import { createPrivateFile, removeLeftovers, syncFile, syncFolder, temporaryPath } from '../backup/own-files.ts';
 import { checkSchema } from '../schema-version.ts';
+import { isFilledFromTheStart } from '../word-analysis.ts';
 import { countRows, databaseMember } from './back-up-sqlite.ts';
 import { type Database, openDatabase } from './database.ts';
 import { checkOwner, migrate, schemaVersion } from './migrate.ts';
@@ -118,9 +119,8 @@ function replaceUnreadable(path: string, fresh: string): void {
   renameSync(fresh, path);
 }
 
-/** The sums of an index are there from the start. */
 function checkEmpty(database: Database): void {
-  const used = countRows(database).filter(({ name, rows }) => rows > 0 && !name.endsWith('_statistics'));
+  const used = countRows(database).filter(({ name, rows }) => rows > 0 && !isFilledFromTheStart(name));
   if (used.length === 0) return;
   throw new CarrelError(
     'storage_not_empty',
