@@ -56,7 +56,7 @@ export const rewrittenAtOnce = 500;
 
 /** Tables that have rows before anything is stored. */
 export function isFilledFromTheStart(table: string): boolean {
-  return table === 'word_analysis' || table.endsWith('_statistics');
+  return table === 'word_analysis' || /_(?:statistics|settings)$/.test(table);
 }
 
 function text(row: Readonly<Record<string, unknown>>, column: string): string {
