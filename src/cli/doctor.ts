@@ -10,10 +10,11 @@ import { createEmbeddingProvider } from '../search/embeddings/create-embedding-p
 import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { CommandLine } from './command-line.ts';
+import { checkDatabase } from './doctor-database.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
-interface Check {
+export interface Check {
   name: string;
   ok: boolean;
   found: string;
@@ -59,6 +60,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
       ? { name: 'config', ok: true, found }
       : { name: 'config', ok: false, found: misspelt, remedy: 'carrel config shows the settings that there are' },
     checkDataFolder(config.dataDir),
+    ...(await checkDatabase(role, config)),
     await checkPort(config),
     await checkModel(role, config),
   );

@@ -28,7 +28,9 @@ export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHin
   if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml' && named !== 'code') {
     throw unsupported(type);
   }
-  return kindOfType(type) ?? named ?? markup ?? kindOfText(type, start);
+  const kind = kindOfType(type) ?? named ?? markup ?? kindOfText(type, start);
+  // Read as a mail, a text without header fields would lose its first lines.
+  return kind === 'email' && !/^(?:[\x21-\x39\x3b-\x7e]+:|From )/.test(start) ? 'text' : kind;
 }
 
 /** Kinds that their first bytes give away. */
@@ -186,6 +188,7 @@ const binaryStarts = [
 function looksBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, 8192);
   if (sample.length === 0) return false;
+  if (hasUtf16Mark(sample)) return hasControls(sample);
   const nuls: [number, number] = [0, 0];
   let controls = 0;
   for (const [index, byte] of sample.entries()) {
@@ -194,10 +197,17 @@ function looksBinary(bytes: Uint8Array): boolean {
   }
   if (controls > sample.length * 0.02) return true;
   const [even, odd] = nuls;
-  if (even + odd === 0 || hasUtf16Mark(sample)) return false;
+  if (even + odd === 0) return false;
   // Latin text in UTF-16 without a mark: nearly all NULs on one side, and many of them.
   const most = Math.max(even, odd);
   return Math.min(even, odd) > most * 0.05 || most < sample.length * 0.2;
+}
+
+/** In UTF-16 the bytes of most scripts look like controls; what they stand for does not. */
+function hasControls(bytes: Uint8Array): boolean {
+  const encoding = bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
+  const text = new TextDecoder(encoding).decode(bytes, { stream: true });
+  return (text.match(/[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]/g)?.length ?? 0) > text.length * 0.02;
 }
 
 function hasUtf16Mark(bytes: Uint8Array): boolean {

@@ -16,17 +16,14 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
     tags: ['b', `tag${index % 3}`],
     images: index === 0 ? [image] : [],
   }));
-  const stored = await storage.entries.store({ entries });
-  const [, second] = stored;
+  const [, second] = await storage.entries.store({ entries });
   if (second !== undefined) await storage.entries.remove({ ids: [second.id], dryRun: false });
   await storage.vectors.context.choose('m');
   const [waiting] = await storage.vectors.context.waiting({ model: 'm', limit: 1 });
   if (waiting !== undefined) {
     const windows = [{ start: 0, end: 5, vector: new Float32Array([0.5, -1, 0]) }];
-    await storage.vectors.context.put({
-      model: 'm',
-      texts: [{ owner: waiting.owner, textHash: waiting.textHash, windows }],
-    });
+    const { owner, textHash } = waiting;
+    await storage.vectors.context.put({ model: 'm', texts: [{ owner, textHash, windows }] });
   }
   for (let index = 0; index < count; index += 1) {
     const note = { title: `note ${index}`, content: `lighthouse number ${index}`, tags: ['n', `k${index % 2}`] };
@@ -53,6 +50,7 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     entries: await storage.entries.list({ filter: {}, ...page, images: true, explain: false }),
     vectors: await storage.vectors.context.after({ model: 'm', after: 0, limit: 100 }),
     state: await storage.vectors.context.state({ model: 'm' }),
+    models: await storage.vectors.context.models(),
     passages: await storage.passages.kb.between('document 1', 0, 9),
     hits: await storage.passages.kb.search({ query: parseQuery('harbour'), filter: { labels: [['x']] }, ...page }),
   };

@@ -39,7 +39,7 @@ export function createEntryStore(connections: Connections, now: () => Date): Ent
   });
 }
 
-const postgresDialect: Dialect = {
+export const postgresDialect: Dialect = {
   schema: 'carrel.',
   integers: 'SELECT unnest(?::bigint[])',
   numbers: 'SELECT unnest(?::float8[])',
@@ -61,6 +61,7 @@ function createEngine(statements: Statements, words: WordIndex): Engine {
   return {
     query: (sql, values) => statements.query(numbered(sql), values.map(bound)),
     writeWords: (key, texts) => words.write(statements, [{ key, ...texts }]),
+    weighWords: (request) => words.weigh(statements, request),
     findWords: (query, condition, _isWide, page) =>
       words.find(
         statements,
@@ -74,7 +75,7 @@ function createEngine(statements: Statements, words: WordIndex): Engine {
 }
 
 /** Our statements hold no question mark besides those for values. */
-function numbered(sql: string): string {
+export function numbered(sql: string): string {
   let count = 0;
   return sql.replaceAll('?', () => {
     count += 1;
@@ -82,7 +83,7 @@ function numbered(sql: string): string {
   });
 }
 
-function bound(value: SqlValue | ListValue): unknown {
+export function bound(value: SqlValue | ListValue): unknown {
   if (typeof value !== 'object' || value === null) return value;
   // A view of bytes would be sent as a list of numbers.
   return 'list' in value ? value.list : Buffer.from(value);

@@ -1,3 +1,4 @@
+import { documentSchema } from './document-schema.ts';
 import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
@@ -28,5 +29,6 @@ export const migrations: readonly string[] = [
   ['context', 'kb', 'notes'].map(passageSchema).join(''),
   entrySchema(),
   vectorSchema(),
+  documentSchema(),
   entryHistorySchema(),
 ];

@@ -27,7 +27,7 @@ export function createEntryTable(database: Database): EntryTable {
   const table = Object.entries(operations).map(([name, operation]) => [
     name,
     (request: never, now: string) => {
-      const run = () => runNow<unknown>(perform(operation, request, now), engine);
+      const run = () => runNow<unknown, Engine>(perform(operation, request, now), engine);
       return isWrite(name) ? database.transaction(run) : run();
     },
   ]);
@@ -43,7 +43,7 @@ function isWrite(name: string): boolean {
   return writeOperations.some((write) => write === name);
 }
 
-const sqliteDialect: Dialect = {
+export const sqliteDialect: Dialect = {
   schema: '',
   integers: 'SELECT value FROM json_each(?)',
   numbers: 'SELECT value FROM json_each(?)',
@@ -67,6 +67,7 @@ function createEngine(database: Database): Engine {
   return {
     query: (sql, values) => database.all(sql, ...values.map(bound)),
     writeWords: (key, texts) => words.write(key, texts),
+    weighWords: (request) => words.weigh(request),
     findWords: (query, condition, isWide, page) =>
       words.find(
         query,
@@ -82,6 +83,6 @@ function createEngine(database: Database): Engine {
   };
 }
 
-function bound(value: SqlValue | ListValue): SQLInputValue {
+export function bound(value: SqlValue | ListValue): SQLInputValue {
   return typeof value === 'object' && value !== null && 'list' in value ? JSON.stringify(value.list) : value;
 }

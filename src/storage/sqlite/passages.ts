@@ -13,6 +13,7 @@ import {
   type StoredPassage,
 } from '../passages.ts';
 import { vectorCorpus } from '../vectors.ts';
+import type { WeighedWords, WeighRequest } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { writeVectors } from './vectors.ts';
 import { createWordIndex, type KeyFilter } from './word-index.ts';
@@ -21,9 +22,12 @@ import { createWordIndex, type KeyFilter } from './word-index.ts';
 export interface PassageTables {
   replace(corpus: Corpus, documents: readonly PassageDocument[]): void;
   remove(corpus: Corpus, parents: readonly string[]): number;
+  /** Puts these labels on all passages of the documents, in the place of those they had. */
+  relabel(corpus: Corpus, parents: readonly string[], labels: readonly string[]): void;
   get(corpus: Corpus, keys: readonly number[]): StoredPassage[];
   between(corpus: Corpus, parent: string, first: number, last: number): StoredPassage[];
   search(corpus: Corpus, request: PassageSearch): PassagePage;
+  weigh(corpus: Corpus, request: WeighRequest): WeighedWords;
   /** The keys that the filter lets through, ascending. */
   matching(corpus: Corpus, filter: PassageFilter): Float64Array;
 }
@@ -41,9 +45,11 @@ export function createPassageTables(database: Database): PassageTables {
   return {
     replace: (corpus, documents) => table(corpus).replace(documents),
     remove: (corpus, parents) => table(corpus).remove(parents),
+    relabel: (corpus, parents, labels) => table(corpus).relabel(parents, labels),
     get: (corpus, keys) => table(corpus).get(keys),
     between: (corpus, parent, first, last) => table(corpus).between(parent, first, last),
     search: (corpus, request) => table(corpus).search(request),
+    weigh: (corpus, request) => table(corpus).weigh(request),
     matching: (corpus, filter) => table(corpus).matching(filter),
   };
 }
@@ -69,6 +75,19 @@ function createPassageTable(database: Database, corpus: Corpus) {
     remove(parents: readonly string[]): number {
       return database.transaction(() => parents.reduce((sum, parent) => sum + removeParent(parent), 0));
     },
+    relabel(parents: readonly string[], fresh: readonly string[]): void {
+      const own = JSON.stringify([...new Set(fresh.map(storable))]);
+      const among = `${passages} WHERE parent IN (SELECT value FROM json_each(?))`;
+      const of = JSON.stringify(parents.map(storable));
+      database.transaction(() => {
+        database.run(`DELETE FROM ${labels} WHERE key IN (SELECT key FROM ${among})`, of);
+        database.run(
+          `INSERT INTO ${labels} (label, key) SELECT l.value, p.key FROM json_each(?) l CROSS JOIN (SELECT key FROM ${among}) p`,
+          ...[own, of],
+        );
+        database.run(`UPDATE ${passages} SET labels = ? WHERE parent IN (SELECT value FROM json_each(?))`, own, of);
+      });
+    },
     get(keys: readonly number[]): StoredPassage[] {
       const rows = rowsByKey('*', keys);
       return keys.flatMap((key) => passageOf(rows.get(key)));
@@ -82,13 +101,14 @@ function createPassageTable(database: Database, corpus: Corpus) {
         .flatMap(passageOf);
     },
     search({ query, filter, ...page }: PassageSearch): PassagePage {
-      const { found, total } = words.find(query, keyFilter(filter ?? {}), page);
+      const { found, total, scoreMax } = words.find(query, keyFilter(filter ?? {}), page);
       const rows = rowsByKey(
         'key, id, parent, position',
         found.map(({ key }) => key),
       );
-      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
     },
+    weigh: (request: WeighRequest): WeighedWords => words.weigh(request),
     matching(filter: PassageFilter): Float64Array {
       const { sql = `SELECT key FROM ${passages}`, values } = keyFilter(filter);
       const rows = database.all(`SELECT key FROM (${sql}) ORDER BY key`, ...values);

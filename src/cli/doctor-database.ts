@@ -1,0 +1,68 @@
+import { openConfiguredStorage, storagePlace } from '../app/open-storage.ts';
+import type { Role } from '../app/role.ts';
+import { CarrelError } from '../base/errors.ts';
+import type { Config } from '../config/load.ts';
+import { inspectStorage } from '../storage/inspect-storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import { storageSlice } from '../storage/storage-slice.ts';
+import { vectorCorpora } from '../storage/vectors.ts';
+import type { Check } from './doctor.ts';
+
+/** Whether the database can be used, agrees with its indexes, and which texts still wait for their vectors. */
+export async function checkDatabase(role: Role, config: Config): Promise<Check[]> {
+  if (!role.slices.includes(storageSlice)) return [{ name: 'database', ok: true, found: 'none needed by this role' }];
+  const settings = config.of(storageSlice);
+  try {
+    const place = storagePlace(settings, config.dataDir);
+    const name = place.backend === 'sqlite' ? place.path : 'PostgreSQL';
+    const { schema, newest } = await inspectStorage(place);
+    if (schema === undefined) return [{ name: 'database', ok: true, found: `${name}: made at the first start` }];
+    if (schema < newest) {
+      return [
+        { name: 'database', ok: true, found: `${name}: schema ${schema}, brought to ${newest} at the next start` },
+      ];
+    }
+    const storage = await openConfiguredStorage(settings, config.dataDir);
+    try {
+      return [await checkContent(storage, name), ...(await modelStates(storage))];
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    return [{ name: 'database', ok: false, found: error.message, remedy: remedies[error.code] ?? otherwise }];
+  }
+}
+
+const otherwise = 'correct it, then run carrel doctor again';
+const restoring = 'stop Carrel, then carrel restore <backup> --force';
+const remedies: Partial<Record<CarrelError['code'], string>> = {
+  storage_corrupt: restoring,
+  storage_newer: 'upgrade Carrel, or choose another database with --data-dir',
+  storage_foreign: 'choose another file with DB_PATH or --data-dir',
+  unavailable: 'start PostgreSQL, or correct POSTGRESQL_CONNECTION_STRING',
+};
+
+async function checkContent(storage: Storage, name: string): Promise<Check> {
+  const { version, schema, bytes } = await storage.describe();
+  const problems = await storage.check();
+  if (problems.length > 0) {
+    return { name: 'database', ok: false, found: `${name}: ${problems.join(' ')}`, remedy: restoring };
+  }
+  const engine = storage.backend === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+  const size = `${(bytes / 1_000_000).toFixed(1)} MB`;
+  return { name: 'database', ok: true, found: `${name}: ${engine} ${version}, schema ${schema}, ${size}, whole` };
+}
+
+/** Several models where one is giving way to another; what waits is embedded by the next server that runs. */
+async function modelStates(storage: Storage): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const corpus of vectorCorpora) {
+    for (const { model, dimensions, vectors, pending } of await storage.vectors[corpus].models()) {
+      const size = dimensions === undefined ? '' : ` of ${dimensions} dimensions`;
+      const waiting = pending === 0 ? 'none waits' : `${pending} texts wait for theirs`;
+      checks.push({ name: 'meaning', ok: true, found: `${corpus}: ${model}, ${vectors} vectors${size}, ${waiting}` });
+    }
+  }
+  return checks;
+}

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import type { StorageConfig } from './open-storage.ts';
+import { checkSchema } from './schema-version.ts';
+
+export interface SchemaState {
+  /** Undefined where nothing has been made yet. */
+  readonly schema: number | undefined;
+  /** The one that this version works with. */
+  readonly newest: number;
+}
+
+/** Looks at a database as it is. Opening it would make it, or bring it to the newest schema. */
+export async function inspectStorage(config: StorageConfig): Promise<SchemaState> {
+  const { schema, newest } = config.backend === 'sqlite' ? await inspectFile(config.path) : await inspectServer(config);
+  return { schema: schema === undefined ? undefined : checkSchema(schema, newest), newest };
+}
+
+async function inspectFile(path: string): Promise<SchemaState> {
+  const [{ openDatabase }, { checkOwner, schemaVersion }, { migrations }, { storageError }] = await Promise.all([
+    import('./sqlite/database.ts'),
+    import('./sqlite/migrate.ts'),
+    import('./sqlite/migrations.ts'),
+    import('./sqlite/sqlite-errors.ts'),
+  ]);
+  if (!existsSync(path)) return { schema: undefined, newest: migrations.length };
+  try {
+    const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 5000 });
+    try {
+      checkOwner(database);
+      return { schema: schemaVersion(database), newest: migrations.length };
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw storageError(error);
+  }
+}
+
+async function inspectServer(config: StorageConfig & { backend: 'postgres' }): Promise<SchemaState> {
+  const [{ connectAlone, statementsOf }, { schemaVersion }, { migrations }, { storageError }] = await Promise.all([
+    import('./postgres/back-up-postgres.ts'),
+    import('./postgres/migrate.ts'),
+    import('./postgres/migrations.ts'),
+    import('./postgres/postgres-errors.ts'),
+  ]);
+  const client = await connectAlone(config);
+  try {
+    const statements = statementsOf(client);
+    const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
+    const schema = known?.['known'] === true ? await schemaVersion(statements) : undefined;
+    return { schema, newest: migrations.length };
+  } catch (error) {
+    throw storageError(error);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { openStorage } from '../../src/storage/open-storage.ts';
+import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';
+import { fillStorage } from '../support/stored-content.ts';
+
+interface Check {
+  name: string;
+  ok: boolean;
+  found: string;
+  remedy?: string;
+}
+
+test('contract §9: doctor tells of a database that is not there yet, and makes none', (t) => {
+  const { path, doctor } = place(t);
+  assert.match(doctor().database.found, /made at the first start$/);
+  assert.equal(existsSync(path), false);
+});
+
+test('contract §9: doctor checks the database and tells which models have vectors and how many texts wait', async (t) => {
+  const { path, doctor } = place(t);
+  await fill(path);
+  const { code, checks, database } = doctor();
+  assert.equal(code, 0);
+  assert.match(database.found, /carrel\.db: SQLite \S+, schema \d+, \d+\.\d MB, whole$/);
+  const meaning = checks.filter(({ name }) => name === 'meaning').map(({ found }) => found);
+  assert.deepEqual(meaning, ['context: m, 1 vectors of 3 dimensions, 4 texts wait for theirs']);
+});
+
+test('contract §9: doctor finds an index that does not agree with what is stored, and names the next command', async (t) => {
+  const { path, doctor } = place(t);
+  await fill(path);
+  const file = new DatabaseSync(path);
+  file.exec('DROP TRIGGER note_terms_changed');
+  file.exec("UPDATE note_terms SET body = 'other'");
+  file.close();
+  const { code, database } = doctor();
+  assert.equal(code, 78);
+  assert.match(database.found, /note_words does not agree/);
+  assert.match(database.remedy ?? '', /carrel restore <backup> --force/);
+});
+
+test("contract §9: doctor tells a damaged file, another program's and a newer one apart", (t) => {
+  const damaged = place(t);
+  writeFileSync(damaged.path, 'no database\n'.repeat(500));
+  assert.match(damaged.doctor().database.remedy ?? '', /carrel restore/);
+  const foreign = place(t);
+  new DatabaseSync(foreign.path).exec('CREATE TABLE theirs (a)');
+  assert.match(foreign.doctor().database.remedy ?? '', /DB_PATH/);
+  const newer = place(t);
+  new DatabaseSync(newer.path).exec(
+    'PRAGMA application_id = 0x43617272; PRAGMA user_version = 9999; CREATE TABLE t (a)',
+  );
+  assert.match(newer.doctor().database.remedy ?? '', /upgrade Carrel/);
+});
+
+test('contract §9: doctor says that PostgreSQL does not answer, without its address', (t) => {
+  const { doctor } = place(t);
+  const { code, database } = doctor({
+    STORAGE_BACKEND: 'postgresql',
+    DATABASE_URL: 'postgres://u:hidden@127.0.0.1:1/d',
+  });
+  assert.equal(code, 78);
+  assert.match(database.found, /does not answer/);
+  assert.doesNotMatch(JSON.stringify(database), /hidden|127\.0\.0\.1/);
+});
+
+async function fill(path: string): Promise<void> {
+  const storage = await openStorage({ backend: 'sqlite', path });
+  await fillStorage(storage, 6);
+  await storage.close();
+}
+
+function place(t: TestContext) {
+  const dataDir = join(makeFolder(t), 'data');
+  mkdirSync(dataDir);
+  const doctor = (env: Record<string, string> = {}) => {
+    const { status: code, stdout } = spawnSync(
+      process.execPath,
+      [carrelProgram, 'doctor', 'context', '--json', '--port', '0'],
+      { env: cleanEnv(dataDir, { EMBEDDING_PROVIDER: 'none', ...env }), encoding: 'utf8' },
+    );
+    const { checks }: { checks: Check[] } = JSON.parse(stdout);
+    const database = checks.find(({ name }) => name === 'database');
+    assert.ok(database);
+    return { code, checks, database };
+  };
+  return { path: join(dataDir, 'carrel.db'), doctor };
+}
