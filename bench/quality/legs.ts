@@ -12,7 +12,7 @@ import {
   type IndexStatistics,
   matchedLeaves,
 } from '../../src/words/bm25.ts';
-import { termText } from '../../src/words/term-text.ts';
+import { documentTermsOf } from '../../src/words/document-terms.ts';
 import { leafKey, leavesOf, plainQuery, type WordLeaf } from '../../src/words/word-query.ts';
 import type { BenchPassage, DataSet } from './data-set.ts';
 
@@ -41,7 +41,7 @@ const noMeaning: HybridDeps['meaning'] = {
 /** Candidates come from an inverted index in memory; the databases' full text does the same in the product. */
 function createWordsOf(passages: readonly BenchPassage[]): (group: string) => HybridDeps['words'] {
   const documents = passages.map(
-    ({ title, text }): DocumentTerms => ({ title: termText(title), heading: termText(''), body: termText(text) }),
+    ({ title, text }): DocumentTerms => documentTermsOf({ title, heading: '', body: text }),
   );
   const postings = new Map<string, number[]>();
   documents.forEach(({ title, body }, number) => {
@@ -104,7 +104,7 @@ interface PreparedQuery {
   shares: Map<number, number>;
 }
 
-const nothing: DocumentTerms = { title: termText(''), heading: termText(''), body: termText('') };
+const nothing: DocumentTerms = documentTermsOf({ title: '', heading: '', body: '' });
 
 interface StoredWindow {
   passage: number;

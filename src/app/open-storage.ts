@@ -7,13 +7,16 @@ import type { StorageConfig } from '../storage/storage-slice.ts';
 /** The storage that the settings ask for. */
 export async function openConfiguredStorage(config: StorageConfig, dataDir: string): Promise<Storage> {
   const place = storagePlace(config, dataDir);
-  return place.backend === 'sqlite' ? openFile(place.path) : openStorage(place);
+  return place.backend === 'sqlite' ? openFile(place) : openStorage(place);
 }
 
 /** Where it is, without opening it. */
 export function storagePlace(config: StorageConfig, dataDir: string): StoragePlace {
   const { backend, path, postgresUrl } = config;
-  if (backend === 'sqlite') return { backend, path: path === undefined ? join(dataDir, 'carrel.db') : resolve(path) };
+  if (backend === 'sqlite') {
+    const file = path === undefined ? join(dataDir, 'carrel.db') : resolve(path);
+    return { backend, path: file, documentsDir: join(dataDir, 'documents') };
+  }
   if (postgresUrl === undefined) {
     throw new CarrelError(
       'invalid_config',
@@ -24,11 +27,11 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
 }
 
 /** Whoever starts the program must be told which file is meant; whoever calls it later must not. */
-async function openFile(path: string): Promise<Storage> {
+async function openFile(place: Extract<StoragePlace, { backend: 'sqlite' }>): Promise<Storage> {
   try {
-    return await openStorage({ backend: 'sqlite', path });
+    return await openStorage(place);
   } catch (error) {
     if (!isCarrelError(error)) throw error;
-    throw new CarrelError(error.code, `${path}: ${error.message}`, { cause: error, data: error.data });
+    throw new CarrelError(error.code, `${place.path}: ${error.message}`, { cause: error, data: error.data });
   }
 }

@@ -12,7 +12,7 @@ import type { Offer } from '../mcp/protocol-server.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
-import type { Flags, Role } from './role.ts';
+import type { Flags, Role, RoleService } from './role.ts';
 
 export type { Flags } from './role.ts';
 
@@ -43,6 +43,7 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
     overrides: role.overrides,
     readsFile: role.prepare === undefined,
     ...(role.envFile ? { envFileFolder: process.cwd() } : {}),
+    ...(role.dataDirVariables ? { dataDirVariables: role.dataDirVariables } : {}),
   });
 }
 
@@ -58,6 +59,7 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
   process.umask(0o077);
   // A role with a folder of its own leaves the program's alone.
   if (role.prepare === undefined) keepCompiledCode(config.dataDir);
+  if (role.serve) return serveOwn(await role.serve(config, log), log);
   const opening = role.openToolsets(config, log, jobs);
   // The protocol's code loads while the database opens in a thread of its own.
   const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
@@ -71,6 +73,23 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
     await closeAll(toolsets);
     throw error;
   }
+}
+
+/** What a role serves that speaks no MCP. */
+function serveOwn(service: RoleService, log: Logger): Program {
+  process.stderr.write(`carrel: listening on ${service.url}\n`);
+  log.info('started', { version, node: process.version });
+  const ended = Promise.withResolvers<void>();
+  return {
+    url: service.url,
+    ended: ended.promise,
+    async close() {
+      await service.close(stopGraceMs);
+      log.info('stopped');
+      log.flush();
+      ended.resolve();
+    },
+  };
 }
 
 async function loadProtocol() {
@@ -123,6 +142,7 @@ async function serve(
     bareCalls: role.bareCalls,
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),
+    secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
   });
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   const ended = Promise.withResolvers<void>();

@@ -38,5 +38,15 @@ export interface Role {
   streams?: boolean;
   /** Refuses settings that contradict one another, before anything is opened or written. */
   check?(config: Config): void;
+  /** The variables that name the data folder, where they are others than everywhere. The first that is set counts. */
+  dataDirVariables?: readonly string[];
+  /** For a role that serves something else than MCP, over HTTP: serves it. Such a role has no toolsets. */
+  serve?(config: Config, log: Logger): Promise<RoleService>;
   openToolsets(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]>;
+}
+
+export interface RoleService {
+  readonly url: string;
+  /** Stops accepting; what still runs after the grace time is given up. */
+  close(graceMs: number): Promise<void>;
 }

@@ -1,9 +1,12 @@
 import { everyRevision } from '../mcp/protocol-versions.ts';
+import { engineRole } from './engine-role.ts';
 import { fessRole } from './fess-role.ts';
 import type { Role } from './role.ts';
 import {
   contextSlices,
+  kbSlices,
   openContext,
+  openKb,
   openResearch,
   openServed,
   researchSlices,
@@ -68,15 +71,32 @@ export const contextRole: Role = {
   openToolsets: openContext,
 };
 
+/** A chunk of a file may have some megabytes, which base64 makes a third longer. */
+const chunkMessageBytes = 16 * 1024 * 1024;
+
+export const kbRole: Role = {
+  ...common,
+  name: 'kb',
+  summary: 'the knowledge base tools, in front of a kb engine',
+  instructions: `A knowledge base of documents and notes in collections. kb_search finds, kb_get reads, kb_addnote and the kb_upload tools add; kb_jobs tells when something is ingested. Every HTTP request needs a bearer token where the operator set one; kb_status says whether yours was accepted. ${outsideText}`,
+  slices: kbSlices,
+  // 003 and contract §6.
+  overrides: {
+    'http.transport': { default: 'http' },
+    'http.host': { env: ['KB_MCP_HOST', 'CARREL_HOST'] },
+    'http.port': { default: 3000, env: ['KB_MCP_PORT', 'CARREL_PORT'] },
+    'http.authToken': { env: ['KB_MCP_API_KEY', 'CARREL_AUTH_TOKEN'] },
+    'http.allowedHosts': { env: ['KB_MCP_ALLOWED_HOSTS', 'CARREL_ALLOWED_HOSTS'] },
+    'http.messageBytesMax': { default: chunkMessageBytes },
+  },
+  openToolsets: openKb,
+};
+
 export const roles: Readonly<Record<string, Role>> = {
   serve: serveRole,
   context: contextRole,
   research: researchRole,
+  kb: kbRole,
   fess: fessRole,
-};
-
-/** Roles that the contract names and that this version can't run yet. */
-export const rolesToCome: Readonly<Record<string, string>> = {
-  kb: 'the knowledge base server',
-  engine: 'the knowledge base engine',
+  engine: engineRole,
 };

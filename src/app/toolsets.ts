@@ -1,14 +1,16 @@
+import { join } from 'node:path';
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
-import { toolsSlice } from '../config/slices.ts';
+import { httpSlice, toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
+import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
 import { openFessForServe } from './fess-role.ts';
 import { ownTargets } from './own-targets.ts';
@@ -60,7 +62,7 @@ const context: ToolsetModule = {
   name: 'context',
   slices: [storageSlice, embeddingSlice, contextSlice],
   async open({ config, log, shared }) {
-    const [storage, embeddings, { createContextToolset }] = await Promise.all([
+    const [storage, embeddings, { openContextToolset }] = await Promise.all([
       shared.storage(),
       config.of(embeddingSlice).provider === 'none' ? undefined : shared.embeddings(),
       import('../toolsets/context/toolset.ts'),
@@ -69,7 +71,8 @@ const context: ToolsetModule = {
       await Promise.all([storage.release(), embeddings?.release()]);
     };
     try {
-      return createContextToolset(config.of(contextSlice), {
+      return await openContextToolset(config.of(contextSlice), {
+        servers: config.of(embeddingSlice),
         storage: storage.part,
         embeddings: embeddings?.part,
         log,
@@ -82,10 +85,32 @@ const context: ToolsetModule = {
   },
 };
 
+const kb: ToolsetModule = {
+  name: 'kb',
+  slices: [kbSlice],
+  async open({ config, log }) {
+    const settings = config.of(kbSlice);
+    const { engineUrl, apiKey, engineTimeoutMs: timeoutMs } = settings;
+    if (engineUrl === undefined) return undefined;
+    const [{ createKbToolset }, { createRemoteEngine }] = await Promise.all([
+      import('../toolsets/kb/toolset.ts'),
+      import('../toolsets/kb/remote-engine/create-remote-engine.ts'),
+    ]);
+    const { transport, messageBytesMax } = config.of(httpSlice);
+    return createKbToolset(settings, {
+      engine: createRemoteEngine({ engineUrl, apiKey, timeoutMs }),
+      stagingFolder: join(config.dataDir, 'kb-uploads'),
+      messageBytesMax,
+      isLocal: transport === 'stdio',
+      log,
+    });
+  },
+};
+
 const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessForServe };
 
 /** In the order in which their tools are listed. */
-const modules: readonly ToolsetModule[] = [context, research, fess];
+const modules: readonly ToolsetModule[] = [context, research, kb, fess];
 
 /** `find` is a toolset of its own in `--toolsets`, and is made of the sources of the others. */
 const findName = 'find';
@@ -93,11 +118,13 @@ const findName = 'find';
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
 export const researchSlices: readonly Slice[] = research.slices;
 export const contextSlices: readonly Slice[] = context.slices;
+export const kbSlices: readonly Slice[] = kb.slices;
 
 type Open = (config: Config, log: Logger, jobs: CallJobs) => Promise<Toolset[]>;
 
 export const openResearch: Open = (...given) => openOne(research, ...given);
 export const openContext: Open = (...given) => openOne(context, ...given);
+export const openKb: Open = (...given) => openOne(kb, ...given);
 
 async function openOne(module: ToolsetModule, ...[config, log, jobs]: Parameters<Open>): Promise<Toolset[]> {
   const toolset = await module.open({ config, log, jobs, shared: createSharedParts(config) });

@@ -126,6 +126,40 @@ const kinds = {
   pdf_disabled: 'forbidden',
   // The document's own address answers with a status of 400 or more. Not for an address that does not answer.
   content_unavailable: 'upstream',
+  // No answer from the kb engine at all: it is down, or KB_ENGINE_URL leads elsewhere. Not for an engine that answers badly.
+  engine_unreachable: 'upstream',
+  // The kb engine took longer than it may. Not for a caller that gave up: that is cancelled.
+  engine_timeout: 'timeout',
+  // The kb engine refuses KB_API_KEY, or wants one. Not for the key of the MCP server: that is HTTP 401.
+  engine_unauthorized: 'upstream',
+  // The kb engine answered, but not with a result. Data: httpStatus.
+  engine_error: 'upstream',
+  // No document of the knowledge base has the id, or it was deleted.
+  document_not_found: 'not_found',
+  // The document exists, but is a file: only the text of notes can be replaced.
+  not_a_note: 'input',
+  // A document with exactly these bytes is there already. Data: document_id, title.
+  duplicate: 'input',
+  // A bulk operation that names no documents. Not for one whose selection finds none.
+  empty_selection: 'input',
+  // A bulk operation would change more of all documents than the safety threshold lets pass without force.
+  safety_threshold_exceeded: 'limit',
+  // Bytes in a form other than the API takes (Content-Type). Not for kinds of documents: unsupported_content_type.
+  unsupported_media_type: 'input',
+  // A body that is no JSON, or no form, or ends before it is complete.
+  malformed_body: 'input',
+  // No upload of this caller has the id: it never was, is another's, or was idle too long.
+  upload_not_found: 'not_found',
+  // Other bytes under a chunk_index that is taken, or chunks and upload_url mixed, or a call while the bytes still come.
+  upload_conflict: 'input',
+  // Finished before all bytes were there. Data: missing_chunks, received_bytes, total_size.
+  upload_incomplete: 'input',
+  // More bytes than one upload may have, or than its total_size. Not for many uploads together: that is upload_quota.
+  upload_too_large: 'limit',
+  // The caller, or all callers together, have as many uploads or staged bytes as they may.
+  upload_quota: 'limit',
+  // A local file outside the allowed folders, or something that is no regular file.
+  path_not_allowed: 'forbidden',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { roles, rolesToCome } from '../app/roles.ts';
+import { roles } from '../app/roles.ts';
 import { CarrelError } from '../base/errors.ts';
 
 export interface CommandLine {
@@ -66,7 +66,7 @@ function knownCommand(command: string): Command {
   const other = Object.hasOwn(otherCommands, command) ? otherCommands[command] : undefined;
   if (other !== undefined) return other;
   if ((peopleCommands as readonly string[]).includes(command)) return { flags: forPeople, wordsMax: 1 };
-  if (Object.hasOwn(roles, command) || Object.hasOwn(rolesToCome, command)) return { flags: roleFlags, wordsMax: 0 };
+  if (Object.hasOwn(roles, command)) return { flags: roleFlags, wordsMax: 0 };
   throw usage(`unknown command ${quote(command)}`);
 }
 

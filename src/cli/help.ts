@@ -1,16 +1,13 @@
-import { roles, rolesToCome } from '../app/roles.ts';
+import { roles } from '../app/roles.ts';
 
 export function helpText(): string {
   const roleLines = Object.values(roles).map(({ name, summary }) => line(name, summary));
-  const comingLines = Object.entries(rolesToCome).map(([name, summary]) =>
-    line(name, `${summary} (not in this version)`),
-  );
   return `carrel: one door to knowledge for AI agents, over the Model Context Protocol
 
 Usage: carrel [command] [flags]
 
 Servers (without a command: serve)
-${[...roleLines, ...comingLines].join('\n')}
+${roleLines.join('\n')}
 
 For people
 ${line('doctor [role]', 'checks this machine and says what to do about what is wrong')}

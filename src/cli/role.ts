@@ -1,17 +1,14 @@
+import assert from 'node:assert/strict';
 import { startProgram } from '../app/program.ts';
-import { roles, rolesToCome } from '../app/roles.ts';
-import { CarrelError } from '../base/errors.ts';
+import { roles } from '../app/roles.ts';
 import type { CommandLine } from './command-line.ts';
 
 /** SIGTERM must end the process within five seconds, whatever hangs. */
 const stopMs = 4_500;
 
 export async function roleCommand({ command, flags }: CommandLine): Promise<void> {
-  const role = Object.hasOwn(roles, command) ? roles[command] : undefined;
-  if (role === undefined) {
-    const summary = rolesToCome[command] ?? command;
-    throw new CarrelError('unavailable', `carrel ${command} (${summary}) is not in this version yet.`);
-  }
+  const role = roles[command];
+  assert(role, `${command} is no role`);
   const starting = startProgram(role, flags);
   let stopping = false;
   const stop = (): void => {

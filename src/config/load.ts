@@ -17,6 +17,8 @@ export interface ConfigSources {
   readsFile?: boolean;
   /** A `.env` file in this folder counts as environment that the real one overrides. */
   envFileFolder?: string;
+  /** The variables that name the data folder; the first that is set counts. */
+  dataDirVariables?: readonly string[];
 }
 
 export interface FieldOverride {
@@ -46,7 +48,9 @@ const fileBytesMax = 1024 * 1024;
 export function loadConfig(sources: ConfigSources): Config {
   const { slices, flags, overrides = {} } = sources;
   const env = { ...readEnvFile(sources.envFileFolder), ...sources.env };
-  const dataDir = resolve(String(flags['data-dir'] ?? (env['CARREL_HOME'] || join(homedir(), '.carrel'))));
+  const { dataDirVariables = ['CARREL_HOME'] } = sources;
+  const named = dataDirVariables.map((variable) => env[variable]).find((value) => value !== undefined && value !== '');
+  const dataDir = resolve(String(flags['data-dir'] ?? named ?? join(homedir(), '.carrel')));
   const usual = join(dataDir, 'config.json');
   const file = sources.readsFile === false ? undefined : readConfigFile(flags['config'], usual);
   const warnings = unknownKeys(file, slices);

@@ -186,6 +186,7 @@ const binaryStarts = [
 function looksBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, 8192);
   if (sample.length === 0) return false;
+  if (hasUtf16Mark(sample)) return hasControls(sample);
   const nuls: [number, number] = [0, 0];
   let controls = 0;
   for (const [index, byte] of sample.entries()) {
@@ -194,10 +195,17 @@ function looksBinary(bytes: Uint8Array): boolean {
   }
   if (controls > sample.length * 0.02) return true;
   const [even, odd] = nuls;
-  if (even + odd === 0 || hasUtf16Mark(sample)) return false;
+  if (even + odd === 0) return false;
   // Latin text in UTF-16 without a mark: nearly all NULs on one side, and many of them.
   const most = Math.max(even, odd);
   return Math.min(even, odd) > most * 0.05 || most < sample.length * 0.2;
+}
+
+/** In UTF-16 the bytes of most scripts look like controls; what they stand for does not. */
+function hasControls(bytes: Uint8Array): boolean {
+  const encoding = bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
+  const text = new TextDecoder(encoding).decode(bytes, { stream: true });
+  return (text.match(/[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]/g)?.length ?? 0) > text.length * 0.02;
 }
 
 function hasUtf16Mark(bytes: Uint8Array): boolean {

@@ -9,9 +9,16 @@ export interface HttpListener {
   close(graceMs: number): Promise<void>;
 }
 
+export interface ListenOptions {
+  /** How long the body of this request may be on its way, where that is not the usual time. */
+  bodyTimeoutMs?(request: IncomingMessage): number | undefined;
+}
+
 /** A slow peer may hold a socket so long and no longer. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
+/** For a large file over a slow line. */
+export const fileTimeoutMs = 30 * 60_000;
 const connectionsMax = 2_000;
 /** A peer that leaves what was sent to it unread for twice as long is cut off: its answer would be kept for good. */
 const unreadMs = 15_000;
@@ -20,12 +27,14 @@ export async function listen(
   host: string,
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
+  { bodyTimeoutMs }: ListenOptions = {},
 ): Promise<HttpListener> {
   const busy = new WeakSet<Socket>();
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
+      // Node has one limit for all requests; ours is set below, for each.
+      requestTimeout: 0,
       keepAliveTimeout: 60_000,
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 32 * 1024,
@@ -33,6 +42,7 @@ export async function listen(
     (request, response) => {
       busy.add(request.socket);
       response.once('close', () => busy.delete(request.socket));
+      limitArrival(request, bodyTimeoutMs?.(request) ?? requestTimeoutMs);
       handle(request, response);
     },
   );
@@ -49,6 +59,17 @@ export async function listen(
     origin: `http://${formatAddress(server.address() as AddressInfo, host)}`,
     close: (graceMs) => closeServer(server, graceMs),
   };
+}
+
+/** Cuts off a request whose body takes too long to come. */
+function limitArrival(request: IncomingMessage, timeoutMs: number): void {
+  if (request.complete) return;
+  const timer = setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, timeoutMs);
+  const stop = (): void => clearTimeout(timer);
+  request.once('end', stop);
+  request.once('close', stop);
 }
 
 function bind(server: Server, host: string, port: number): Promise<void> {

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import type { GuardOptions } from '../http/guards.ts';
 import type { Caller } from '../tools/call.ts';
+import type { SecretRoute } from '../tools/secret-route.ts';
 import type { Conversation } from './conversation.ts';
 import { createBareCall } from './http/bare-call.ts';
 import { type HttpService, type Route, serveHttp } from './http/service.ts';
@@ -34,6 +35,7 @@ export interface HttpServing extends Common, GuardOptions {
   streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
   routes?: Readonly<Record<string, Route>>;
+  secretRoutes?: readonly SecretRoute[];
 }
 
 /** The client is told nothing for so long after it closed its end; then what still runs is given up. */

@@ -61,7 +61,7 @@ export const legCandidates = 100;
 
 /** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
 const meaningWeightBase = 0.16;
-const meaningWeightPerFlatness = 1.2;
+const meaningWeightPerFlatness = 1;
 const meaningWeightForCode = 0.15;
 const meaningWeightMin = 0.05;
 const meaningWeightMax = 0.95;

@@ -17,10 +17,18 @@ export interface EntryStore {
   list(request: ListRequest, options?: ReadOptions): Promise<EntryPage>;
   /** By words: the most relevant first, equals in the order of their ids. */
   searchWords(request: WordSearchRequest, options?: ReadOptions): Promise<ScoredPage>;
-  /** The ids that the filter lets through, ascending. */
+  /** The ids of entries that the filter lets through and a search may find, ascending. */
   matching(request: EntryFilter, options?: ReadOptions): Promise<number[]>;
   /** Texts in the order of their ids, from behind `after`, for looking through them one by one. */
   texts(request: TextsRequest, options?: ReadOptions): Promise<EntryText[]>;
+  /** What a look into the past does not show. */
+  pastGaps(request: EntryFilter & { readonly asOf: string }, options?: ReadOptions): Promise<PastGaps>;
+  /** Makes the index of metadata hold the fields that are wanted, as the mode allows. */
+  indexFields(request: IndexFieldsRequest): Promise<IndexFieldsOutcome>;
+  /** Entries whose summary is still to be made, oldest first. */
+  unsummarised(request: { readonly limit: number }): Promise<TextToSummarise[]>;
+  /** Left out for an entry whose text has changed or gone since. Undefined: none can be made. */
+  putSummary(request: SummaryRequest): Promise<void>;
   threads(request: ThreadsRequest, options?: ReadOptions): Promise<ThreadPage>;
   statistics(request: { readonly model: string | undefined }, options?: ReadOptions): Promise<EntryStatistics>;
 }
@@ -43,7 +51,10 @@ export interface NewEntry {
   /** Normalised and unique. */
   readonly tags: readonly string[];
   readonly images: readonly NewImage[];
+  /** Only for entries that come from elsewhere with one. */
   readonly summary: string | undefined;
+  /** One shall be made of the text, later. */
+  readonly summaryWanted?: boolean;
   /** Only for entries that come from elsewhere; else the time of the call. */
   readonly createdAt?: string;
   readonly updatedAt?: string;
@@ -99,8 +110,8 @@ export interface UpdateRequest extends WriteRequest {
 export interface EntryUpdate {
   readonly id: number;
   readonly text?: string | undefined;
-  /** Goes with `text`; null where the new text is too short for one. */
-  readonly summary?: string | null | undefined;
+  /** Goes with `text`, whose summary is to be made anew. The one that was there goes in any case. */
+  readonly summaryWanted?: boolean | undefined;
   readonly metadata?: Metadata | undefined;
   /** RFC 7396. */
   readonly metadataPatch?: Metadata | undefined;
@@ -145,6 +156,8 @@ export interface RestoreOutcome {
 export interface GetRequest {
   readonly ids: readonly number[];
   readonly images: boolean;
+  /** As they were at this time; what is not known any more is left out. */
+  readonly asOf?: string | undefined;
 }
 
 export interface ListRequest {
@@ -224,6 +237,46 @@ export interface EntryStatistics {
   /** Entries with vectors of the model that was asked for, and their vectors. */
   readonly embedded: number;
   readonly vectors: number;
+}
+
+export interface PastGaps {
+  /** Entries that were changed since, of which it is not known what they were. */
+  readonly unknown: number;
+  /** Entries that were there but that searches by words and meaning cannot find: their text was another, or they are removed. */
+  readonly unsearched: number;
+  /** Entries that were there may be gone for good. */
+  readonly purged: boolean;
+}
+
+export const indexModes = ['strict', 'auto', 'warn', 'additive'] as const;
+
+export interface IndexFieldsRequest {
+  /** See indexed-fields. */
+  readonly fields: readonly string[];
+  /**
+   * What to do where the index holds others: nothing (`strict`, `warn`), add and take away (`auto`), or only add
+   * (`additive`). An empty store takes what is wanted in any case.
+   */
+  readonly mode: (typeof indexModes)[number];
+}
+
+/** How the index differs from what is wanted, after the mode was followed. */
+export interface IndexFieldsOutcome {
+  readonly missing: readonly string[];
+  readonly extra: readonly string[];
+}
+
+export interface TextToSummarise {
+  readonly id: number;
+  readonly source: Source;
+  readonly text: string;
+  readonly textHash: string;
+}
+
+export interface SummaryRequest {
+  readonly id: number;
+  readonly textHash: string;
+  readonly summary: string | undefined;
 }
 
 /** How long a removed entry can be brought back, and how long an idempotency key is remembered. */

@@ -70,6 +70,8 @@ export interface PassagePage {
   readonly hits: readonly PassageHit[];
   /** Of all passages that fit, on this page or not, up to `matchesMax`: counting on would take longer than finding. */
   readonly total: number;
+  /** What a passage with every word of the query, often, would score. 0 for a query without words. */
+  readonly scoreMax: number;
 }
 
 export const matchesMax = 10_000;

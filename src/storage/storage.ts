@@ -1,4 +1,6 @@
+import type { DocumentStore } from './documents.ts';
 import type { EntryStore } from './entries.ts';
+import type { IngestionStore, OriginalStore } from './ingestion.ts';
 import type { NoteStore } from './notes.ts';
 import type { Corpus, PassageStore } from './passages.ts';
 import type { VectorStores } from './vectors.ts';
@@ -12,6 +14,9 @@ export interface Storage {
   readonly backend: StorageDescription['backend'];
   readonly notes: NoteStore;
   readonly entries: EntryStore;
+  readonly documents: DocumentStore;
+  readonly ingestion: IngestionStore;
+  readonly originals: OriginalStore;
   readonly passages: { readonly [Name in Corpus]: PassageStore };
   readonly vectors: VectorStores;
   describe(): Promise<StorageDescription>;

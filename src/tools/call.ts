@@ -5,6 +5,10 @@ export interface Caller {
   id: string;
   /** Whose handles (job ids and the like) these are: a token's name, else one session. Others must not reach them. */
   owner: string;
+  /** Whether a token proved who it is. */
+  authenticated?: boolean;
+  /** Where it reached this server over HTTP, such as `http://127.0.0.1:3000`; absent on stdio. */
+  reachedAt?: string;
 }
 
 export interface Progress {

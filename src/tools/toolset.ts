@@ -4,6 +4,7 @@ import type { Prompt } from './prompt.ts';
 import type { Quota } from './quota.ts';
 import type { ResourceProvider } from './resource.ts';
 import type { SearchSource } from './search-source.ts';
+import type { SecretRoute } from './secret-route.ts';
 import type { Tool } from './tool.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface Toolset {
   resources?: readonly ResourceProvider[];
   prompts?: readonly Prompt[];
   sources?: readonly SearchSource[];
+  /** Where bytes that should not pass through a model may come over HTTP. */
+  secretRoutes?: readonly SecretRoute[];
   /** Calls that run longer than this are answered with a job's handle and go on. Absent: callers wait. */
   slowCallMs?: number;
   /** Calls of this toolset that may run and wait at the same time. Absent: only the program's own bound holds. */

@@ -1,4 +1,5 @@
 import { fold } from './fold.ts';
+import { irregularEnglish } from './irregular-english.ts';
 import { stemEnglish } from './stem-english.ts';
 
 /**
@@ -9,7 +10,7 @@ import { stemEnglish } from './stem-english.ts';
  * against. The `extra` stream holds further names for what was just seen, so that a word finds it too:
  *
  *     text            main            extra
- *     running         running         run                (stem, when it differs)
+ *     running, went   running, went   run, go            (stem, when it differs)
  *     fooBar          foobar          foo bar            (parts of a camel-case name)
  *     multi-agent     multi agent     multiagent         (the whole; foo_bar and o'brien alike)
  *     20.04, a.b.c    20 04, a b c    20.04, a.b.c       (the whole, dots kept)
@@ -167,7 +168,7 @@ export function stemOf(term: string): string {
   if (!stemmable.test(term)) return term;
   const known = stems.get(term);
   if (known !== undefined) return known;
-  const stem = stemEnglish(term);
+  const stem = stemEnglish(irregularEnglish.get(term) ?? term);
   if (stems.size >= stemsMax) stems.clear();
   stems.set(term, stem);
   return stem;

@@ -34,10 +34,9 @@ export function createScorer(
       for (const field of fields) {
         const occurrences = countLeaf(leaf, document[field]);
         if (occurrences === 0) continue;
-        const { boost, lengthShare, lengthBase } = fieldSettings[field];
-        const average = Math.max(1, statistics.averageLengths[field] + lengthBase);
-        const relative = (document[field].length + lengthBase) / average;
-        frequency += (boost * occurrences) / (1 - lengthShare + lengthShare * relative);
+        const { boost, lengthShare, lengthMin } = fieldSettings[field];
+        const relative = document[field].length / Math.max(lengthMin, statistics.averageLengths[field]);
+        frequency += (boost * occurrences) / (1 + lengthShare * Math.max(0, relative - 1));
       }
       if (frequency > 0) score += (weight * frequency) / (saturation + frequency);
     }
@@ -71,16 +70,16 @@ export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
 const fields = ['title', 'heading', 'body'] as const;
 
 /**
- * Chosen on the dev splits of LoCoMo, SciFact, CoSQA and Chroma's chunks together; one setting for all. Chat turns want no
- * normalisation by length and long messages a strong one. The base does both: added to every length, it leaves little
- * difference between a turn of 10 and one of 40 words, and all of it between a message of 100 and one of 1,000.
+ * Chosen on the dev splits of LoCoMo, SciFact, CoSQA and Chroma's chunks together; one setting for all. A field longer than
+ * the average, and than `lengthMin` terms, is held against its document; a shorter one is no merit: the turns of a chat are
+ * short or long by chance, and "yes, thanks" must not gain from it.
  */
-const saturation = 1.2;
+const saturation = 0.9;
 const fieldSettings = {
-  title: { boost: 2, lengthShare: 0.3, lengthBase: 0 },
-  heading: { boost: 1.5, lengthShare: 0.3, lengthBase: 0 },
-  body: { boost: 1, lengthShare: 0.7, lengthBase: 30 },
-} as const satisfies Record<keyof FieldValues, { boost: number; lengthShare: number; lengthBase: number }>;
+  title: { boost: 2, lengthShare: 0.3, lengthMin: 8 },
+  heading: { boost: 1.5, lengthShare: 0.3, lengthMin: 8 },
+  body: { boost: 1, lengthShare: 0.75, lengthMin: 80 },
+} as const satisfies Record<keyof FieldValues, { boost: number; lengthShare: number; lengthMin: number }>;
 
 /** A phrase is as rare as its words are together. Always above zero, so that a match never lowers a score. */
 export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {

@@ -128,7 +128,7 @@ onEachBackend('context entries', (backend) => {
     );
     assert.ok(patched && before && patched.updatedAt > before.updatedAt);
     await entries.update({
-      updates: [{ id, text: 'new words', summary: null, tags: [], images: [image] }],
+      updates: [{ id, text: 'new words', tags: [], images: [image] }],
       allOrNothing: true,
     });
     const changed = await one(id, true);

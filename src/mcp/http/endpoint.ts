@@ -39,6 +39,8 @@ export interface Visitor {
   /** The token's name, where tokens are configured. */
   principal: string | undefined;
   address: string;
+  /** The Host that it named, which was checked. */
+  host: string;
 }
 
 export interface Endpoint {
@@ -211,5 +213,11 @@ export function ownerKey({ principal, address }: Visitor): string {
 /** Who calls: what is counted is counted for the visitor, whatever session or connection it comes by. */
 export function callerOf(visitor: Visitor, sessionId?: string): Caller {
   const id = ownerKey(visitor);
-  return { id, owner: visitor.principal === undefined && sessionId !== undefined ? `session ${sessionId}` : id };
+  const hasToken = visitor.principal !== undefined;
+  return {
+    id,
+    owner: !hasToken && sessionId !== undefined ? `session ${sessionId}` : id,
+    authenticated: hasToken,
+    reachedAt: `http://${visitor.host}`,
+  };
 }

@@ -3,8 +3,10 @@ import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { type HttpListener, listen } from '../../http/listen.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
+import type { SecretRoute } from '../../tools/secret-route.ts';
 import { callerOf, createEndpoint, type EndpointOptions, type Visitor } from './endpoint.ts';
 import { rpcProblem } from './read-messages.ts';
+import { answerSecretRoute } from './secret-route.ts';
 import { createSsePair } from './sse-pair.ts';
 
 /** Another path of the same server, such as the console or the metrics. Site and token were checked before. */
@@ -16,6 +18,8 @@ export interface HttpServiceOptions extends EndpointOptions, GuardOptions {
   /** The body of `GET /health`, which needs no token; details are for those who have one. */
   health(detailed: boolean): Record<string, unknown>;
   routes?: Readonly<Record<string, Route>>;
+  /** Paths that need no token because they are secrets themselves. */
+  secretRoutes?: readonly SecretRoute[];
 }
 
 export interface HttpService {
@@ -39,6 +43,9 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
         })
       : undefined;
 
+  const secretRouteOf = ({ url = '' }: IncomingMessage): SecretRoute | undefined =>
+    options.secretRoutes?.find(({ pathPrefix }) => url.startsWith(pathPrefix));
+
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refusedSite = guards.checkSite(request);
     if (refusedSite) {
@@ -46,6 +53,11 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       return;
     }
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const secretRoute = secretRouteOf(request);
+    if (secretRoute) {
+      await answerSecretRoute(secretRoute, request, response);
+      return;
+    }
     const access = guards.checkToken(request);
     if (path === '/health' && request.method === 'GET') {
       respondJson(response, 200, options.health(!tokenNeeded || 'principal' in access));
@@ -55,7 +67,11 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       refuseUnread(response, access.status, rpcProblem(access.problem), access.headers);
       return;
     }
-    const visitor: Visitor = { principal: access.principal, address: clientAddress(request.socket.remoteAddress) };
+    const visitor: Visitor = {
+      principal: access.principal,
+      address: clientAddress(request.socket.remoteAddress),
+      host: request.headers.host ?? '',
+    };
     if (path === options.path) await endpoint.handle(request, response, visitor);
     else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, visitor);
     else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, visitor);
@@ -66,11 +82,16 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     }
   };
 
-  const listener: HttpListener = await listen(options.host, options.port, (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     route(request, response).catch((error: unknown) => {
-      const incident = options.log.incident('http request failed', error, { path: request.url });
+      // The rest of a secret path is nothing for a log.
+      const logged = secretRouteOf(request)?.pathPrefix ?? request.url;
+      const incident = options.log.incident('http request failed', error, { path: logged });
       respondJson(response, 500, rpcProblem(`Internal error. The log has the details under incident ${incident}.`));
     });
+  };
+  const listener: HttpListener = await listen(options.host, options.port, answer, {
+    bodyTimeoutMs: (request) => (secretRouteOf(request) === undefined ? undefined : fileTimeoutMs),
   });
 
   return {

@@ -11,6 +11,14 @@ export interface RemoteCallsConfig {
   /** How long the server is left alone after `failuresMax` calls in a row have failed. */
   pauseMs?: number;
   failuresMax?: number;
+  /** What the caller is told of: which server it is, and what goes on without it. */
+  server?: ServerWords;
+}
+
+export interface ServerWords {
+  /** Begins a sentence. */
+  readonly name: string;
+  readonly withoutIt: string;
 }
 
 export interface RemoteCalls {
@@ -21,13 +29,17 @@ export interface RemoteCalls {
 /** An answer may hold some hundred vectors of some thousand numbers, written out. */
 const answerBytesMax = 64 * 1024 * 1024;
 const backOffMsMax = 10_000;
+const embeddingServer: ServerWords = {
+  name: 'The embedding server',
+  withoutIt: 'Search by words keeps working; repeat the call later.',
+};
 
 /**
  * Calls to a server that may be slow, busy or away: bounded in number and time, repeated when that can help, and not
  * made at all for a while after several calls in a row have failed, so that searches fall back to words at once.
  */
 export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
-  const { backOffMs = 250, pauseMs = 30_000, failuresMax = 3 } = config;
+  const { backOffMs = 250, pauseMs = 30_000, failuresMax = 3, server = embeddingServer } = config;
   const waiting: (() => void)[] = [];
   let running = 0;
   let failures = 0;
@@ -51,7 +63,7 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
       } catch (error) {
         if (signal?.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
         const refusal = error instanceof Refusal ? error : undefined;
-        if (attempt >= config.attemptsMax || (refusal && !refusal.temporary)) throw unavailable(error);
+        if (attempt >= config.attemptsMax || (refusal && !refusal.temporary)) throw unavailable(server, error);
         const pause = refusal?.retryAfterMs ?? backOffMs * 2 ** (attempt - 1) * (0.5 + Math.random());
         await sleep(Math.min(pause, backOffMsMax), undefined, signal ? { signal } : {}).catch(() => {});
       }
@@ -60,7 +72,7 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
 
   return {
     async post(url, body, headers, signal) {
-      if (Date.now() < closedUntil) throw unavailable(new Error('circuit open'), closedUntil - Date.now());
+      if (Date.now() < closedUntil) throw unavailable(server, new Error('circuit open'), closedUntil - Date.now());
       await slot();
       try {
         const answer = await attempts(() => postOnce(url, body, headers, config.timeoutMs, signal), signal);
@@ -79,12 +91,15 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
   };
 }
 
-class Refusal extends Error {
+/** The server answered with a status that is none of success. */
+export class Refusal extends Error {
+  readonly status: number;
   readonly temporary: boolean;
   readonly retryAfterMs: number | undefined;
 
   constructor(status: number, retryAfter: string | null) {
     super(`HTTP ${status}`);
+    this.status = status;
     this.temporary = status === 408 || status === 429 || status >= 500;
     const seconds = Number(retryAfter ?? Number.NaN);
     this.retryAfterMs = Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : undefined;
@@ -125,11 +140,11 @@ async function readBounded(response: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-function unavailable(cause: unknown, retryAfterMs?: number): CarrelError {
+function unavailable(server: ServerWords, cause: unknown, retryAfterMs?: number): CarrelError {
   const message =
     cause instanceof Refusal && !cause.temporary
-      ? `The embedding server refused the request (${cause.message}). Check its address, the model's name and the key.`
-      : 'The embedding server does not answer. Search by words keeps working; repeat the call later.';
+      ? `${server.name} refused the request (${cause.message}). Check its address, the model's name and the key.`
+      : `${server.name} does not answer. ${server.withoutIt}`;
   const retryAfterSeconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000);
   return new CarrelError('unavailable', message, {
     cause,

@@ -41,10 +41,12 @@ export interface MeaningDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
   readonly provider: EmbeddingProvider;
   readonly log: Logger;
+  /** False: a search never waits for texts that are being embedded. For corpora in which many may be. */
+  readonly waits?: boolean;
 }
 
 /** Touches neither the database nor the model before it is woken or asked. */
-export function createMeaning<Filter>({ vectors, provider, log }: MeaningDeps<Filter>): Meaning<Filter> {
+export function createMeaning<Filter>({ vectors, provider, log, waits = true }: MeaningDeps<Filter>): Meaning<Filter> {
   const model = provider.name;
   const nearest = createScannedVectors({ vectors, model });
   let chosen: Promise<void> | undefined;
@@ -92,7 +94,7 @@ export function createMeaning<Filter>({ vectors, provider, log }: MeaningDeps<Fi
 
   async function settle(signal: AbortSignal): Promise<number> {
     const { pending } = await vectors.state({ model }, { signal });
-    if (pending === 0) return 0;
+    if (pending === 0 || !waits) return pending;
     await embedding.settled();
     return (await vectors.state({ model }, { signal })).pending;
   }

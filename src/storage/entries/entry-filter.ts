@@ -2,6 +2,7 @@ import type { ContentType, Source } from '../entries.ts';
 
 /** What is left out lets everything through; the rest must all hold. */
 export interface EntryFilter {
+  readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;
@@ -11,6 +12,8 @@ export interface EntryFilter {
   readonly createdFrom?: string | undefined;
   readonly createdTo?: string | undefined;
   readonly metadata?: readonly MetadataCondition[] | undefined;
+  /** The state of the memory at this time, in the same form. Everything else then holds of the entries as they were. */
+  readonly asOf?: string | undefined;
 }
 
 export type Scalar = string | number | boolean;

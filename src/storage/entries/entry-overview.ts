@@ -8,75 +8,95 @@ export interface EntryOverview {
 
 const threadsNamed = 5;
 const tagsNamed = 10;
+/** Where no limit is given. */
+const threadsMax = 1_000_000;
 
 export function createEntryOverview(dialect: Dialect): EntryOverview {
   const table = (name: string) => `${dialect.schema}context_${name}`;
-  const live = `${table('entries')} o WHERE o.deleted_at IS NULL`;
+  const all = `${table('threads')} t`;
   return {
     *threads({ limit, offset }) {
-      // All of them are grouped in any case; one pass counts them too.
       const rows = yield* query(
-        `SELECT o.thread_id, count(*) AS entries,
-           max(CASE o.source WHEN 'user' THEN 1 ELSE 0 END) + max(CASE o.source WHEN 'agent' THEN 1 ELSE 0 END) AS sources,
-           sum(CASE WHEN o.content_type = 'multimodal' THEN 1 ELSE 0 END) AS multimodal,
-           min(o.created_at) AS first_entry, max(o.created_at) AS last_entry, max(o.key) AS last_id
-         FROM ${live} GROUP BY o.thread_id ORDER BY last_entry DESC, last_id DESC`,
+        `SELECT * FROM ${all} ORDER BY t.last_entry DESC, t.last_id DESC LIMIT ? OFFSET ?`,
+        ...[limit ?? threadsMax, offset],
       );
-      const threads = rows.slice(offset, limit === undefined ? undefined : offset + limit).map((row) => ({
-        threadId: textOf(row, 'thread_id'),
-        entries: numberOf(row, 'entries'),
-        sources: numberOf(row, 'sources'),
-        multimodal: numberOf(row, 'multimodal'),
-        firstEntry: textOf(row, 'first_entry'),
-        lastEntry: textOf(row, 'last_entry'),
-        lastId: numberOf(row, 'last_id'),
-      }));
-      return { threads, total: rows.length };
+      const threads = rows.map((row) => {
+        const [users, agents] = [numberOf(row, 'users'), numberOf(row, 'agents')];
+        return {
+          threadId: textOf(row, 'thread_id'),
+          entries: users + agents,
+          sources: Number(users > 0) + Number(agents > 0),
+          multimodal: numberOf(row, 'multimodal'),
+          firstEntry: textOf(row, 'first_entry'),
+          lastEntry: textOf(row, 'last_entry'),
+          lastId: numberOf(row, 'last_id'),
+        };
+      });
+      return { threads, total: yield* count(all) };
     },
     *statistics({ model }) {
-      const tagged = `${table('tags')} t JOIN ${table('entries')} o ON o.key = t.entry WHERE o.deleted_at IS NULL`;
-      const pictured = `${table('images')} i JOIN ${table('entries')} o ON o.key = i.entry WHERE o.deleted_at IS NULL`;
+      const [sums = {}] = yield* query(
+        `SELECT coalesce(sum(t.users), 0) AS users, coalesce(sum(t.agents), 0) AS agents,
+           coalesce(sum(t.multimodal), 0) AS multimodal, count(*) AS threads FROM ${all}`,
+      );
+      const [users, agents] = [numberOf(sums, 'users'), numberOf(sums, 'agents')];
+      const multimodal = numberOf(sums, 'multimodal');
       const mostActive = yield* query(
-        `SELECT o.thread_id, count(*) AS total FROM ${live} GROUP BY o.thread_id ORDER BY total DESC, o.thread_id LIMIT ?`,
+        `SELECT t.thread_id, t.users + t.agents AS total FROM ${all} ORDER BY total DESC, t.thread_id LIMIT ?`,
         threadsNamed,
       );
-      const topTags = yield* query(
-        `SELECT t.tag, count(*) AS total FROM ${tagged} GROUP BY t.tag ORDER BY total DESC, t.tag LIMIT ?`,
-        tagsNamed,
-      );
+      const tags = yield* countTags();
+      const [indexed = {}] = yield* query(`SELECT sum(documents) AS total FROM ${table('entry_statistics')}`);
       return {
-        total: yield* count(live),
-        bySource: yield* groups('source'),
-        byContentType: yield* groups('content_type'),
-        images: yield* count(pictured),
-        uniqueTags: yield* count(tagged, 'DISTINCT t.tag'),
-        threads: yield* count(live, 'DISTINCT o.thread_id'),
+        total: users + agents,
+        bySource: present({ user: users, agent: agents }),
+        byContentType: present({ text: users + agents - multimodal, multimodal }),
+        images: (yield* count(table('images'))) - (yield* count(ofRemoved('images'))),
+        uniqueTags: tags.length,
+        threads: numberOf(sums, 'threads'),
         mostActive: mostActive.map((row) => ({ threadId: textOf(row, 'thread_id'), count: numberOf(row, 'total') })),
-        topTags: topTags.map((row) => ({ tag: textOf(row, 'tag'), count: numberOf(row, 'total') })),
-        summaries: yield* count(`${live} AND o.summary IS NOT NULL`),
-        indexed: yield* count(table('entry_terms')),
-        embedded: yield* count(
-          `${table('models')} m CROSS JOIN ${live} AND m.name = ? AND NOT EXISTS (
-             SELECT 1 FROM ${table('unembedded')} u WHERE u.model = m.key AND u.owner = o.key)`,
-          '*',
-          model ?? '',
-        ),
+        topTags: tags.slice(0, tagsNamed),
+        summaries: yield* count(`${table('entries')} o WHERE o.summary IS NOT NULL AND o.deleted_at IS NULL`),
+        indexed: numberOf(indexed, 'total'),
+        embedded: yield* countEmbedded(model, users + agents),
         vectors: yield* count(
           `${table('vectors')} WHERE model = (SELECT key FROM ${table('models')} WHERE name = ?)`,
-          '*',
           model ?? '',
         ),
       };
     },
   };
 
-  function* count(from: string, what = '*', ...values: string[]): Work<number> {
-    const [row = {}] = yield* query(`SELECT count(${what}) AS total FROM ${from}`, ...values);
-    return numberOf(row, 'total');
+  /** Most first. Few entries are removed at a time: taking theirs off is cheaper than asking each whether it is. */
+  function* countTags(): Work<{ tag: string; count: number }[]> {
+    const rows = yield* query(`SELECT tag, count(*) AS total FROM ${table('tags')} GROUP BY tag`);
+    const removed = yield* query(`SELECT p.tag, count(*) AS total FROM ${ofRemoved('tags')} GROUP BY p.tag`);
+    const gone = new Map(removed.map((row) => [textOf(row, 'tag'), numberOf(row, 'total')]));
+    return rows
+      .map((row) => ({ tag: textOf(row, 'tag'), total: numberOf(row, 'total') }))
+      .map(({ tag, total }) => ({ tag, count: total - (gone.get(tag) ?? 0) }))
+      .filter((each) => each.count > 0)
+      .sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
   }
 
-  function* groups(column: 'source' | 'content_type'): Work<Record<string, number>> {
-    const rows = yield* query(`SELECT o.${column} AS name, count(*) AS total FROM ${live} GROUP BY o.${column}`);
-    return Object.fromEntries(rows.map((row) => [textOf(row, 'name'), numberOf(row, 'total')]));
+  function* countEmbedded(model: string | undefined, total: number): Work<number> {
+    const [known] = yield* query(`SELECT key FROM ${table('models')} WHERE name = ?`, model ?? '');
+    if (known === undefined) return 0;
+    return total - (yield* count(`${table('unembedded')} WHERE model = ?`, numberOf(known, 'key')));
   }
+
+  function ofRemoved(part: 'tags' | 'images'): string {
+    // A cross join, because SQLite then takes the entries first, of which there are few.
+    return `${table('entries')} o CROSS JOIN ${table(part)} p WHERE p.entry = o.key AND o.deleted_at IS NOT NULL`;
+  }
+
+  function* count(from: string, ...values: (string | number)[]): Work<number> {
+    const [row = {}] = yield* query(`SELECT count(*) AS total FROM ${from}`, ...values);
+    return numberOf(row, 'total');
+  }
+}
+
+/** Kinds that do not occur are not named. */
+function present(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

@@ -1,24 +1,36 @@
 import type { Metadata, NewImage } from '../entries.ts';
+import type { FieldIndex } from './indexed-fields.ts';
 import { metadataFields } from './metadata-fields.ts';
 import { ask, type Dialect, query, type Work } from './work.ts';
 
-/** What belongs to an entry and lies in tables of its own. Each function replaces what was there. */
+/** What belongs to an entry and lies in tables of its own. `write` replaces what was there, `add` knows that nothing was. */
 export interface EntryParts {
   writeTags(entry: number, tags: readonly string[]): Work<void>;
+  addTags(entry: number, tags: readonly string[]): Work<void>;
   writeImages(entry: number, images: readonly NewImage[]): Work<void>;
-  /** The fields that filters ask for; the metadata itself is in the entry's row. */
-  writeFields(entry: number, metadata: Metadata | undefined): Work<void>;
+  /** The fields that the index holds; the metadata itself is in the entry's row. */
+  writeFields(entry: number, metadata: Metadata | undefined, index: FieldIndex): Work<void>;
+  /** Also for entries of which the index holds something already. */
+  addFields(entries: readonly { entry: number; metadata: Metadata }[], index: FieldIndex): Work<void>;
+  /** The entry has no summary yet, and one shall be made. */
+  wantSummary(entry: number): Work<void>;
+  dropSummary(entry: number): Work<void>;
   writeWords(entry: number, text: string): Work<void>;
+  addWords(entry: number, text: string): Work<void>;
   removeWords(entries: readonly number[]): Work<void>;
 }
+
+/** Rows that go into one statement. */
+const rowsMax = 100;
 
 export function createEntryParts(dialect: Dialect): EntryParts {
   const table = (name: string) => `${dialect.schema}context_${name}`;
   return {
     *writeTags(entry, tags) {
       yield* query(`DELETE FROM ${table('tags')} WHERE entry = ?`, entry);
-      for (const tag of tags) yield* query(`INSERT INTO ${table('tags')} (entry, tag) VALUES (?, ?)`, entry, tag);
+      yield* addTags(entry, tags);
     },
+    addTags,
     *writeImages(entry, images) {
       yield* query(`DELETE FROM ${table('images')} WHERE entry = ?`, entry);
       for (const [position, { data, mimeType, metadata }] of images.entries()) {
@@ -28,22 +40,53 @@ export function createEntryParts(dialect: Dialect): EntryParts {
         );
       }
     },
-    *writeFields(entry, metadata) {
+    *writeFields(entry, metadata, index) {
       yield* query(`DELETE FROM ${table('fields')} WHERE entry = ?`, entry);
-      for (const { path, member, kind, head, folded, exact, number } of metadataFields(metadata ?? {})) {
-        yield* query(
-          `INSERT INTO ${table('fields')} (entry, path, member, kind, head, folded, exact, number)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-          ...[entry, path, member, kind, head, folded, exact === folded ? null : exact, number],
-        );
-      }
+      if (metadata !== undefined) yield* addFields([{ entry, metadata }], index);
+    },
+    addFields,
+    *wantSummary(entry) {
+      yield* query(`INSERT INTO ${table('summary_queue')} (entry) VALUES (?) ON CONFLICT DO NOTHING`, entry);
+    },
+    *dropSummary(entry) {
+      yield* query(`DELETE FROM ${table('summary_queue')} WHERE entry = ?`, entry);
     },
     *writeWords(entry, text) {
       yield* removeWords([entry]);
-      yield* ask((engine) => engine.writeWords(entry, { title: '', heading: '', body: text }));
+      yield* addWords(entry, text);
     },
+    addWords,
     removeWords,
   };
+
+  function* addFields(entries: readonly { entry: number; metadata: Metadata }[], index: FieldIndex): Work<void> {
+    const rows = entries.flatMap(({ entry, metadata }) =>
+      metadataFields(metadata, index).map(({ path, member, kind, head, folded, exact, number }) => {
+        return [entry, path, member, kind, head, folded, exact === folded ? null : exact, number];
+      }),
+    );
+    for (let at = 0; at < rows.length; at += rowsMax) {
+      const some = rows.slice(at, at + rowsMax);
+      const values = some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ');
+      yield* query(
+        `INSERT INTO ${table('fields')} (entry, path, member, kind, head, folded, exact, number) VALUES ${values}
+         ON CONFLICT DO NOTHING`,
+        ...some.flat(),
+      );
+    }
+  }
+
+  function* addTags(entry: number, tags: readonly string[]): Work<void> {
+    if (tags.length === 0) return;
+    yield* query(
+      `INSERT INTO ${table('tags')} (entry, tag) VALUES ${tags.map(() => '(?, ?)').join(', ')}`,
+      ...tags.flatMap((tag) => [entry, tag]),
+    );
+  }
+
+  function* addWords(entry: number, text: string): Work<void> {
+    yield* ask((engine) => engine.writeWords(entry, { title: '', heading: '', body: text }));
+  }
 
   function* removeWords(entries: readonly number[]): Work<void> {
     for (const name of dialect.wordTables) {

@@ -45,7 +45,7 @@ function entryOf(row: Row, tags: string[]): Entry {
   };
 }
 
-function imageOf(row: Row): NewImage {
+export function imageOf(row: Row): NewImage {
   const metadata = optionalTextOf(row, 'metadata');
   return {
     data: bytesOf(row, 'data'),

@@ -23,6 +23,10 @@ export function entryStoreOf({ write, read }: EntryRunner): EntryStore {
     searchWords: (request, options) => read('searchWords', request, options),
     matching: (request, options) => read('matching', request, options),
     texts: (request, options) => read('texts', request, options),
+    pastGaps: (request, options) => read('pastGaps', request, options),
+    indexFields: (request) => write('indexFields', request),
+    unsummarised: (request) => read('unsummarised', request, undefined),
+    putSummary: (request) => write('putSummary', request),
     threads: (request, options) => read('threads', request, options),
     statistics: (request, options) => read('statistics', request, options),
   };

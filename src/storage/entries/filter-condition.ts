@@ -1,36 +1,53 @@
 import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
-import { comparable, foldCase, type MetadataField, pathText } from './metadata-fields.ts';
+import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
 import { type Condition, type Dialect, type ListValue, query, type SqlValue, type Work } from './work.ts';
 
-/** The filter as a condition on the entries `o`. Every value is bound, keys of metadata among them. */
-export function filterCondition(filter: EntryFilter, dialect: Dialect): Condition {
-  return joined(
-    columnConditions(filter),
-    setConditions(filter, dialect).map(({ listed }) => listed),
-  );
+/** The conditions on the columns of an entry `o` that never change. */
+export function columnConditions(filter: EntryFilter, dialect: Dialect): Condition[] {
+  const { ids } = filter;
+  return [
+    ...(ids === undefined ? [] : [{ sql: `o.key IN (${dialect.integers})`, values: [{ list: ids }] }]),
+    ...present([
+      ['o.thread_id = ?', filter.threadId],
+      ['o.source = ?', filter.source],
+      ['o.created_at >= ?', filter.createdFrom],
+      ['o.created_at <= ?', filter.createdTo],
+    ]),
+  ];
+}
+
+/** The conditions on what an update can change: content type, tags, and those fields of metadata that are indexed. */
+export function changingConditions(filter: EntryFilter, dialect: Dialect): Condition[] {
+  return [...typeCondition(filter), ...setConditions(filter, dialect).map(({ listed }) => listed)];
 }
 
 /**
  * The same, for a statement that goes through entries in an order and stops early, in a database that does not weigh the
  * ways to do that itself: conditions that hold for many entries are tested on each entry instead of being listed first.
  */
-export function* weighedCondition(filter: EntryFilter, dialect: Dialect): Work<WeighedCondition> {
-  const sets = setConditions(filter, dialect);
-  if (!dialect.weighs) return { condition: filterCondition(filter, dialect), isWide: false };
+export function* weighedConditions(filter: EntryFilter, dialect: Dialect): Work<WeighedConditions> {
+  if (!dialect.weighs) return { conditions: changingConditions(filter, dialect), isWide: false };
   const chosen: Condition[] = [];
   let isWide = true;
-  for (const { listed, tested, probe } of sets) {
+  for (const { listed, tested, probe } of setConditions(filter, dialect)) {
     const holdsForMany = probe !== undefined && (probe === 'wide' || (yield* countRows(probe)) >= wideRows);
     if (!holdsForMany) isWide = false;
     chosen.push(holdsForMany ? tested : listed);
   }
-  return { condition: joined(columnConditions(filter), chosen), isWide };
+  return { conditions: [...typeCondition(filter), ...chosen], isWide };
 }
 
-export interface WeighedCondition {
-  readonly condition: Condition;
+export interface WeighedConditions {
+  readonly conditions: readonly Condition[];
   /** Nothing narrows it much: it is cheaper to test entries that are there anyway than to list those that fit. */
   readonly isWide: boolean;
+}
+
+export function allOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' AND '),
+    values: conditions.flatMap(({ values }) => values),
+  };
 }
 
 /** Rows from which on testing is cheaper than listing. */
@@ -40,14 +57,11 @@ function* countRows({ sql, values }: Condition): Work<number> {
   return (yield* query(sql, ...values)).length;
 }
 
-function columnConditions(filter: EntryFilter): Condition[] {
-  const columns: [sql: string, value: string | undefined][] = [
-    ['o.thread_id = ?', filter.threadId],
-    ['o.source = ?', filter.source],
-    ['o.content_type = ?', filter.contentType],
-    ['o.created_at >= ?', filter.createdFrom],
-    ['o.created_at <= ?', filter.createdTo],
-  ];
+function typeCondition(filter: EntryFilter): Condition[] {
+  return present([['o.content_type = ?', filter.contentType]]);
+}
+
+function present(columns: readonly [sql: string, value: string | undefined][]): Condition[] {
   return columns.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
 }
 
@@ -74,14 +88,6 @@ function setCondition(alias: string, from: string, values: Condition['values'], 
   };
 }
 
-function joined(columns: readonly Condition[], sets: readonly Condition[]): Condition {
-  const all = [...columns, ...sets];
-  return {
-    sql: ['o.deleted_at IS NULL', ...all.map(({ sql }) => sql)].join(' AND '),
-    values: all.flatMap(({ values }) => values),
-  };
-}
-
 /** Whether the filter lets everything through that is not removed. */
 export function isOpen(filter: EntryFilter): boolean {
   return Object.values(filter).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
@@ -96,10 +102,42 @@ function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCond
     return { listed: missing, tested: missing, probe: 'wide' };
   }
   const member = condition.operator === 'array_contains' ? 'f.member > 0' : 'f.member = 0';
-  const test = valueTest(condition, dialect);
-  // A part of a text is found by reading every text: counting first would do it twice.
-  const isCounted = !['contains', 'starts_with', 'ends_with'].includes(condition.operator);
-  return setCondition('f', `${fields} f.path = ? AND ${member} AND ${test.sql}`, [path, ...test.values], isCounted);
+  const of = (test: Condition) => ({
+    from: `${fields} f.path = ? AND ${member} AND ${test.sql}`,
+    values: [path, ...test.values],
+  });
+  if (isTextSearch(condition)) {
+    const [short, long] = partTests(condition, dialect).map(of);
+    if (short !== undefined && long !== undefined) return textSearch(short, long);
+  }
+  const { from, values } = of(valueTest(condition, dialect));
+  return setCondition('f', from, values, condition.operator !== 'starts_with');
+}
+
+/**
+ * A part of a text is found by reading every text: of those that are short, in the index, and of the others where they
+ * are kept. Counting first would do it twice.
+ */
+function textSearch(short: RowsOf, long: RowsOf): SetCondition {
+  const values = [...short.values, ...long.values];
+  const listed = `SELECT f.entry FROM ${short.from} UNION ALL SELECT f.entry FROM ${long.from}`;
+  const found = { sql: `o.key IN (${listed})`, values };
+  return { listed: found, tested: found, probe: undefined };
+}
+
+interface TextSearch {
+  readonly operator: 'contains' | 'ends_with';
+  readonly value: string;
+  readonly caseSensitive: boolean;
+}
+
+function isTextSearch(condition: MetadataCondition): condition is MetadataCondition & TextSearch {
+  return condition.operator === 'contains' || condition.operator === 'ends_with';
+}
+
+interface RowsOf {
+  readonly from: string;
+  readonly values: Condition['values'];
 }
 
 const exactText = 'coalesce(f.exact, f.folded)';
@@ -120,10 +158,11 @@ function valueTest(condition: MetadataCondition, dialect: Dialect): Condition {
     case 'lt':
     case 'lte':
       return compared(comparisons[condition.operator], condition.value, condition.caseSensitive);
-    case 'contains':
     case 'starts_with':
+      return beginning(condition.value, condition.caseSensitive, dialect);
+    case 'contains':
     case 'ends_with':
-      return partOf(condition.operator, condition.value, condition.caseSensitive, dialect);
+      return { sql: "f.kind = 'string'", values: [] };
     case 'is_null':
       return { sql: "f.kind = 'null'", values: [] };
     default:
@@ -177,21 +216,53 @@ function compared(sign: string, value: string | number, caseSensitive: boolean):
   return { sql, values: [caseSensitive ? exact : folded] };
 }
 
-function partOf(
-  operator: 'contains' | 'starts_with' | 'ends_with',
-  value: string,
-  caseSensitive: boolean,
-  dialect: Dialect,
-): Condition {
-  const kind = "f.kind = 'string'";
+const isText = "f.kind = 'string'";
+
+function beginning(value: string, caseSensitive: boolean, dialect: Dialect): Condition {
   // Every text has the empty one in it, which the functions of the databases do not agree on.
-  if (value === '') return { sql: kind, values: [] };
-  const { exact } = comparable(value);
-  const part = caseSensitive ? exact : foldCase(exact);
-  const column = textColumn(caseSensitive);
-  if (operator === 'contains') return { sql: `${kind} AND ${dialect.position(column, '?')} > 0`, values: [part] };
-  if (operator === 'starts_with') return { sql: `${kind} AND ${dialect.position(column, '?')} = 1`, values: [part] };
-  return { sql: `${kind} AND ${dialect.ending(column, '?')} = ?`, values: [part, part] };
+  if (value === '') return { sql: isText, values: [] };
+  const { exact, folded } = comparable(value);
+  const head = headOf(folded)
+    .slice(0, shortUnits)
+    .replace(/[\ud800-\udfff]$/u, '');
+  const next = following(head);
+  const range = next === undefined ? [head] : [head, next];
+  return {
+    sql: `${isText} AND f.head >= ? ${next === undefined ? '' : 'AND f.head < ? '}AND ${dialect.position(textColumn(caseSensitive), '?')} = 1`,
+    values: [...range, caseSensitive ? exact : folded],
+  };
+}
+
+/** The least text that comes behind everything that begins with this one, by code point. */
+function following(text: string): string | undefined {
+  const characters = Array.from(text);
+  while (characters.length > 0) {
+    const last = characters.pop()?.codePointAt(0) ?? 0;
+    if (last >= 0x10ffff) continue;
+    return [...characters, String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)].join('');
+  }
+  return undefined;
+}
+
+/** A head of fewer characters was not cut: it is the whole folded text. */
+const shortUnits = 50;
+
+/** The test for texts that lie in the index whole, and the one for longer ones. Both have to be asked. */
+function partTests({ operator, value, caseSensitive }: TextSearch, dialect: Dialect): Condition[] {
+  if (value === '') return [];
+  const { exact, folded } = comparable(value);
+  const has = (column: string, part: string): Condition =>
+    operator === 'contains'
+      ? { sql: `${dialect.position(column, '?')} > 0`, values: [part] }
+      : { sql: `${dialect.ending(column, '?')} = ?`, values: [part, part] };
+  const inHead = has('f.head', folded);
+  const inText = has(textColumn(caseSensitive), caseSensitive ? exact : folded);
+  // Where case counts, the index finds those that differ in nothing else, and the text decides.
+  const short = caseSensitive ? allOf([inHead, inText]) : inHead;
+  return [
+    { sql: `${isText} AND length(f.head) < ${shortUnits} AND ${short.sql}`, values: short.values },
+    { sql: `${isText} AND length(f.head) >= ${shortUnits} AND ${inText.sql}`, values: inText.values },
+  ];
 }
 
 function textColumn(caseSensitive: boolean): string {

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Idempotency } from '../entries.ts';
 import { storable } from '../notes.ts';
-import { type Dialect, query, textOf, type Work } from './work.ts';
+import { type Dialect, type Queries, query, textOf, type Work } from './work.ts';
 
 /** Does the work unless the same call was done before, whose answer is then given again. In the work's transaction. */
 export function* once<Answer>(
@@ -31,6 +31,6 @@ export function* once<Answer>(
 }
 
 /** Until the end of the transaction. */
-export function* lock(name: string, dialect: Dialect): Work<void> {
+export function* lock(name: string, dialect: Pick<Dialect, 'lock'>): Work<void, Queries> {
   if (dialect.lock !== undefined) yield* query(dialect.lock, name);
 }

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { Metadata } from '../entries.ts';
 import { storable } from '../notes.ts';
 import type { Scalar } from './entry-filter.ts';
+import type { FieldIndex } from './indexed-fields.ts';
 
 /**
  * One value of an entry's metadata as the databases keep it for filters: plain columns instead of JSON, so that both
- * compare alike, every field is indexed, and a key is a bound value and never a part of a statement.
+ * compare alike, and a key is a bound value and never a part of a statement.
  */
 export interface MetadataField {
   /** See `pathText`. */
@@ -34,22 +36,46 @@ export function pathText(keys: readonly string[]): string {
   return path.length <= pathUnitsMax ? path : createHash('sha256').update(path).digest('hex');
 }
 
-export function metadataFields(metadata: Readonly<Record<string, unknown>>): MetadataField[] {
+/** The fields that the index holds. */
+export function metadataFields(metadata: Metadata, index: FieldIndex): MetadataField[] {
   const fields: MetadataField[] = [];
-  const visit = (keys: readonly string[], value: unknown): void => {
+  const add = (keys: readonly string[], value: unknown, members: boolean): void => {
     const path = pathText(keys);
     fields.push(field(path, 0, value));
-    if (Array.isArray(value)) {
-      value.forEach((member: unknown, index) => {
-        if (isScalar(member)) fields.push(field(path, index + 1, member));
-      });
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [key, inner] of Object.entries(value)) visit([...keys, key], inner);
-    }
+    if (!members || !Array.isArray(value)) return;
+    value.forEach((member: unknown, place) => {
+      if (isScalar(member)) fields.push(field(path, place + 1, member));
+    });
   };
-  for (const [key, value] of Object.entries(metadata)) visit([key], value);
-  // Two keys that differ only in what no database can keep become one.
+  const visit = (keys: readonly string[], value: unknown): void => {
+    add(keys, value, true);
+    if (!isObject(value)) return;
+    for (const [key, inner] of Object.entries(value)) visit([...keys, key], inner);
+  };
+  if (index.fields === '*') for (const [key, value] of Object.entries(metadata)) visit([key], value);
+  else {
+    for (const { path, kind } of index.fields) {
+      const value = fieldAt(metadata, path);
+      if (value === undefined) continue;
+      if (kind === 'object') visit(path, value);
+      else add(path, value, kind === 'array');
+    }
+  }
+  // Two keys that differ only in what no database can keep become one, and a field may be named twice.
   return [...new Map(fields.map((each) => [`${each.path} ${each.member}`, each])).values()];
+}
+
+/** What lies at the end of the path, which leads through objects only. Undefined where nothing does. */
+export function fieldAt(metadata: Metadata, path: readonly string[]): unknown {
+  let at: unknown = metadata;
+  for (const key of path) {
+    if (!isObject(at)) return undefined;
+    const wanted = storable(key);
+    at = Object.hasOwn(at, wanted)
+      ? at[wanted]
+      : Object.entries(at).findLast(([name]) => storable(name) === wanted)?.[1];
+  }
+  return at;
 }
 
 /** How a value is compared with fields. */
@@ -79,6 +105,10 @@ function kindOf(value: unknown): FieldKind {
   if (Array.isArray(value)) return 'array';
   const kind = typeof value;
   return kind === 'string' || kind === 'number' || kind === 'boolean' ? kind : 'object';
+}
+
+function isObject(value: unknown): value is Metadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isScalar(value: unknown): value is Scalar {

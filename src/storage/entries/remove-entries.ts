@@ -7,8 +7,10 @@ import {
   type RestoreRequest,
 } from '../entries.ts';
 import { createEntryParts } from './entry-parts.ts';
-import { once } from './idempotency.ts';
-import { type Dialect, type ListValue, numberOf, query, type SqlValue, textOf, type Work } from './work.ts';
+import { writeSetting } from './entry-settings.ts';
+import { lock, once } from './idempotency.ts';
+import { createThreadCounts } from './thread-counts.ts';
+import { type Dialect, type ListValue, numberOf, query, type Row, type SqlValue, textOf, type Work } from './work.ts';
 
 export interface EntryRemovals {
   remove(request: RemoveRequest, now: string): Work<RemoveOutcome>;
@@ -21,18 +23,20 @@ const namedMax = 100;
 export function createEntryRemovals(dialect: Dialect): EntryRemovals {
   const entries = `${dialect.schema}context_entries`;
   const parts = createEntryParts(dialect);
+  const counts = createThreadCounts(dialect);
   return {
     *remove(request, now) {
       const { sql, values } = removeCondition(request, now, dialect);
-      const select = function* () {
-        const rows = yield* query(`SELECT o.key FROM ${entries} o WHERE ${sql} ORDER BY o.key`, ...values);
-        return rows.map((row) => numberOf(row, 'key'));
-      };
-      if (request.dryRun) return outcome(yield* select());
+      const select = () => query(`SELECT o.key, o.thread_id FROM ${entries} o WHERE ${sql} ORDER BY o.key`, ...values);
+      if (request.dryRun) return outcome(idsOf(yield* select()));
       return yield* once(request.idempotency, now, dialect, function* () {
-        const ids = yield* select();
+        yield* lockThreads(yield* select());
+        // Read again, because somebody may have had the lock.
+        const rows = yield* select();
+        const ids = idsOf(rows);
         yield* query(`UPDATE ${entries} SET deleted_at = ? WHERE key IN (${dialect.integers})`, now, { list: ids });
         yield* parts.removeWords(ids);
+        yield* counts.recount(threadsOf(rows));
         yield* purge(now);
         return outcome(ids);
       });
@@ -40,25 +44,50 @@ export function createEntryRemovals(dialect: Dialect): EntryRemovals {
     restore: ({ ids, threadId, idempotency }, now) =>
       once(idempotency, now, dialect, function* () {
         const wanted = threadId === undefined ? `key IN (${dialect.integers})` : 'thread_id = ?';
-        const rows = yield* query(
-          `SELECT key, text_content FROM ${entries} WHERE ${wanted} AND deleted_at >= ? ORDER BY key`,
-          ...[threadId ?? { list: ids ?? [] }, daysBefore(now, keptDays)],
-        );
+        const select = () =>
+          query(
+            `SELECT key, thread_id, deleted_at, text_content FROM ${entries} WHERE ${wanted} AND deleted_at >= ?
+             ORDER BY key`,
+            ...[threadId ?? { list: ids ?? [] }, daysBefore(now, keptDays)],
+          );
+        yield* lockThreads(yield* select());
+        const rows = yield* select();
         for (const row of rows) {
           const id = numberOf(row, 'key');
+          yield* query(
+            `INSERT INTO ${dialect.schema}context_absences (entry, removed_at, restored_at) VALUES (?, ?, ?)`,
+            ...[id, textOf(row, 'deleted_at'), now],
+          );
           yield* query(`UPDATE ${entries} SET deleted_at = NULL WHERE key = ?`, id);
           yield* parts.writeWords(id, textOf(row, 'text_content'));
         }
-        return { ids: rows.map((row) => numberOf(row, 'key')) };
+        yield* counts.recount(threadsOf(rows));
+        return { ids: idsOf(rows) };
       }),
   };
+
+  /** As storing does, so that what is counted does not change meanwhile. */
+  function* lockThreads(rows: readonly Row[]): Work<void> {
+    for (const threadId of threadsOf(rows)) yield* lock(`thread ${threadId}`, dialect);
+  }
 
   /** What nobody can bring back any more goes for good, with everything that belongs to it. */
   function* purge(now: string): Work<void> {
     const limit = daysBefore(now, keptDays);
-    yield* query(`DELETE FROM ${entries} WHERE deleted_at < ?`, limit);
+    const gone = yield* query(`DELETE FROM ${entries} WHERE deleted_at < ? RETURNING deleted_at`, limit);
+    const last = gone.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
+    if (last !== '') yield* writeSetting('purged_to', last, dialect);
     yield* query(`DELETE FROM ${dialect.schema}context_idempotency WHERE created_at < ?`, limit);
   }
+}
+
+function idsOf(rows: readonly Row[]): number[] {
+  return rows.map((row) => numberOf(row, 'key'));
+}
+
+/** In one order everywhere, so that two transactions do not wait for each other. */
+function threadsOf(rows: readonly Row[]): string[] {
+  return [...new Set(rows.map((row) => textOf(row, 'thread_id')))].sort();
 }
 
 function outcome(ids: readonly number[]): RemoveOutcome {
@@ -88,6 +117,6 @@ function removeCondition({ ids, threadIds, source, olderThanDays }: RemoveReques
   return { sql: parts.join(' AND '), values };
 }
 
-function daysBefore(now: string, days: number): string {
+export function daysBefore(now: string, days: number): string {
   return new Date(Date.parse(now) - days * 86_400_000).toISOString();
 }

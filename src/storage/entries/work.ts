@@ -5,17 +5,21 @@ import type { FoundPage, IndexedTexts, Page } from '../word-index.ts';
  * What is done with a database, as steps. The entries are written once for both databases: a generator yields each step,
  * and SQLite's thread performs it at once while PostgreSQL's connection waits for it. What differs is in the `Engine`.
  */
-export type Work<Result> = Generator<Step, Result, unknown>;
+export type Work<Result, On = Engine> = Generator<Step<On>, Result, unknown>;
 
-export type Step = (engine: Engine) => unknown;
+export type Step<On = Engine> = (engine: On) => unknown;
 
 export type Row = Readonly<Record<string, unknown>>;
 
 export type SqlValue = string | number | null | Uint8Array;
 
-export interface Engine {
+/** What every database does. */
+export interface Queries {
   /** Values are bound to the question marks in their order; lists are made by `dialect.list`. */
   query(sql: string, values: readonly (SqlValue | ListValue)[]): MaybePromise<Row[]>;
+}
+
+export interface Engine extends Queries {
   writeWords(key: number, texts: IndexedTexts): MaybePromise<void>;
   /** `condition` is one on the entries `o`; without it, all that are indexed may be found. `isWide`: see filter-condition. */
   findWords(query: WordQuery, condition: Condition | undefined, isWide: boolean, page: Page): MaybePromise<FoundPage>;
@@ -45,8 +49,13 @@ export interface Dialect {
   position(text: string, part: string): string;
   /** The last characters of the first text, as many as the second has. */
   ending(text: string, part: string): string;
+  /** Of two values. */
+  least(first: string, second: string): string;
+  greatest(first: string, second: string): string;
   /** Behind a SELECT whose rows will be changed. */
   readonly forUpdate: string;
+  /** Behind a SELECT whose rows must stay as they are until the end. */
+  readonly forShare: string;
   /** Lets one transaction at a time pass for each value. Undefined where there is only one writer. */
   readonly lock: string | undefined;
   /** The tables of the word index from which an entry has to be taken. Triggers keep the others in step. */
@@ -58,17 +67,17 @@ export interface Dialect {
   planLine(row: Row): string;
 }
 
-export function* ask<Result>(step: (engine: Engine) => MaybePromise<Result>): Work<Result> {
+export function* ask<Result, On = Engine>(step: (engine: On) => MaybePromise<Result>): Work<Result, On> {
   // The runner gives back what the step returned; a generator's type cannot say so.
   return (yield step) as Result;
 }
 
-export function* query(sql: string, ...values: (SqlValue | ListValue)[]): Work<Row[]> {
-  return yield* ask((engine) => engine.query(sql, values));
+export function* query(sql: string, ...values: (SqlValue | ListValue)[]): Work<Row[], Queries> {
+  return yield* ask((engine: Queries) => engine.query(sql, values));
 }
 
 /** For an engine whose steps return at once. */
-export function runNow<Result>(work: Work<Result>, engine: Engine): Result {
+export function runNow<Result, On>(work: Work<Result, On>, engine: On): Result {
   for (let next = work.next(); ; ) {
     if (next.done) return next.value;
     next = work.next(next.value(engine));
@@ -76,7 +85,7 @@ export function runNow<Result>(work: Work<Result>, engine: Engine): Result {
 }
 
 /** An error of a step ends the work: a transaction in which one has failed cannot go on. */
-export async function runInTurn<Result>(work: Work<Result>, engine: Engine): Promise<Result> {
+export async function runInTurn<Result, On>(work: Work<Result, On>, engine: On): Promise<Result> {
   for (let next = work.next(); ; ) {
     if (next.done) return next.value;
     next = work.next(await next.value(engine));

@@ -1,18 +1,24 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
-import type {
-  EntryUpdate,
-  Metadata,
-  NewEntry,
-  StoreOutcome,
-  StoreRequest,
-  UpdateOutcome,
-  UpdateRequest,
+import {
+  type ContentType,
+  type EntryUpdate,
+  keptDays,
+  type Metadata,
+  type NewEntry,
+  type StoreOutcome,
+  type StoreRequest,
+  type UpdateOutcome,
+  type UpdateRequest,
 } from '../entries.ts';
 import { storable } from '../notes.ts';
+import { keepVersion } from './entry-history.ts';
 import { createEntryParts } from './entry-parts.ts';
 import { lock, once } from './idempotency.ts';
+import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
+import { daysBefore } from './remove-entries.ts';
+import { createThreadCounts } from './thread-counts.ts';
 import { type Dialect, numberOf, optionalTextOf, query, type Row, textOf, type Work } from './work.ts';
 
 export interface EntryWrites {
@@ -23,39 +29,48 @@ export interface EntryWrites {
 export function createEntryWrites(dialect: Dialect): EntryWrites {
   const entries = `${dialect.schema}context_entries`;
   const parts = createEntryParts(dialect);
+  const counts = createThreadCounts(dialect);
 
   return {
     store: ({ entries: fresh, idempotency }, now) =>
       once(idempotency, now, dialect, function* () {
+        const index = yield* fieldIndex(fresh.some(({ metadata }) => metadata !== undefined));
         const outcomes: StoreOutcome[] = [];
-        for (const entry of fresh) outcomes.push(yield* storeOne(entry, now));
+        for (const entry of fresh) outcomes.push(yield* storeOne(entry, index, now));
         return outcomes;
       }),
     update: ({ updates, allOrNothing, idempotency }, now) =>
       once(idempotency, now, dialect, function* () {
+        const index = yield* fieldIndex(updates.some(({ metadata, metadataPatch }) => metadata ?? metadataPatch));
         const outcomes: UpdateOutcome[] = [];
         for (const update of updates) {
-          const outcome = yield* updateOne(update, now);
+          const outcome = yield* updateOne(update, index, now);
           if (!outcome.found && allOrNothing) throw notFound(update.id);
           outcomes.push(outcome);
         }
+        yield* query(`DELETE FROM ${dialect.schema}context_versions WHERE replaced_at < ?`, daysBefore(now, keptDays));
         return outcomes;
       }),
   };
 
-  function* storeOne(entry: NewEntry, now: string): Work<StoreOutcome> {
+  /** The fields that the index holds. Shared with other writers, and not to be changed while one of them writes. */
+  function* fieldIndex(isNeeded: boolean): Work<FieldIndex> {
+    return createFieldIndex(isNeeded ? yield* readFieldNames('share', dialect) : []);
+  }
+
+  function* storeOne(entry: NewEntry, index: FieldIndex, now: string): Work<StoreOutcome> {
     const threadId = storable(entry.threadId);
     const text = storable(entry.text);
     yield* lock(`thread ${threadId}`, dialect);
     // What comes from elsewhere with its own time is a record of the past, in which nothing repeats.
     const last = entry.createdAt === undefined ? yield* repeatedEntry(threadId, entry.source, text) : undefined;
     if (last === undefined) {
-      const id = yield* insert(entry, threadId, text, now);
+      const id = yield* insert(entry, threadId, text, index, now);
       return { id, threadId, repeated: false, summaryKept: false };
     }
     const id = numberOf(last, 'key');
     const kept = optionalTextOf(last, 'summary');
-    yield* repeat(entry, last, now);
+    yield* repeat(entry, last, index, now);
     return { id, threadId, repeated: true, summaryKept: kept !== undefined };
   }
 
@@ -76,38 +91,46 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
     return answer === undefined ? last : undefined;
   }
 
-  function* insert(entry: NewEntry, threadId: string, text: string, now: string): Work<number> {
+  function* insert(entry: NewEntry, threadId: string, text: string, index: FieldIndex, now: string): Work<number> {
     const metadata = presentMetadata(entry.metadata);
+    const type = contentType(entry.images.length);
+    const createdAt = entry.createdAt ?? now;
     const [row = {}] = yield* query(
       `INSERT INTO ${entries} (thread_id, source, content_type, text_content, text_hash, metadata, summary, created_at,
          updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-      ...[threadId, entry.source, contentType(entry.images.length), text, hashOf(text)],
-      ...[jsonOf(metadata), entry.summary ?? null, entry.createdAt ?? now, entry.updatedAt ?? entry.createdAt ?? now],
+      ...[threadId, entry.source, type, text, hashOf(text)],
+      ...[jsonOf(metadata), entry.summary ?? null, createdAt, entry.updatedAt ?? createdAt],
     );
     const id = numberOf(row, 'key');
-    yield* parts.writeWords(id, text);
-    if (metadata !== undefined) yield* parts.writeFields(id, metadata);
-    if (entry.tags.length > 0) yield* parts.writeTags(id, entry.tags);
+    yield* counts.add({ id, threadId, source: entry.source, type, createdAt });
+    yield* parts.addWords(id, text);
+    yield* parts.addTags(id, entry.tags);
+    if (metadata !== undefined) yield* parts.addFields([{ entry: id, metadata }], index);
+    if (entry.summaryWanted) yield* parts.wantSummary(id);
     if (entry.images.length > 0) yield* parts.writeImages(id, entry.images);
     return id;
   }
 
   /** Whatever the new write brings is kept; what it leaves out stays as it was. */
-  function* repeat(entry: NewEntry, last: Row, now: string): Work<void> {
+  function* repeat(entry: NewEntry, last: Row, index: FieldIndex, now: string): Work<void> {
     const id = numberOf(last, 'key');
     const metadata = presentMetadata(entry.metadata);
-    const type = entry.images.length > 0 ? 'multimodal' : textOf(last, 'content_type');
+    const before = textOf(last, 'content_type');
+    const type = entry.images.length > 0 ? 'multimodal' : before;
+    yield* keepVersion(last, { text: false, images: entry.images.length > 0 }, now, dialect);
+    if (type !== before) yield* counts.retype(textOf(last, 'thread_id'), 'multimodal');
     yield* query(
-      `UPDATE ${entries} SET metadata = coalesce(?, metadata), summary = coalesce(summary, ?), content_type = ?,
+      `UPDATE ${entries} SET metadata = coalesce(?, metadata), content_type = ?,
          updated_at = ? WHERE key = ?`,
-      ...[jsonOf(metadata), entry.summary ?? null, type, now, id],
+      ...[jsonOf(metadata), type, now, id],
     );
-    if (metadata !== undefined) yield* parts.writeFields(id, metadata);
+    if (metadata !== undefined) yield* parts.writeFields(id, metadata, index);
     if (entry.tags.length > 0) yield* parts.writeTags(id, entry.tags);
     if (entry.images.length > 0) yield* parts.writeImages(id, entry.images);
+    if (entry.summaryWanted && optionalTextOf(last, 'summary') === undefined) yield* parts.wantSummary(id);
   }
 
-  function* updateOne(update: EntryUpdate, now: string): Work<UpdateOutcome> {
+  function* updateOne(update: EntryUpdate, index: FieldIndex, now: string): Work<UpdateOutcome> {
     const { id } = update;
     const [row] = yield* query(
       `SELECT * FROM ${entries} WHERE key = ? AND deleted_at IS NULL ${dialect.forUpdate}`,
@@ -115,26 +138,31 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
     );
     if (row === undefined) return { id, found: false };
     const metadata = newMetadata(update, row);
-    if (update.text !== undefined) yield* writeText(id, storable(update.text), update.summary ?? null);
+    yield* keepVersion(row, { text: update.text !== undefined, images: update.images !== undefined }, now, dialect);
+    if (update.text !== undefined) yield* writeText(id, storable(update.text), update.summaryWanted === true);
     if (metadata !== undefined) {
       const present = presentMetadata(metadata);
       yield* query(`UPDATE ${entries} SET metadata = ? WHERE key = ?`, jsonOf(present), id);
-      yield* parts.writeFields(id, present);
+      yield* parts.writeFields(id, present, index);
     }
     if (update.tags !== undefined) yield* parts.writeTags(id, update.tags);
-    const before = textOf(row, 'content_type');
+    // The schema allows no others.
+    const before = textOf(row, 'content_type') as ContentType;
     const type = update.images === undefined ? before : contentType(update.images.length);
     if (update.images !== undefined) yield* parts.writeImages(id, update.images);
+    if (type !== before) yield* counts.retype(textOf(row, 'thread_id'), type);
     yield* query(`UPDATE ${entries} SET content_type = ?, updated_at = ? WHERE key = ?`, type, now, id);
     const hadSummary = optionalTextOf(row, 'summary') !== undefined;
     return { id, found: true, hadSummary, contentTypeChanged: type !== before };
   }
 
-  function* writeText(id: number, text: string, summary: string | null): Work<void> {
+  /** The summary goes with the text that it was made of. */
+  function* writeText(id: number, text: string, summaryWanted: boolean): Work<void> {
     yield* query(
-      `UPDATE ${entries} SET text_content = ?, text_hash = ?, summary = ? WHERE key = ?`,
-      ...[text, hashOf(text), summary, id],
+      `UPDATE ${entries} SET text_content = ?, text_hash = ?, summary = NULL WHERE key = ?`,
+      ...[text, hashOf(text), id],
     );
+    yield* summaryWanted ? parts.wantSummary(id) : parts.dropSummary(id);
     yield* parts.writeWords(id, text);
   }
 }
@@ -158,7 +186,7 @@ function jsonOf(metadata: Metadata | undefined): string | null {
   return metadata === undefined ? null : JSON.stringify(metadata);
 }
 
-function contentType(images: number): 'text' | 'multimodal' {
+function contentType(images: number): ContentType {
   return images > 0 ? 'multimodal' : 'text';
 }
 

@@ -39,14 +39,17 @@ export function createEntryStore(connections: Connections, now: () => Date): Ent
   });
 }
 
-const postgresDialect: Dialect = {
+export const postgresDialect: Dialect = {
   schema: 'carrel.',
   integers: 'SELECT unnest(?::bigint[])',
   numbers: 'SELECT unnest(?::float8[])',
   texts: 'SELECT unnest(?::text[])',
   position: (text, part) => `strpos(${text}, ${part})`,
   ending: (text, part) => `right(${text}, length(${part}))`,
+  least: (first, second) => `least(${first}, ${second})`,
+  greatest: (first, second) => `greatest(${first}, ${second})`,
   forUpdate: 'FOR UPDATE',
+  forShare: 'FOR SHARE',
   lock: 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))',
   weighs: false,
   wordTables: ['entry_terms', 'entry_words'],
@@ -71,7 +74,7 @@ function createEngine(statements: Statements, words: WordIndex): Engine {
 }
 
 /** Our statements hold no question mark besides those for values. */
-function numbered(sql: string): string {
+export function numbered(sql: string): string {
   let count = 0;
   return sql.replaceAll('?', () => {
     count += 1;
@@ -79,7 +82,7 @@ function numbered(sql: string): string {
   });
 }
 
-function bound(value: SqlValue | ListValue): unknown {
+export function bound(value: SqlValue | ListValue): unknown {
   if (typeof value !== 'object' || value === null) return value;
   // A view of bytes would be sent as a list of numbers.
   return 'list' in value ? value.list : Buffer.from(value);

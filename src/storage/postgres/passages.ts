@@ -25,6 +25,8 @@ export interface PassageWriter {
   replace(statements: Statements, documents: readonly PassageDocument[]): Promise<void>;
   /** The number of passages that are gone. */
   remove(statements: Statements, parents: readonly string[]): Promise<number>;
+  /** Puts these labels on all passages of the documents, in the place of those they had. */
+  relabel(statements: Statements, parents: readonly string[], labels: readonly string[]): Promise<void>;
 }
 
 export function createPassageWriter(corpus: Corpus, words = createPassageWords(corpus)): PassageWriter {
@@ -41,6 +43,12 @@ export function createPassageWriter(corpus: Corpus, words = createPassageWords(c
       }
     },
     remove,
+    async relabel(statements, parents, labels) {
+      await statements.query(`UPDATE ${passages} SET labels = $1 WHERE parent = ANY ($2)`, [
+        [...new Set(labels.map(storable))],
+        parents.map(storable),
+      ]);
+    },
   };
 
   async function insert(statements: Statements, fresh: readonly CleanPassage[]): Promise<void> {
@@ -93,10 +101,10 @@ export function createPassageStore(connections: Connections, corpus: Corpus): Pa
       }, options),
     search: ({ query, filter, ...page }, options) =>
       connections.read(async (statements) => {
-        const { found, total } = await words.find(statements, query, ownerFilter(filter ?? {}), page);
+        const { found, total, scoreMax } = await words.find(statements, query, ownerFilter(filter ?? {}), page);
         const keys = found.map(({ key }) => key);
         const rows = await rowsByKey(statements, 'key, id, parent, position', keys);
-        return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+        return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
       }, options),
   };
 

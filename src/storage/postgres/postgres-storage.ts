@@ -1,10 +1,13 @@
+import { documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
 import { checkContent } from './check-content.ts';
 import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
+import { createDocumentRunner } from './documents.ts';
 import { createEntryStore } from './entries.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { createNoteStore } from './notes.ts';
-import { createPassageStore, matchingPassages } from './passages.ts';
+import { createOriginals } from './originals.ts';
+import { createPassageStore, createPassageWriter, matchingPassages } from './passages.ts';
 import { createVectorRows } from './vectors.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
@@ -17,6 +20,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     throw error;
   }
   const now = deps.now ?? (() => new Date());
+  const documents = createDocumentRunner(connections, createPassageWriter('kb'), now);
   const entries = createEntryStore(connections, now);
   return {
     backend: 'postgres',
@@ -27,6 +31,11 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
       kb: createPassageStore(connections, 'kb'),
       notes: createPassageStore(connections, 'notes'),
     },
+    documents: documentStoreOf(documents),
+    ingestion: ingestionStoreOf(documents),
+    originals: createOriginals(connections, async (hashes) =>
+      hashes.length === 0 ? 0 : documents.write('releaseOriginals', { hashes }),
+    ),
     vectors: {
       context: { ...createVectorRows(connections, 'context'), matching: entries.matching },
       kb: {

@@ -6,7 +6,7 @@ import {
   type IndexStatistics,
   leafWeight,
 } from '../../words/bm25.ts';
-import { termText } from '../../words/term-text.ts';
+import { documentTermsOf } from '../../words/document-terms.ts';
 import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import {
   type CandidatePlan,
@@ -53,8 +53,8 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
   const cache = createCountCache();
   return {
     async write(statements, documents) {
-      const rows = documents.map(({ key, title, heading, body }) => {
-        const [t, h, b] = [termText(title), termText(heading), termText(body)];
+      const rows = documents.map(({ key, ...texts }) => {
+        const { title: t, heading: h, body: b } = documentTermsOf(texts);
         return {
           key,
           streams: [t.main, t.extra, h.main, h.extra, b.main, b.extra],

@@ -7,6 +7,8 @@ import { isBusy } from './sqlite-errors.ts';
 
 export interface DatabaseConfig {
   readonly path: string;
+  /** Where the bytes of documents are, for a thread that is asked for them. */
+  readonly documentsDir?: string;
   readonly role: 'writer' | 'reader';
   /** How long SQLite waits for another connection's lock. */
   readonly busyTimeoutMs: number;

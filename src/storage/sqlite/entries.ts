@@ -27,7 +27,7 @@ export function createEntryTable(database: Database): EntryTable {
   const table = Object.entries(operations).map(([name, operation]) => [
     name,
     (request: never, now: string) => {
-      const run = () => runNow<unknown>(perform(operation, request, now), engine);
+      const run = () => runNow<unknown, Engine>(perform(operation, request, now), engine);
       return isWrite(name) ? database.transaction(run) : run();
     },
   ]);
@@ -43,14 +43,17 @@ function isWrite(name: string): boolean {
   return writeOperations.some((write) => write === name);
 }
 
-const sqliteDialect: Dialect = {
+export const sqliteDialect: Dialect = {
   schema: '',
   integers: 'SELECT value FROM json_each(?)',
   numbers: 'SELECT value FROM json_each(?)',
   texts: 'SELECT value FROM json_each(?)',
   position: (text, part) => `instr(${text}, ${part})`,
   ending: (text, part) => `substr(${text}, -length(${part}))`,
+  least: (first, second) => `min(${first}, ${second})`,
+  greatest: (first, second) => `max(${first}, ${second})`,
   forUpdate: '',
+  forShare: '',
   // The write lock is taken when a transaction begins.
   lock: undefined,
   weighs: true,
@@ -79,6 +82,6 @@ function createEngine(database: Database): Engine {
   };
 }
 
-function bound(value: SqlValue | ListValue): SQLInputValue {
+export function bound(value: SqlValue | ListValue): SQLInputValue {
   return typeof value === 'object' && value !== null && 'list' in value ? JSON.stringify(value.list) : value;
 }

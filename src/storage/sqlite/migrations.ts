@@ -1,3 +1,5 @@
+import { documentSchema } from './document-schema.ts';
+import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
 import { vectorSchema } from './vector-schema.ts';
@@ -34,4 +36,6 @@ export const migrations: readonly string[] = [
   ['context', 'kb', 'notes'].map(passageSchema).join(''),
   entrySchema(),
   vectorSchema(),
+  documentSchema(),
+  entryHistorySchema(),
 ];

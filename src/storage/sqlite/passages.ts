@@ -21,6 +21,8 @@ import { createWordIndex, type KeyFilter } from './word-index.ts';
 export interface PassageTables {
   replace(corpus: Corpus, documents: readonly PassageDocument[]): void;
   remove(corpus: Corpus, parents: readonly string[]): number;
+  /** Puts these labels on all passages of the documents, in the place of those they had. */
+  relabel(corpus: Corpus, parents: readonly string[], labels: readonly string[]): void;
   get(corpus: Corpus, keys: readonly number[]): StoredPassage[];
   between(corpus: Corpus, parent: string, first: number, last: number): StoredPassage[];
   search(corpus: Corpus, request: PassageSearch): PassagePage;
@@ -41,6 +43,7 @@ export function createPassageTables(database: Database): PassageTables {
   return {
     replace: (corpus, documents) => table(corpus).replace(documents),
     remove: (corpus, parents) => table(corpus).remove(parents),
+    relabel: (corpus, parents, labels) => table(corpus).relabel(parents, labels),
     get: (corpus, keys) => table(corpus).get(keys),
     between: (corpus, parent, first, last) => table(corpus).between(parent, first, last),
     search: (corpus, request) => table(corpus).search(request),
@@ -69,6 +72,19 @@ function createPassageTable(database: Database, corpus: Corpus) {
     remove(parents: readonly string[]): number {
       return database.transaction(() => parents.reduce((sum, parent) => sum + removeParent(parent), 0));
     },
+    relabel(parents: readonly string[], fresh: readonly string[]): void {
+      const own = JSON.stringify([...new Set(fresh.map(storable))]);
+      const among = `${passages} WHERE parent IN (SELECT value FROM json_each(?))`;
+      const of = JSON.stringify(parents.map(storable));
+      database.transaction(() => {
+        database.run(`DELETE FROM ${labels} WHERE key IN (SELECT key FROM ${among})`, of);
+        database.run(
+          `INSERT INTO ${labels} (label, key) SELECT l.value, p.key FROM json_each(?) l CROSS JOIN (SELECT key FROM ${among}) p`,
+          ...[own, of],
+        );
+        database.run(`UPDATE ${passages} SET labels = ? WHERE parent IN (SELECT value FROM json_each(?))`, own, of);
+      });
+    },
     get(keys: readonly number[]): StoredPassage[] {
       const rows = rowsByKey('*', keys);
       return keys.flatMap((key) => passageOf(rows.get(key)));
@@ -82,12 +98,12 @@ function createPassageTable(database: Database, corpus: Corpus) {
         .flatMap(passageOf);
     },
     search({ query, filter, ...page }: PassageSearch): PassagePage {
-      const { found, total } = words.find(query, keyFilter(filter ?? {}), page);
+      const { found, total, scoreMax } = words.find(query, keyFilter(filter ?? {}), page);
       const rows = rowsByKey(
         'key, id, parent, position',
         found.map(({ key }) => key),
       );
-      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total };
+      return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
     },
     matching(filter: PassageFilter): Float64Array {
       const { sql = `SELECT key FROM ${passages}`, values } = keyFilter(filter);

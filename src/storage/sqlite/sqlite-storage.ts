@@ -1,20 +1,28 @@
+import { dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
+import { type DocumentRunner, documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { newNote } from '../notes.ts';
 import type { Corpus, PassageStore } from '../passages.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
 import type { VectorCorpus, VectorStore } from '../vectors.ts';
 import type { DatabaseConfig } from './database.ts';
+import { createOriginalFiles } from './original-files.ts';
 import { createReaderPool } from './reader-pool.ts';
 import { createSqliteThread } from './sqlite-thread.ts';
 
 export interface SqliteStorageConfig {
   /** Of the database file. It and its folder are made when they are missing. */
   readonly path: string;
+  /** Where the bytes of documents are; `documents` beside the database, unless told. */
+  readonly documentsDir?: string;
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   readonly readersMax?: number;
 }
+
+/** Files that are looked at in one transaction, so that other writes need not wait for all of them. */
+const sweptAtOnce = 500;
 
 /**
  * Opens the database in a file, or makes it. One thread writes, others read; several processes may do so with the same
@@ -22,8 +30,10 @@ export interface SqliteStorageConfig {
  */
 export async function createSqliteStorage(config: SqliteStorageConfig, deps: StorageDeps = {}): Promise<Storage> {
   const now = deps.now ?? (() => new Date());
+  const documentsDir = config.documentsDir ?? join(dirname(config.path), 'documents');
   const connection = (role: DatabaseConfig['role']): DatabaseConfig => ({
     path: config.path,
+    documentsDir,
     role,
     busyTimeoutMs: config.busyTimeoutMs ?? 5000,
   });
@@ -71,6 +81,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     read: (name, request, options) => readers.call('entries', name, [request, ''] as never, options) as never,
   });
 
+  const documents: DocumentRunner = {
+    // The operations are typed by their names; a call to a thread cannot carry that through.
+    write: (name, request) => write('documents', name, [request, now().toISOString()] as never) as never,
+    read: (name, request, options) => readers.call('documents', name, [request, ''] as never, options) as never,
+  };
+  const files = createOriginalFiles(documentsDir);
+  const release = async (hashes: readonly string[]): Promise<number> =>
+    hashes.length === 0 ? 0 : documents.write('releaseOriginals', { hashes });
+
   return {
     backend: 'sqlite',
     notes: {
@@ -85,6 +104,22 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
       kb: {
         ...vectors('kb'),
         matching: (filter, options) => readers.call('passages', 'matching', ['kb', filter], options),
+      },
+    },
+    documents: documentStoreOf(documents),
+    ingestion: ingestionStoreOf(documents),
+    originals: {
+      stage: files.stage,
+      discard: files.discard,
+      open: files.open,
+      release,
+      async sweep() {
+        const hashes = files.list();
+        let released = 0;
+        for (let first = 0; first < hashes.length; first += sweptAtOnce) {
+          released += await release(hashes.slice(first, first + sweptAtOnce));
+        }
+        return released;
       },
     },
     describe: () => readers.call('upkeep', 'describe', []),

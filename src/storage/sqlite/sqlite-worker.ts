@@ -26,7 +26,7 @@ function start(): void {
   }
   try {
     if (config.role === 'writer') migrate(database);
-    serve(database, createStores(database));
+    serve(database, createStores(database, config.documentsDir));
     send({ kind: 'ready' });
   } catch (error) {
     database.close();

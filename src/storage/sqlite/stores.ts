@@ -1,6 +1,7 @@
 import { corpora } from '../passages.ts';
 import type { StorageDescription } from '../storage.ts';
 import { type Database, numberOf, textOf } from './database.ts';
+import { createDocumentTable, type DocumentTable } from './documents.ts';
 import { createEntryTable, type EntryTable } from './entries.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
@@ -12,6 +13,7 @@ export interface SqliteStores {
   readonly notes: NoteTable;
   readonly entries: EntryTable;
   readonly passages: PassageTables;
+  readonly documents: DocumentTable;
   readonly vectors: VectorTables;
   readonly upkeep: Upkeep;
 }
@@ -21,11 +23,13 @@ export interface Upkeep {
   check(): string[];
 }
 
-export function createStores(database: Database): SqliteStores {
+export function createStores(database: Database, documentsDir = ''): SqliteStores {
+  const passages = createPassageTables(database);
   return {
     notes: createNoteTable(database),
     entries: createEntryTable(database),
-    passages: createPassageTables(database),
+    passages,
+    documents: createDocumentTable(database, passages, documentsDir),
     vectors: createVectorTables(database),
     upkeep: createUpkeep(database),
   };

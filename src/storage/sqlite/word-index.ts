@@ -7,7 +7,7 @@ import {
   type IndexStatistics,
   leafWeight,
 } from '../../words/bm25.ts';
-import { termText } from '../../words/term-text.ts';
+import { documentTermsOf } from '../../words/document-terms.ts';
 import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import {
   type CandidatePlan,
@@ -47,9 +47,7 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
   const cache = createCountCache();
   return {
     write(key, texts) {
-      const title = termText(texts.title);
-      const heading = termText(texts.heading);
-      const body = termText(texts.body);
+      const { title, heading, body } = documentTermsOf(texts);
       database.run(
         `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         key,

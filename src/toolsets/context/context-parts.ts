@@ -1,6 +1,7 @@
 import type { Meaning } from '../../search/meaning/meaning.ts';
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
 import type { Entry, EntryStore } from '../../storage/entries.ts';
+import type { EntrySummaries } from './entry-summaries.ts';
 import type { WriteSettings } from './write-input.ts';
 
 export type EntryMeaning = Meaning<EntryFilter>;
@@ -10,6 +11,8 @@ export interface ContextParts {
   readonly entries: EntryStore;
   /** Undefined where search by meaning is switched off. */
   readonly meaning: EntryMeaning | undefined;
+  /** Undefined where none are made. */
+  readonly summaries: EntrySummaries | undefined;
   readonly backend: 'sqlite' | 'postgresql';
   readonly writes: WriteSettings;
   /** Characters of an entry that a search shows. */
@@ -23,9 +26,9 @@ export interface ContextParts {
 export async function loadEntries(
   entries: EntryStore,
   ids: readonly number[],
-  images: boolean,
+  { images, asOf }: { images: boolean; asOf?: string | undefined },
   signal: AbortSignal,
 ): Promise<Entry[]> {
-  const found = new Map((await entries.get({ ids, images }, { signal })).map((entry) => [entry.id, entry]));
+  const found = new Map((await entries.get({ ids, images, asOf }, { signal })).map((entry) => [entry.id, entry]));
   return ids.flatMap((id) => found.get(id) ?? []);
 }

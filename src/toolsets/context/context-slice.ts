@@ -1,4 +1,16 @@
-import { choice, defineSlice, integer, type SliceValues } from '../../config/field.ts';
+import {
+  ConfigFault,
+  choice,
+  defineSlice,
+  type Field,
+  integer,
+  list,
+  optionalText,
+  type SliceValues,
+  toggle,
+} from '../../config/field.ts';
+import { fieldTypes, parseIndexedField } from '../../storage/entries/indexed-fields.ts';
+import { indexModes } from '../../storage/entries.ts';
 
 const automatic = ['auto', 'true', 'false'] as const;
 
@@ -28,7 +40,65 @@ export const contextSlice = defineSlice('context', 'Context store', {
   summaries: choice(automatic, {
     default: 'auto',
     env: ['ENABLE_SUMMARY_GENERATION'],
-    description: 'Whether long entries get a summary, made of their own best sentences. auto: yes.',
+    description: 'Whether long entries get a summary, made after the answer. auto: yes.',
+  }),
+  summaryProvider: choice(['extractive', 'ollama', 'openai'], {
+    default: 'extractive',
+    env: ['SUMMARY_PROVIDER'],
+    description:
+      'What makes summaries: the best sentences of the text itself, or a model on the Ollama or OpenAI-compatible server (OLLAMA_HOST; OPENAI_API_BASE, OPENAI_API_KEY).',
+  }),
+  summaryModel: optionalText({
+    env: ['SUMMARY_MODEL'],
+    description: 'The name of the model on the server. Unless given, qwen3:0.6b or gpt-4o-mini.',
+  }),
+  summaryTimeoutSeconds: integer({
+    default: 240,
+    min: 1,
+    max: 600,
+    env: ['SUMMARY_TIMEOUT_S'],
+    description: 'How long one request for a summary may take, in seconds.',
+  }),
+  summaryAttempts: integer({
+    default: 5,
+    min: 1,
+    max: 10,
+    env: ['SUMMARY_RETRY_MAX_ATTEMPTS'],
+    description: 'Requests for a summary in a row before the server is left alone for a while.',
+  }),
+  summaryBackOffSeconds: integer({
+    default: 3,
+    min: 0,
+    max: 30,
+    env: ['SUMMARY_RETRY_BASE_DELAY_S'],
+    description: 'The pause before the second request, in seconds; each further one is twice as long, up to ten.',
+  }),
+  summaryConcurrency: integer({
+    default: 2,
+    min: 1,
+    max: 20,
+    env: ['SUMMARY_MAX_CONCURRENT'],
+    description: 'Requests for summaries at the same time.',
+  }),
+  summaryPrompt: optionalText({
+    env: ['SUMMARY_PROMPT'],
+    description: 'Instructions for the model, instead of our own. That the text is data is said in any case.',
+  }),
+  summaryContextTokens: integer({
+    default: 32_768,
+    min: 1024,
+    max: 1_048_576,
+    env: ['SUMMARY_OLLAMA_NUM_CTX'],
+    description: 'Tokens that the model can read.',
+  }),
+  summaryCutsLongTexts: toggle({
+    default: false,
+    env: ['SUMMARY_OLLAMA_TRUNCATE'],
+    description: 'Whether a text that is longer than that is cut. If not, its own sentences make its summary.',
+  }),
+  summaryReasoningEffort: optionalText({
+    env: ['SUMMARY_OPENAI_REASONING_EFFORT'],
+    description: 'How much an OpenAI model that reasons shall do so (low, medium, high). Leave it out for others.',
   }),
   summaryMinChars: integer({
     default: 500,
@@ -42,7 +112,45 @@ export const contextSlice = defineSlice('context', 'Context store', {
     min: 50,
     max: 16_384,
     env: ['SUMMARY_MAX_TOKENS'],
-    description: 'The length of a summary at most. The usual one has five sentences.',
+    description: 'The length of a summary at most.',
+  }),
+  indexedFields: fieldNames({
+    default: ['status', 'agent_name', 'task_name', 'project', 'report_type', 'references:object', 'technologies:array'],
+    env: ['METADATA_INDEXED_FIELDS'],
+    description:
+      'The fields of metadata that are indexed: name or name:type, dots lead into objects, an array with its members, an object with everything in it, * for all. Filters on other fields read the metadata.',
+  }),
+  indexSyncMode: choice(indexModes, {
+    default: 'additive',
+    env: ['METADATA_INDEX_SYNC_MODE'],
+    description:
+      'Where the database has other fields indexed: strict does not start, warn writes it to the log, auto makes the index anew, additive only adds to it.',
+  }),
+  chunking: toggle({
+    default: true,
+    env: ['ENABLE_CHUNKING'],
+    description: 'Whether long texts are embedded in parts, each found by itself.',
+  }),
+  chunkChars: integer({
+    default: 400,
+    min: 100,
+    max: 10_000,
+    env: ['CHUNK_SIZE'],
+    description:
+      'About how many characters such a part has. It is cut between sentences. Holds for texts that are embedded from now on.',
+  }),
+  chunkOverlapChars: integer({
+    default: 0,
+    min: 0,
+    max: 500,
+    env: ['CHUNK_OVERLAP'],
+    description:
+      'Accepted without effect: parts do not overlap, because the vector of each holds a share of the whole text.',
+  }),
+  chunkAggregation: choice(['max'], {
+    default: 'max',
+    env: ['CHUNK_AGGREGATION'],
+    description: 'An entry is as near as its nearest part. There is no other way.',
   }),
   truncationChars: integer({
     default: 300,
@@ -75,3 +183,19 @@ export const contextSlice = defineSlice('context', 'Context store', {
 });
 
 export type ContextConfig = SliceValues<typeof contextSlice>;
+
+/** Names of fields, each as indexed-fields reads it. */
+function fieldNames(options: Parameters<typeof list>[0]): Field<readonly string[]> {
+  const names = list(options);
+  return {
+    ...names,
+    read(raw) {
+      const given = names.read(raw);
+      const wrong = given.find((name) => parseIndexedField(name) === undefined);
+      if (wrong === undefined) return given;
+      throw new ConfigFault(
+        `must be *, names of fields, or names with one of the types ${fieldTypes.join(', ')} behind a colon`,
+      );
+    },
+  };
+}

@@ -18,10 +18,17 @@ export function parseDateRange(start: string | undefined, end: string | undefine
   };
 }
 
+/** A moment of the past: a date alone means its end. */
+export function parseMoment(parameter: 'as_of', text: string): string {
+  return new Date(parseDate(parameter, text, Math.floor)).toISOString();
+}
+
+type Parameter = 'start_date' | 'end_date' | 'as_of';
+
 const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /** Milliseconds; finer fractions are rounded into the range. */
-function parseDate(parameter: 'start_date' | 'end_date', text: string, round: (ms: number) => number): number {
+function parseDate(parameter: Parameter, text: string, round: (ms: number) => number): number {
   const match = pattern.exec(text.trim());
   if (match === null) throw badDate(parameter, text);
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
@@ -29,7 +36,7 @@ function parseDate(parameter: 'start_date' | 'end_date', text: string, round: (m
   const midnight = Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
   // Date.parse takes the 30th of February for the 2nd of March.
   if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) throw badDate(parameter, text);
-  if (isDay) return parameter === 'end_date' ? midnight + 86_399_999 : midnight;
+  if (isDay) return parameter === 'start_date' ? midnight : midnight + 86_399_999;
   const clock = [Number(hour), Number(minute), Number(second ?? 0)] as const;
   if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) throw badDate(parameter, text);
   const fractionMs = fraction === undefined ? 0 : Number(`0.${fraction}`) * 1000;
@@ -37,7 +44,7 @@ function parseDate(parameter: 'start_date' | 'end_date', text: string, round: (m
   return midnight + ms - zoneMinutes(zone, parameter, text) * 60_000;
 }
 
-function zoneMinutes(zone: string | undefined, parameter: 'start_date' | 'end_date', text: string): number {
+function zoneMinutes(zone: string | undefined, parameter: Parameter, text: string): number {
   if (zone === undefined || zone.toUpperCase() === 'Z') return 0;
   const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
   const [hours, minutes] = [Number(digits.slice(0, 2)), Number(digits.slice(2))];

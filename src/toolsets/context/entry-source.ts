@@ -19,7 +19,7 @@ export function createEntrySource(
       const request = { text, filter: {}, applied: 0, rrfK: parts.rrfK, explain: false, signal };
       const { ranked, warnings } = await searchHybrid(request, settings, parts);
       const top = new Map(ranked.slice(0, limit).map(({ id, scores }) => [id, scores]));
-      const found = await loadEntries(parts.entries, [...top.keys()], false, signal);
+      const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);
       const words = plainQuery(text);
       return {
         hits: found.map((entry) => {

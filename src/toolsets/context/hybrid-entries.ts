@@ -4,6 +4,7 @@ import type { MeaningMatch } from '../../search/meaning/meaning.ts';
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import type { ContextParts } from './context-parts.ts';
+import type { Warned } from './past-warnings.ts';
 import { narrowed, pendingWarning, rankDepth } from './ranked-search.ts';
 import { startStats } from './search-answer.ts';
 import { adaptiveQuery } from './word-modes.ts';
@@ -33,7 +34,7 @@ export interface HybridMatches {
   readonly modes: readonly ('fts' | 'semantic')[];
   readonly ftsCount: number;
   readonly semanticCount: number;
-  readonly warnings: { degraded?: string; warnings?: string[] };
+  readonly warnings: Warned;
   readonly stats: Record<string, unknown>;
 }
 

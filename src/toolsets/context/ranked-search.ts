@@ -1,5 +1,6 @@
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../storage/entries.ts';
+import type { Warned } from './past-warnings.ts';
 
 /**
  * How many entries a search by meaning, or a hybrid one, puts in order, whichever page is asked for: the order of one
@@ -21,7 +22,7 @@ export async function narrowed(
   return { filter: needed, plan };
 }
 
-export function pendingWarning(pending: number): { degraded?: string; warnings?: string[] } {
+export function pendingWarning(pending: number): Warned {
   if (pending === 0) return {};
   return {
     degraded: 'embeddings_pending',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
-import { parseDateRange } from './dates.ts';
+import { parseDateRange, parseMoment } from './dates.ts';
 import { parseMetadataFilters } from './metadata-filters.ts';
 import { normaliseTags } from './tags.ts';
 import { budgetInput } from './token-budget.ts';
@@ -14,6 +14,7 @@ export function searchInput(defaults: { limit: number }) {
     limit: z.int().min(1).default(defaults.limit),
     offset: z.int().min(0).default(0),
     ...filterInput,
+    ...asOfInput,
     include_images: z.boolean().default(false),
     explain_query: z.boolean().default(false),
     ...budgetInput,
@@ -35,6 +36,10 @@ export const filterInput = {
   end_date: z.string().optional(),
 };
 
+export const asOfInput = {
+  as_of: z.string().optional().describe('Entries as they were at this time.'),
+};
+
 export const queryInput = z.string().min(1);
 
 interface FilterArguments {
@@ -46,6 +51,7 @@ interface FilterArguments {
   metadata_filters?: Record<string, unknown>[] | undefined;
   start_date?: string | undefined;
   end_date?: string | undefined;
+  as_of?: string | undefined;
 }
 
 export interface ParsedSearch {
@@ -66,9 +72,14 @@ export function parseFilters(input: FilterArguments): ParsedSearch {
     ...(tags.length > 0 ? { tags } : {}),
     ...(conditions.length > 0 ? { metadata: conditions } : {}),
     ...parseDateRange(input.start_date, input.end_date),
+    ...asOfFilter(input),
   };
   const simple = Object.entries(filter).filter(([name, value]) => name !== 'metadata' && value !== undefined).length;
   return { filter, faults, applied: simple + conditions.length };
+}
+
+export function asOfFilter({ as_of: text }: { as_of?: string | undefined }): { asOf?: string } {
+  return text === undefined ? {} : { asOf: parseMoment('as_of', text) };
 }
 
 export interface Page {

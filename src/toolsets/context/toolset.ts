@@ -1,12 +1,17 @@
 import type { Logger } from '../../base/log.ts';
 import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
 import { createMeaning } from '../../search/meaning/meaning.ts';
+import type { SummaryProvider } from '../../search/summaries/summary-provider.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { ContextParts } from './context-parts.ts';
 import type { ContextConfig } from './context-slice.ts';
 import { createEntryResources } from './entry-resources.ts';
 import { createEntrySource } from './entry-source.ts';
+import { createEntrySummaries } from './entry-summaries.ts';
+import { indexConfiguredFields } from './index-fields.ts';
+import { meterEntries } from './metered-entries.ts';
+import { extractiveSummaries, type ModelServers, summaryProviderOf } from './summary-settings.ts';
 import { createDeleteContextTool } from './tools/delete-context.ts';
 import { createDeleteContextBatchTool } from './tools/delete-context-batch.ts';
 import { createFtsSearchContextTool } from './tools/fts-search-context.ts';
@@ -29,6 +34,8 @@ export interface ContextDeps {
   storage: Storage;
   /** Undefined where there are no embeddings. */
   embeddings: EmbeddingProvider | undefined;
+  /** Unless given, the best sentences of a text are its summary. */
+  summaryProvider?: SummaryProvider | undefined;
   log: Logger;
   /** Gives back what was lent. */
   close?: () => Promise<void>;
@@ -36,35 +43,54 @@ export interface ContextDeps {
 
 const backlogDelayMs = 1_000;
 
+/** The same with what the settings ask of the database and of servers. */
+export async function openContextToolset(
+  config: ContextConfig,
+  { servers, ...deps }: ContextDeps & { servers: ModelServers },
+): Promise<Toolset> {
+  await indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
+  return createContextToolset(config, { ...deps, summaryProvider: summaryProviderOf(config, servers) });
+}
+
 /** An agent's memory: seed 002. */
 export function createContextToolset(config: ContextConfig, deps: ContextDeps): Toolset {
   const { storage, embeddings, log } = deps;
-  const { entries } = storage;
+  const { entries, metrics } = meterEntries(storage.entries);
   const usesMeaning = config.semanticSearch !== 'false' && embeddings !== undefined;
   const meaning = usesMeaning
     ? createMeaning({ vectors: storage.vectors.context, provider: embeddings, log })
     : undefined;
   const words = config.fullTextSearch !== 'false';
+  const local = extractiveSummaries(config);
+  const summaries =
+    config.summaries === 'false'
+      ? undefined
+      : createEntrySummaries(
+          { charsMin: config.summaryMinChars },
+          { entries, provider: deps.summaryProvider ?? local, local, log },
+        );
   const parts: ContextParts = {
     entries,
     meaning,
+    summaries,
     backend: storage.backend === 'sqlite' ? 'sqlite' : 'postgresql',
     writes: {
       imageMaxMb: config.imageMaxMb,
       imagesMaxMb: config.imagesMaxMb,
-      summary:
-        config.summaries === 'false'
-          ? undefined
-          : { charsMin: config.summaryMinChars, tokensMax: config.summaryMaxTokens },
+      summaryCharsMin: summaries?.charsMin,
     },
     truncationChars: config.truncationChars,
     rrfK: config.rrfK,
     reranks: config.reranking !== 'false',
   };
-  const statistics = { words, summaryCharsMin: config.summaryMinChars };
+  const chunkChars = config.chunking ? config.chunkChars : undefined;
+  const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
-  // What an earlier process left to embed waits until this one has started: reading it needs a thread of its own.
-  const backlog = setTimeout(() => meaning?.wake(), backlogDelayMs).unref();
+  // What an earlier process left to do waits until this one has started: reading it needs a thread of its own.
+  const backlog = setTimeout(() => {
+    meaning?.wake();
+    summaries?.wake();
+  }, backlogDelayMs).unref();
   return {
     name: 'context',
     tools: [
@@ -74,7 +100,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       createDeleteContextTool(parts),
       createUpdateContextTool(parts),
       createListThreadsTool(parts),
-      createGetStatisticsTool(statistics, { ...parts, describe: () => storage.describe() }),
+      createGetStatisticsTool(statistics, { ...parts, metrics, describe: () => storage.describe() }),
       ...(meaning === undefined ? [] : [createSemanticSearchContextTool(meaning, parts)]),
       ...(words ? [createFtsSearchContextTool(parts)] : []),
       ...(isHybrid ? [createHybridSearchContextTool({ words }, parts)] : []),
@@ -91,7 +117,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
     async close() {
       clearTimeout(backlog);
-      await meaning?.close();
+      await Promise.all([meaning?.close(), summaries?.close()]);
       await deps.close?.();
     },
   };

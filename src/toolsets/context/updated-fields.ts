@@ -10,7 +10,7 @@ export function updatedFields(
   const changes: [name: string, changed: boolean][] = [
     ['text_content', isNewText],
     ['metadata', update.metadata !== undefined],
-    ['summary', isNewText && (typeof update.summary === 'string' || outcome.hadSummary)],
+    ['summary', isNewText && (update.summaryWanted === true || outcome.hadSummary)],
     ['metadata', update.metadataPatch !== undefined],
     ['tags', update.tags !== undefined],
     ['images', update.images !== undefined],

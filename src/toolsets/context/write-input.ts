@@ -3,12 +3,11 @@ import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import type { EntryUpdate, Idempotency, Metadata, NewEntry } from '../../storage/entries.ts';
 import { type ImageLimits, parseImages } from './images.ts';
-import { summarise } from './summarise.ts';
 import { normaliseTags } from './tags.ts';
 
 export interface WriteSettings extends ImageLimits {
-  /** Undefined where no summaries are made. */
-  readonly summary: { readonly charsMin: number; readonly tokensMax: number } | undefined;
+  /** Texts of so many characters get a summary. Undefined where none are made. */
+  readonly summaryCharsMin: number | undefined;
 }
 
 /** A call that is repeated with its key is done once and answered the same. Described in store_context. */
@@ -36,7 +35,8 @@ export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings
     metadata: metadata === undefined || metadata === null ? undefined : parseMetadata('metadata', metadata),
     tags: tags === undefined || tags === null ? [] : parseTags(tags),
     images: images === undefined || images === null ? [] : parseImages(parseList(images, 'images'), settings),
-    summary: summaryOf(body, settings),
+    summary: undefined,
+    summaryWanted: wantsSummary(body, settings),
   };
 }
 
@@ -57,7 +57,7 @@ export function parseUpdate(given: Readonly<Record<string, unknown>>, settings: 
   const body = typeof text === 'string' ? boundedText(text.trim()) : undefined;
   return {
     id,
-    ...(body === undefined ? {} : { text: body, summary: summaryOf(body, settings) ?? null }),
+    ...(body === undefined ? {} : { text: body, summaryWanted: wantsSummary(body, settings) }),
     ...(present(metadata) ? { metadata: parseMetadata('metadata', metadata) } : {}),
     ...(present(patch) ? { metadataPatch: parseMetadata('metadata_patch', patch) } : {}),
     ...(present(tags) ? { tags: parseTags(tags) } : {}),
@@ -77,8 +77,8 @@ export function idempotencyOf(
   return { idempotency: { key, bodyHash } satisfies Idempotency };
 }
 
-function summaryOf(text: string, { summary }: WriteSettings): string | undefined {
-  return summary !== undefined && text.length >= summary.charsMin ? summarise(text, summary) : undefined;
+function wantsSummary(text: string, { summaryCharsMin }: WriteSettings): boolean {
+  return summaryCharsMin !== undefined && text.length >= summaryCharsMin;
 }
 
 function boundedText(text: string): string {

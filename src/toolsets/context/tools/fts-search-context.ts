@@ -3,6 +3,7 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { showFound } from '../entry-shapes.ts';
 import { highlight } from '../highlight.ts';
+import { pastWarnings } from '../past-warnings.ts';
 import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
@@ -16,7 +17,8 @@ export function createFtsSearchContextTool({
   backend,
   truncationChars,
   reranks,
-}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks'>): Tool {
+  summaries,
+}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks' | 'summaries'>): Tool {
   return defineTool({
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
@@ -43,7 +45,9 @@ export function createFtsSearchContextTool({
       }
       const page = await entries.searchWords({ query, filter, limit, offset, explain }, { signal });
       const scores = new Map(page.hits.map(({ id, score }) => [id, score]));
-      const found = await loadEntries(entries, [...scores.keys()], input.include_images, signal);
+      await summaries?.settle();
+      const shape = { images: input.include_images, asOf: filter.asOf };
+      const found = await loadEntries(entries, [...scores.keys()], shape, signal);
       const shown = found.map((entry) => ({
         ...showFound(entry, truncationChars),
         scores: {
@@ -53,7 +57,7 @@ export function createFtsSearchContextTool({
         },
         ...(input.highlight ? { highlighted: highlight(entry.text, query) } : {}),
       }));
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens);
+      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
       return {
         ...head,
         results,
@@ -61,6 +65,7 @@ export function createFtsSearchContextTool({
         ...(explain ? { stats: stats(results.length, page.plan) } : {}),
         ...clamped,
         ...report,
+        ...(await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });

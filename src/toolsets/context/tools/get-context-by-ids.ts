@@ -2,9 +2,11 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { showFull } from '../entry-shapes.ts';
+import { pastWarnings } from '../past-warnings.ts';
+import { asOfFilter, asOfInput } from '../search-input.ts';
 import { budgetInput, fitBudget } from '../token-budget.ts';
 
-export function createGetContextByIdsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextParts, 'entries' | 'summaries'>): Tool {
   return defineTool({
     name: 'get_context_by_ids',
     title: 'Get Context by IDs',
@@ -13,13 +15,17 @@ export function createGetContextByIdsTool({ entries }: Pick<ContextParts, 'entri
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(1000),
       include_images: z.boolean().default(true),
+      ...asOfInput,
       ...budgetInput,
     }),
     output: z.looseObject({ result: z.array(z.unknown()) }),
-    async run({ context_ids: ids, include_images: images, budget_tokens: budget }, { signal }) {
-      const found = await entries.get({ ids: [...new Set(ids)], images }, { signal });
-      const { entries: result, report } = fitBudget(found.map(showFull), budget);
-      return { result, ...report };
+    async run({ context_ids: given, include_images: images, budget_tokens: budget, ...then }, { signal }) {
+      const ids = [...new Set(given)];
+      const { asOf } = asOfFilter(then);
+      await summaries?.settle();
+      const found = await entries.get({ ids, images, asOf }, { signal });
+      const { entries: result, report } = fitBudget(found.map(showFull), budget, then);
+      return { result, ...report, ...(await pastWarnings(entries, { ids, asOf }, 'read', signal)) };
     },
   });
 }

@@ -2,19 +2,23 @@ import * as z from 'zod';
 import type { StorageDescription } from '../../../storage/storage.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
+import type { EntryMetrics } from '../metered-entries.ts';
 
 export interface StatisticsSettings {
   readonly words: boolean;
+  /** Undefined where texts are embedded whole. */
+  readonly chunkChars: number | undefined;
   readonly summaryCharsMin: number;
 }
 
 export function createGetStatisticsTool(
   settings: StatisticsSettings,
-  deps: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'writes' | 'reranks'> & {
+  deps: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'backend' | 'reranks'> & {
+    metrics: EntryMetrics;
     describe(): Promise<StorageDescription>;
   },
 ): Tool {
-  const { entries, meaning, backend } = deps;
+  const { entries, meaning, summaries, backend } = deps;
   return defineTool({
     name: 'get_statistics',
     title: 'Get Statistics',
@@ -40,7 +44,12 @@ export function createGetStatisticsTool(
         top_tags: counts.topTags.map((tag) => ({ ...tag })),
         backend,
         database_size_mb: rounded(storage.bytes / 1024 / 1024),
-        connection_metrics: { backend_type: backend, engine_version: storage.version, schema_version: storage.schema },
+        connection_metrics: {
+          backend_type: backend,
+          engine_version: storage.version,
+          schema_version: storage.schema,
+          ...deps.metrics,
+        },
         semantic_search:
           meaning === undefined
             ? { enabled: false, available: false }
@@ -69,20 +78,19 @@ export function createGetStatisticsTool(
               coverage_percentage: coverage(counts.indexed),
             }
           : { enabled: false, available: false },
-        // Long texts are cut between sentences into parts of about 400 characters, one vector each.
         chunking: {
-          enabled: meaning !== undefined,
-          available: meaning !== undefined,
-          chunk_size: 400,
+          enabled: meaning !== undefined && settings.chunkChars !== undefined,
+          available: meaning !== undefined && settings.chunkChars !== undefined,
+          chunk_size: settings.chunkChars ?? null,
           chunk_overlap: 0,
           aggregation: 'max',
         },
         reranking: { enabled: deps.reranks, available: deps.reranks, provider: 'fusion', model: null },
         summary: {
-          enabled: deps.writes.summary !== undefined,
-          available: deps.writes.summary !== undefined,
-          provider: 'extractive',
-          model: null,
+          enabled: summaries !== undefined,
+          available: summaries?.available ?? false,
+          provider: summaries?.provider.name ?? null,
+          model: summaries?.provider.model ?? null,
           summary_count: counts.summaries,
           coverage_percentage: coverage(counts.summaries),
           min_content_length: settings.summaryCharsMin,

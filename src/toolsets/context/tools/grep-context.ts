@@ -3,7 +3,8 @@ import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { grepEntries } from '../grep-entries.ts';
-import { filterInput, parseFilters } from '../search-input.ts';
+import { pastWarnings } from '../past-warnings.ts';
+import { asOfInput, filterInput, parseFilters } from '../search-input.ts';
 
 export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   return defineTool({
@@ -21,6 +22,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
       max_matches: z.int().min(1).max(1000).default(100),
       max_entries_scanned: z.int().min(1).max(100_000).default(10_000),
       ...filterInput,
+      ...asOfInput,
     }),
     output: z.looseObject({
       mode: z.string(),
@@ -61,6 +63,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
         entries_scanned: scanned,
         truncated,
         results,
+        ...(await pastWarnings(entries, filter, 'read', signal)),
         ...(timedOutIds.length > 0 ? { timed_out_context_ids: [...timedOutIds] } : {}),
       };
     },

@@ -4,6 +4,7 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { showFound } from '../entry-shapes.ts';
 import { searchHybrid } from '../hybrid-entries.ts';
+import { joinWarnings, pastWarnings } from '../past-warnings.ts';
 import { elapsed, filterFaults, searchAnswer } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
@@ -14,7 +15,7 @@ export interface HybridSettings {
 
 export function createHybridSearchContextTool(
   settings: HybridSettings,
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranks'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranks' | 'summaries'>,
 ): Tool {
   const { entries, truncationChars } = parts;
   return defineTool({
@@ -54,12 +55,14 @@ export function createHybridSearchContextTool(
         parts,
       );
       const page = new Map(fused.ranked.slice(offset, offset + limit).map((match) => [match.id, match.scores]));
-      const found = await loadEntries(entries, [...page.keys()], input.include_images, signal);
+      await parts.summaries?.settle();
+      const shape = { images: input.include_images, asOf: filter.asOf };
+      const found = await loadEntries(entries, [...page.keys()], shape, signal);
       const shown = found.flatMap((entry) => {
         const scores = page.get(entry.id);
         return scores === undefined ? [] : [{ ...showFound(entry, truncationChars), scores }];
       });
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens);
+      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
       return {
         ...head,
         results,
@@ -70,7 +73,7 @@ export function createHybridSearchContextTool(
         ...(input.explain_query ? { stats: { execution_time_ms: elapsed(start), ...fused.stats } } : {}),
         ...clamped,
         ...report,
-        ...fused.warnings,
+        ...joinWarnings(fused.warnings, await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });

@@ -3,6 +3,7 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { oneEntry } from '../one-entry.ts';
 import { countNodes, outlineOf } from '../outline.ts';
+import { asOfFilter, asOfInput } from '../search-input.ts';
 
 export function createNavigateContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   return defineTool({
@@ -13,13 +14,14 @@ export function createNavigateContextTool({ entries }: Pick<ContextParts, 'entri
     input: z.object({
       context_id: z.int().min(1),
       max_depth: z.int().min(1).max(6).default(6),
+      ...asOfInput,
     }),
     output: z.looseObject({
       total_chars: z.int(),
       root: z.unknown().describe('{node_id, title, char_start, char_end, children}'),
     }),
-    async run({ context_id: id, max_depth: depth }, { signal }) {
-      const { text } = await oneEntry(entries, id, signal);
+    async run({ context_id: id, max_depth: depth, ...then }, { signal }) {
+      const { text } = await oneEntry(entries, id, signal, asOfFilter(then).asOf);
       const root = outlineOf(text, depth);
       return {
         context_id: id,

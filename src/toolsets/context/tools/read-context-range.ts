@@ -4,6 +4,7 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { oneEntry } from '../one-entry.ts';
 import { findNode, outlineOf } from '../outline.ts';
+import { asOfFilter, asOfInput } from '../search-input.ts';
 
 const place = z.int().min(0).optional();
 
@@ -21,10 +22,11 @@ export function createReadContextRangeTool({ entries }: Pick<ContextParts, 'entr
       start_line: z.int().min(1).optional(),
       end_line: z.int().min(1).optional(),
       node_id: z.string().optional(),
+      ...asOfInput,
     }),
     output: z.looseObject({ text: z.string(), end_char: z.int(), has_more: z.boolean() }),
     async run(input, { signal }) {
-      const { text } = await oneEntry(entries, input.context_id, signal);
+      const { text } = await oneEntry(entries, input.context_id, signal, asOfFilter(input).asOf);
       const characters = Array.from(text);
       const total = characters.length;
       const { start, end } = rangeOf(input, text, total);

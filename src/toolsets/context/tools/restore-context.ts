@@ -4,7 +4,11 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write-input.ts';
 
-export function createRestoreContextTool({ entries, meaning }: Pick<ContextParts, 'entries' | 'meaning'>): Tool {
+export function createRestoreContextTool({
+  entries,
+  meaning,
+  summaries,
+}: Pick<ContextParts, 'entries' | 'meaning' | 'summaries'>): Tool {
   return defineTool({
     name: 'restore_context',
     title: 'Restore Context',
@@ -28,6 +32,7 @@ export function createRestoreContextTool({ entries, meaning }: Pick<ContextParts
         ...idempotencyOf('restore_context', input),
       });
       meaning?.wake();
+      summaries?.wake();
       return {
         success: true,
         restored_count: restored.length,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { showFound } from '../entry-shapes.ts';
+import { pastWarnings } from '../past-warnings.ts';
 import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
 import { pageOf, parseFilters, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
@@ -10,7 +11,8 @@ export function createSearchContextTool({
   entries,
   backend,
   truncationChars,
-}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars'>): Tool {
+  summaries,
+}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'summaries'>): Tool {
   return defineTool({
     name: 'search_context',
     title: 'Search Context',
@@ -26,15 +28,17 @@ export function createSearchContextTool({
       const explain = input.explain_query;
       if (faults.length > 0)
         return { ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
+      await summaries?.settle();
       const page = await entries.list({ filter, limit, offset, images: input.include_images, explain }, { signal });
       const shown = page.entries.map((entry) => showFound(entry, truncationChars));
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens);
+      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
       return {
         results,
         count: results.length,
         ...(explain ? { stats: stats(results.length, page.plan) } : {}),
         ...clamped,
         ...report,
+        ...(await pastWarnings(entries, filter, 'read', signal)),
       };
     },
   });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, type EntryMeaning, loadEntries } from '../context-parts.ts';
 import { showFound } from '../entry-shapes.ts';
+import { joinWarnings, pastWarnings } from '../past-warnings.ts';
 import { narrowed, pendingWarning, rankDepth } from '../ranked-search.ts';
 import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
@@ -14,7 +15,8 @@ export function createSemanticSearchContextTool(
     backend,
     truncationChars,
     reranks,
-  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks'>,
+    summaries,
+  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks' | 'summaries'>,
 ): Tool {
   return defineTool({
     name: 'semantic_search_context',
@@ -37,7 +39,9 @@ export function createSemanticSearchContextTool(
       const { matches, pending } = await meaning.search({ text, limit: rankDepth, filter: needed, signal });
       const page = matches.slice(offset, offset + limit);
       const byId = new Map(page.map((match) => [match.id, match]));
-      const found = await loadEntries(entries, [...byId.keys()], input.include_images, signal);
+      await summaries?.settle();
+      const shape = { images: input.include_images, asOf: filter.asOf };
+      const found = await loadEntries(entries, [...byId.keys()], shape, signal);
       const shown = found.map((entry) => ({
         ...showFound(entry, truncationChars),
         scores: {
@@ -46,7 +50,7 @@ export function createSemanticSearchContextTool(
           ...(reranks ? { rerank_score: Math.min(1, Math.max(0, byId.get(entry.id)?.cosine ?? 0)) } : {}),
         },
       }));
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens);
+      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
       return {
         ...head,
         results,
@@ -54,7 +58,7 @@ export function createSemanticSearchContextTool(
         ...(explain ? { stats: stats(results.length, plan) } : {}),
         ...clamped,
         ...report,
-        ...pendingWarning(pending),
+        ...joinWarnings(pendingWarning(pending), await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });

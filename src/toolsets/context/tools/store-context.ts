@@ -16,8 +16,9 @@ export const newEntryInput = {
 export function createStoreContextTool({
   entries,
   meaning,
+  summaries,
   writes,
-}: Pick<ContextParts, 'entries' | 'meaning' | 'writes'>): Tool {
+}: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>): Tool {
   return defineTool({
     name: 'store_context',
     title: 'Store Context',
@@ -34,10 +35,11 @@ export function createStoreContextTool({
       const [outcome] = await entries.store({ entries: [entry], ...idempotencyOf('store_context', input) });
       if (outcome === undefined) throw new TypeError('an entry was stored without an outcome');
       meaning?.wake();
+      summaries?.wake();
       const images = entry.images.length > 0 ? ` with ${entry.images.length} images` : '';
       const notes = remarks(
         meaning && !outcome.repeated && 'embedding queued',
-        outcome.summaryKept ? 'summary preserved' : entry.summary !== undefined && 'summary generated',
+        outcome.summaryKept ? 'summary preserved' : entry.summaryWanted && 'summary queued',
       );
       return {
         success: true,

@@ -9,8 +9,9 @@ import { idempotencyInput, idempotencyOf, parseUpdate } from '../write-input.ts'
 export function createUpdateContextTool({
   entries,
   meaning,
+  summaries,
   writes,
-}: Pick<ContextParts, 'entries' | 'meaning' | 'writes'>): Tool {
+}: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>): Tool {
   return defineTool({
     name: 'update_context',
     title: 'Update Context',
@@ -41,13 +42,14 @@ export function createUpdateContextTool({
       });
       if (!outcome?.found) throw new CarrelError('entry_not_found', `Context entry with ID ${update.id} not found`);
       meaning?.wake();
+      summaries?.wake();
       const fields = updatedFields(update, outcome, meaning !== undefined);
       const summary =
         update.text === undefined
           ? undefined
-          : update.summary === null
-            ? outcome.hadSummary && 'summary cleared'
-            : 'summary regenerated';
+          : update.summaryWanted
+            ? 'summary queued'
+            : outcome.hadSummary && 'summary cleared';
       const notes = remarks(fields.includes('embedding') && 'embedding queued', summary);
       return {
         success: true,

@@ -14,7 +14,7 @@ export async function* exportLines(entries: EntryStore, signal: AbortSignal): As
     for (const entry of await loadEntries(
       entries,
       page.map(({ id }) => id),
-      true,
+      { images: true },
       signal,
     )) {
       yield `${JSON.stringify(lineOf(entry))}\n`;

@@ -1,0 +1,62 @@
+import { CarrelError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Config } from '../config/load.ts';
+import { httpSlice, toolsSlice } from '../config/slices.ts';
+import { engineSlice } from '../engine/engine-slice.ts';
+import { everyRevision } from '../mcp/protocol-versions.ts';
+import { engineSlices, openLocalEngine } from './open-engine.ts';
+import type { Role, RoleService } from './role.ts';
+import { createSharedParts } from './shared-parts.ts';
+
+/** `carrel engine`: the knowledge base behind an HTTP API of its own, without MCP. */
+export const engineRole: Role = {
+  name: 'engine',
+  summary: 'the knowledge base engine: documents, ingestion and search over HTTP',
+  instructions: '',
+  slices: engineSlices,
+  overrides: {
+    'http.transport': { default: 'http', env: [] },
+    'http.host': { env: ['KB_HOST', 'CARREL_HOST'] },
+    'http.port': { default: 8000, env: ['KB_PORT', 'CARREL_PORT'] },
+    'http.path': { default: '/api/v1', env: [] },
+    'http.authToken': { env: ['KB_API_KEY', 'CARREL_AUTH_TOKEN'] },
+  },
+  dataDirVariables: ['KB_DATA_DIR', 'CARREL_HOME'],
+  revisions: everyRevision,
+  tokenBeyondLoopback: false,
+  bareCalls: false,
+  envFile: false,
+  check(config) {
+    if (config.of(httpSlice).transport === 'http') return;
+    throw new CarrelError('invalid_usage', 'carrel engine speaks HTTP only. Leave --transport out.');
+  },
+  serve: serveEngineRole,
+  openToolsets: async () => [],
+};
+
+async function serveEngineRole(config: Config, log: Logger): Promise<RoleService> {
+  const http = config.of(httpSlice);
+  const { serveEngine } = await import('../engine/http/serve-engine.ts');
+  // Bound first, so that whoever asks for the health meanwhile is told that it starts.
+  const service = await serveEngine({
+    ...http,
+    tokens: http.authToken ? { default: http.authToken } : {},
+    fileBytesMax: config.of(engineSlice).fileBytesMax,
+    readOnly: config.of(toolsSlice).readOnly,
+    log,
+  });
+  try {
+    const engine = await openLocalEngine({ config, log, shared: createSharedParts(config) });
+    service.ready(engine);
+    return {
+      url: service.url,
+      async close(graceMs) {
+        await service.close(graceMs);
+        await engine.close();
+      },
+    };
+  } catch (error) {
+    await service.close(0);
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import { isCarrelError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
+import { createMeaning, type Meaning } from '../search/meaning/meaning.ts';
+import { embedPassages } from '../search/passage-vectors.ts';
+import type { NewChunk } from '../storage/documents.ts';
+import type { PassageFilter } from '../storage/passages.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { EmbedChunks } from './ingest.ts';
+import type { ChunkMeaning } from './search-documents.ts';
+
+/** Everything about the meaning of chunks: their vectors, made as they come in, and the search over them. */
+export interface ChunkEmbedding {
+  readonly model: { name: string; dimensions: number | null } | null;
+  /** Undefined where nothing is embedded. */
+  readonly meaning: ChunkMeaning | undefined;
+  readonly embedChunks: EmbedChunks;
+  /** There is something to embed in the background. */
+  wake(): void;
+  close(): Promise<void>;
+}
+
+export interface ChunkEmbeddingDeps {
+  readonly storage: Storage;
+  readonly embeddings: EmbeddingProvider | undefined;
+  readonly log: Logger;
+}
+
+/** Chunks that go to the model together: between two such groups others are served, and progress is told. */
+const groupSize = 16;
+
+/** The cosines of the bundled model that tell anything lie this close to the best; of others it is not known. */
+const bundledSpan = 0.25;
+
+export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddingDeps): ChunkEmbedding {
+  if (embeddings === undefined) return noEmbedding;
+  const provider = embeddings;
+  const model = provider.name;
+  const meaning = createMeaning<PassageFilter>({
+    vectors: storage.vectors.kb,
+    provider,
+    log,
+    // A whole library may be waiting.
+    waits: false,
+  });
+  let chosen: Promise<void> | undefined;
+  // Chunks of another model, or of a time when the model was away, may be waiting.
+  meaning.wake();
+
+  return {
+    get model() {
+      return { name: model, dimensions: provider.dimensions ?? null };
+    },
+    meaning: searchable(meaning),
+    async embedChunks(chunks, title, options) {
+      try {
+        chosen ??= storage.vectors.kb.choose(model);
+        await chosen;
+        return await embedAll(chunks, title, options);
+      } catch (error) {
+        chosen = undefined;
+        options.signal?.throwIfAborted();
+        if (!isCarrelError(error)) throw error;
+        // The words can be searched at once; the meaning follows when the provider is back.
+        log.info('chunks are stored without their vectors', { reason: error.message });
+        return chunks;
+      }
+    },
+    wake: () => meaning.wake(),
+    close: () => meaning.close(),
+  };
+
+  async function embedAll(
+    chunks: readonly NewChunk[],
+    title: string,
+    { signal, onProgress }: Parameters<EmbedChunks>[2],
+  ): Promise<NewChunk[]> {
+    const embedded: NewChunk[] = [];
+    for (let first = 0; first < chunks.length; first += groupSize) {
+      const group = chunks.slice(first, first + groupSize);
+      const passages = group.map(({ text, headings }) => ({ text, titlePath: [title, ...headings] }));
+      const windows = await embedPassages(passages, provider, signal === undefined ? {} : { signal });
+      group.forEach((chunk, place) => {
+        embedded.push({ ...chunk, vectors: { model, windows: windows[place] ?? [] } });
+      });
+      onProgress?.(embedded.length);
+    }
+    return embedded;
+  }
+}
+
+function searchable(meaning: Meaning<PassageFilter>): ChunkMeaning {
+  return {
+    span: meaning.model.startsWith('local:') ? bundledSpan : undefined,
+    search: ({ filter, ...request }) =>
+      meaning.search({ ...request, ...(filter.labels === undefined ? {} : { filter }) }),
+  };
+}
+
+const noEmbedding: ChunkEmbedding = {
+  model: null,
+  meaning: undefined,
+  embedChunks: async (chunks) => chunks,
+  wake: () => {},
+  close: async () => {},
+};

@@ -1,0 +1,48 @@
+import { defineSlice, integer, type SliceValues } from '../config/field.ts';
+
+export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
+  workers: integer({
+    default: 2,
+    min: 1,
+    max: 64,
+    env: ['KB_WORKERS'],
+    description: 'Files that are taken in at the same time.',
+  }),
+  defaultTop: integer({
+    default: 10,
+    min: 1,
+    max: 100,
+    env: ['KB_DEFAULT_TOP'],
+    description: 'Results of a search that does not say how many it wants.',
+  }),
+  bulkSafetyPercent: integer({
+    default: 70,
+    min: 0,
+    max: 100,
+    env: ['KB_BULK_SAFETY_PERCENT'],
+    description: 'A bulk operation on a larger share of all documents needs `force`.',
+  }),
+  fileBytesMax: integer({
+    default: 64 * 1024 * 1024,
+    min: 1024,
+    max: 1024 * 1024 * 1024,
+    env: ['KB_FILE_BYTES_MAX'],
+    description: 'The largest file that is taken, in bytes.',
+  }),
+  extractTimeoutMs: integer({
+    default: 30_000,
+    min: 1_000,
+    max: 600_000,
+    env: ['KB_EXTRACT_TIMEOUT_MS'],
+    description: 'Time to turn one file into text, in milliseconds. What takes longer fails.',
+  }),
+  extractMemoryMb: integer({
+    default: 512,
+    min: 128,
+    max: 8192,
+    env: ['KB_EXTRACT_MEMORY_MB'],
+    description: 'Memory to turn one file into text, in MB. What needs more fails.',
+  }),
+});
+
+export type EngineSettings = SliceValues<typeof engineSlice>;

@@ -1,0 +1,74 @@
+import { CarrelError } from '../base/errors.ts';
+import { storable } from '../storage/notes.ts';
+
+/** What callers give, brought into the form that is stored, or refused with the reason. */
+
+export const tagsMax = 64;
+const tagCharsMax = 200;
+const titleCharsMax = 300;
+const pathCharsMax = 1_000;
+const filenameCharsMax = 255;
+export const noteCharsMax = 1_000_000;
+
+/** Without white space around, each once, in their order; empty ones are left out. Case counts. */
+export function readTags(given: readonly string[], name = 'tags'): string[] {
+  const tags = [...new Set(given.map((tag) => storable(tag).normalize('NFC').trim()))].filter((tag) => tag !== '');
+  if (tags.length > tagsMax) throw fault(`${name} must have at most ${tagsMax} different items`);
+  // A comma separates tags in forms and addresses.
+  if (tags.some((tag) => tag.length > tagCharsMax || /[\p{Cc},]/u.test(tag))) {
+    throw fault(
+      `${name}: a tag must have at most ${tagCharsMax} characters, none of them a comma or a control character`,
+    );
+  }
+  return tags;
+}
+
+/** The last part of whatever was given: a name, and never a path. */
+export function readFilename(given: string): string {
+  const name = oneLine(given.split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
+  if (name === '' || name === '.' || name === '..') throw fault('filename must name a file');
+  return name;
+}
+
+export function readTitle(given: string | undefined): string | undefined {
+  const title = given === undefined ? '' : oneLine(given);
+  if (title.length > titleCharsMax) throw fault(`title must have at most ${titleCharsMax} characters`);
+  return title === '' ? undefined : title;
+}
+
+export function readDocType(given: string | undefined): string | undefined {
+  const docType = given?.trim().toLowerCase();
+  if (docType === undefined || docType === '') return undefined;
+  if (/^[a-z0-9][a-z0-9._+-]{0,39}$/.test(docType)) return docType;
+  throw fault('doc_type must have 1 to 40 letters, digits or the signs . _ + -, such as pdf or markdown');
+}
+
+export function readSourcePath(given: string | undefined): string | undefined {
+  const path = given === undefined ? '' : oneLine(given);
+  if (path.length > pathCharsMax) throw fault(`source_path must have at most ${pathCharsMax} characters`);
+  return path === '' ? undefined : path;
+}
+
+export function readNote(given: string): string {
+  const text = storable(given);
+  if (text.trim() === '') throw fault('The text of the note is empty');
+  if (text.length > noteCharsMax) throw fault(`A note must have at most ${noteCharsMax} characters`);
+  return text;
+}
+
+/** The first line that says something, without the marks of a heading. */
+export function titleOfNote(text: string): string {
+  const line = text.split('\n', 200).find((each) => /[\p{L}\p{N}]/u.test(each)) ?? '';
+  const title = oneLine(line.replace(/^\s*(?:#{1,6}|[-*>])\s+/, ''));
+  return title.length <= 80 ? title || 'Note' : `${title.slice(0, 79).toWellFormed().trimEnd()}…`;
+}
+
+export function fault(message: string): CarrelError {
+  return new CarrelError('invalid_arguments', message);
+}
+
+function oneLine(text: string): string {
+  return storable(text)
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+}

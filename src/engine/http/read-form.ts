@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import type { StagedOriginal } from '../../storage/ingestion.ts';
+import type { LocalEngine } from '../create-engine.ts';
+import { fault } from '../given.ts';
+
+export interface SubmittedForm {
+  readonly fields: ReadonlyMap<string, readonly string[]>;
+  /** Its bytes are on disk, and the caller's to submit or to drop. */
+  readonly file: { readonly filename: string; readonly received: StagedOriginal } | undefined;
+}
+
+/** Beside the file. A note may have a million characters of four bytes. */
+const fieldBytesMax = 4 * 1024 * 1024;
+const fieldsMax = 20;
+const formBytesMax = 8 * 1024 * 1024;
+
+export interface FormOptions {
+  readonly fileBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a form as it comes: the file goes to disk piece by piece, and everything else is bounded. */
+export async function readForm(
+  request: IncomingMessage,
+  engine: LocalEngine,
+  { fileBytesMax, signal }: FormOptions,
+): Promise<SubmittedForm> {
+  if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? '')) {
+    throw new CarrelError('unsupported_media_type', 'The body must be a form: Content-Type: multipart/form-data.');
+  }
+  if (Number(request.headers['content-length']) > fileBytesMax + formBytesMax) {
+    throw new CarrelError('too_large', `The file has more than ${fileBytesMax} bytes, the most that is taken.`, {
+      data: { bytesMax: fileBytesMax },
+    });
+  }
+  const fields = new Map<string, string[]>();
+  const files: { filename: string; received: Promise<StagedOriginal> }[] = [];
+  try {
+    await parse(request, {
+      onField(name, value) {
+        fields.set(name, [...(fields.get(name) ?? []), value]);
+      },
+      onFile(filename, content) {
+        const received = engine.receive(content, { signal });
+        files.push({ filename, received });
+        return received;
+      },
+    });
+    const [file] = files;
+    return { fields, file: file && { filename: file.filename, received: await file.received } };
+  } catch (error) {
+    for (const { received } of files) received.then(engine.dropReceived).catch(() => {});
+    throw isCarrelError(error) ? error : malformed(error);
+  }
+}
+
+interface FormEvents {
+  onField(name: string, value: string): void;
+  onFile(filename: string, content: AsyncIterable<Uint8Array>): Promise<unknown>;
+}
+
+function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const form = openForm(request);
+    let seen = 0;
+    const stop = (error: unknown): void => {
+      request.unpipe(form);
+      form.destroy();
+      reject(error);
+    };
+    form.on('file', (name, stream, filename) => {
+      seen += 1;
+      stream.on('error', stop);
+      if (name !== 'file' || seen > 1) return stop(fault('The form must have one file, in the field "file"'));
+      // Ends with an error when the form does, so that nobody waits for bytes that never come.
+      form.once('close', () => stream.destroyed || stream.destroy(new Error('the form was given up')));
+      events.onFile(unescaped(filename ?? ''), stream).catch(stop);
+    });
+    form.on('field', (name, value, nameTruncated, valueTruncated) => {
+      if (nameTruncated || valueTruncated) {
+        return stop(new CarrelError('too_large', `A field of the form has more than ${fieldBytesMax} bytes.`));
+      }
+      if (name === 'file') return stop(fault('The field "file" must have a filename'));
+      events.onField(name, value);
+    });
+    form.on('fieldsLimit', () => stop(fault(`The form must have at most ${fieldsMax} fields`)));
+    form.on('partsLimit', () => stop(fault(`The form must have at most ${fieldsMax + 1} parts`)));
+    form.on('filesLimit', () => stop(fault('The form must have one file, in the field "file"')));
+    form.on('error', stop);
+    form.on('finish', resolve);
+    request.on('error', stop);
+    request.on('close', () => {
+      if (!request.complete) stop(malformed(undefined));
+    });
+    request.pipe(form);
+  });
+}
+
+function openForm(request: IncomingMessage): BusboyInstance {
+  try {
+    // Whether there is a content type was looked at before.
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: {
+        fieldNameSize: 100,
+        fieldSize: fieldBytesMax,
+        fields: fieldsMax,
+        files: 1,
+        parts: fieldsMax + 1,
+        headerPairs: 20,
+        headerSize: 16 * 1024,
+      },
+    });
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+/** Browsers and most clients write a quotation mark in a name like this (HTML, "multipart/form-data"). */
+function unescaped(filename: string): string {
+  return filename.replaceAll('%22', '"');
+}
+
+function malformed(cause: unknown): CarrelError {
+  return new CarrelError('malformed_body', 'The form is damaged, or ended before it was complete.', { cause });
+}

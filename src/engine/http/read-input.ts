@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import type * as z from 'zod';
+import { CarrelError } from '../../base/errors.ts';
+import { isJsonBody, readBody } from '../../http/body.ts';
+import { fault } from '../given.ts';
+
+/** A note may have a million characters, each of which JSON may write as six bytes. */
+const jsonBytesMax = 8 * 1024 * 1024;
+
+/** The body as the schema has it; what does not fit is named with its field. */
+export async function readJson<Schema extends z.ZodType>(
+  request: IncomingMessage,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  if (!isJsonBody(request)) {
+    throw new CarrelError('unsupported_media_type', 'The body must be JSON: Content-Type: application/json.');
+  }
+  const body = await readBody(request, jsonBytesMax);
+  if (!body.ok) {
+    throw body.status === 413
+      ? new CarrelError('too_large', body.problem, { data: { bytesMax: jsonBytesMax } })
+      : new CarrelError('malformed_body', body.problem);
+  }
+  const parsed = schema.safeParse(parse(body.bytes));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join('.') ?? '';
+  throw fault(`${field === '' ? 'The body' : field}: ${issue?.message ?? 'does not fit'}`);
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new CarrelError('malformed_body', 'The body is no valid JSON in UTF-8.', { cause });
+  }
+}
+
+/** A whole number of the address. */
+export function readInteger(query: URLSearchParams, name: string): number | undefined {
+  const given = query.get(name);
+  if (given === null || given === '') return undefined;
+  if (!/^\d{1,15}$/.test(given)) throw fault(`${name} must be a whole number, 0 or more`);
+  return Number(given);
+}
+
+/** Names of the address, separated by commas or given several times. */
+export function readList(query: URLSearchParams, name: string): string[] | undefined {
+  const given = query.getAll(name).flatMap((value) => value.split(','));
+  return given.length === 0 ? undefined : given;
+}
+
+export function readText(query: URLSearchParams, name: string): string | undefined {
+  return query.get(name) || undefined;
+}

@@ -1,0 +1,200 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import * as z from 'zod';
+import { CarrelError } from '../../base/errors.ts';
+import { respondJson } from '../../http/respond.ts';
+import type { LocalEngine } from '../create-engine.ts';
+import { readInteger, readJson, readList, readText } from './read-input.ts';
+import { sendFile } from './send-file.ts';
+import { submitForm } from './submit-form.ts';
+
+export interface RouteCall {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly engine: LocalEngine;
+  readonly query: URLSearchParams;
+  /** What stands in the path where the pattern has a colon. */
+  readonly captures: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+type Run = (call: RouteCall) => Promise<void>;
+type Methods = Readonly<Record<string, Run>>;
+
+export interface Routes {
+  find(path: string): { methods: Methods; captures: readonly string[] } | undefined;
+}
+
+export interface RouteOptions {
+  readonly fileBytesMax: number;
+  readonly readOnly: boolean;
+}
+
+const names = z.array(z.string()).max(1_000);
+
+const searchBody = z.object({
+  query: z.string(),
+  top: z.int().nullish(),
+  tags: names.nullish(),
+  doc_type: z.string().nullish(),
+  fts_only: z.boolean().nullish(),
+  vec_only: z.boolean().nullish(),
+  threshold: z.number().nullish(),
+  neighbours: z.int().nullish(),
+});
+const tagsBody = z.object({ add: names.nullish(), remove: names.nullish() });
+const noteBody = z.object({ text: z.string() });
+const selection = z.object({
+  document_ids: z.array(z.int()).nullish(),
+  tags: names.nullish(),
+  doc_type: z.string().nullish(),
+  from_id: z.int().nullish(),
+  to_id: z.int().nullish(),
+  force: z.boolean().nullish(),
+});
+const bulkTagsBody = selection.extend({ add: names.nullish(), remove: names.nullish() });
+/** `tags` chooses the documents, as everywhere, where `set_tags` says what they get; alone, it is what they get. */
+const bulkSetTagsBody = selection
+  .extend({ set_tags: names.nullish() })
+  .refine(({ tags, set_tags: wanted }) => Boolean(tags ?? wanted), { path: ['set_tags'], error: 'is needed' });
+
+/** Every endpoint of the API (contract §6). */
+export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
+  const answer =
+    (make: (call: RouteCall) => Promise<unknown>): Run =>
+    async (call) =>
+      respondJson(call.response, 200, await make(call));
+  const change = (run: Run): Run => (readOnly ? refused : run);
+
+  const table: [pattern: string, methods: Methods][] = [
+    ['/status', { GET: answer(({ engine, signal }) => engine.status({ signal })) }],
+    ['/search', { POST: answer(search) }],
+    ['/tags', { GET: answer(async ({ engine, signal }) => ({ tags: await engine.tags({ signal }) })) }],
+    [
+      '/jobs',
+      {
+        GET: answer(({ engine, query, signal }) =>
+          engine.jobs({ status: readText(query, 'status'), ...pageIn(query) }, { signal }),
+        ),
+        POST: change((call) => submitForm(call, fileBytesMax)),
+      },
+    ],
+    [
+      '/jobs/:id',
+      {
+        GET: answer(({ engine, captures: [id = ''], signal }) => engine.job(id, { signal })),
+        DELETE: change(answer(({ engine, captures: [id = ''] }) => engine.cancelJob(id))),
+      },
+    ],
+    ['/documents', { GET: answer(documents) }],
+    [
+      '/documents/:id',
+      {
+        GET: answer(({ engine, captures, signal }) => engine.document(documentId(captures), { signal })),
+        DELETE: change(answer(({ engine, captures }) => engine.deleteDocument(documentId(captures)))),
+      },
+    ],
+    ['/documents/:id/file', { GET: (call) => sendFile(call, documentId(call.captures)) }],
+    [
+      '/documents/:id/tags',
+      {
+        PUT: change(
+          answer(async ({ engine, request, captures }) =>
+            engine.changeTags(documentId(captures), present(await readJson(request, tagsBody))),
+          ),
+        ),
+      },
+    ],
+    [
+      '/notes/:id',
+      {
+        PATCH: change(
+          answer(async ({ engine, request, captures, signal }) =>
+            engine.updateNote(documentId(captures), (await readJson(request, noteBody)).text, { signal }),
+          ),
+        ),
+      },
+    ],
+    [
+      '/bulk/delete',
+      {
+        POST: change(
+          answer(async ({ engine, request }) => engine.bulkDelete(present(await readJson(request, selection)))),
+        ),
+      },
+    ],
+    [
+      '/bulk/tags',
+      {
+        POST: change(
+          answer(async ({ engine, request }) => {
+            const { add, remove, ...chosen } = present(await readJson(request, bulkTagsBody));
+            return engine.bulkTags(chosen, { add, remove });
+          }),
+        ),
+      },
+    ],
+    [
+      '/bulk/set-tags',
+      {
+        POST: change(
+          answer(async ({ engine, request }) => {
+            const { tags, set_tags: wanted, ...chosen } = present(await readJson(request, bulkSetTagsBody));
+            return wanted === undefined
+              ? engine.bulkSetTags(chosen, tags ?? [])
+              : engine.bulkSetTags({ ...chosen, tags }, wanted);
+          }),
+        ),
+      },
+    ],
+  ];
+  const patterns = table.map(([pattern, methods]) => ({
+    expression: new RegExp(`^${pattern.replaceAll(/:\w+/g, '([^/]+)')}/?$`),
+    methods,
+  }));
+  return {
+    find(path) {
+      for (const { expression, methods } of patterns) {
+        const match = expression.exec(path);
+        if (match !== null) return { methods, captures: match.slice(1) };
+      }
+      return undefined;
+    },
+  };
+}
+
+async function search({ engine, request, signal }: RouteCall): Promise<unknown> {
+  return engine.search(present(await readJson(request, searchBody)), { signal });
+}
+
+function documents({ engine, query, signal }: RouteCall): Promise<unknown> {
+  const request = {
+    type: readText(query, 'type') ?? readText(query, 'doc_type'),
+    tags: readList(query, 'tags'),
+    source_path: readText(query, 'source_path'),
+    ...pageIn(query),
+  };
+  return engine.documents(request, { signal });
+}
+
+function pageIn(query: URLSearchParams): { limit: number | undefined; offset: number | undefined } {
+  return { limit: readInteger(query, 'limit'), offset: readInteger(query, 'offset') };
+}
+
+/** An id that is none names no document. */
+function documentId([given = '']: readonly string[]): number {
+  const id = /^\d{1,15}$/.test(given) ? Number(given) : 0;
+  if (id > 0) return id;
+  throw new CarrelError('document_not_found', 'No document has this id: the ids are numbers.');
+}
+
+type Present<Given> = { [Key in keyof Given]: Exclude<Given[Key], null> };
+
+/** Clients write null for what they leave out. */
+function present<Given extends Record<string, unknown>>(given: Given): Present<Given> {
+  const entries = Object.entries(given).map(([key, value]) => [key, value ?? undefined]);
+  return Object.fromEntries(entries) as Present<Given>;
+}
+
+async function refused(): Promise<void> {
+  throw new CarrelError('tool_disabled', 'This engine runs with --read-only: nothing can be changed.');
+}

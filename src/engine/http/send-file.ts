@@ -1,0 +1,27 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { commonHeaders } from '../../http/respond.ts';
+import type { RouteCall } from './routes.ts';
+
+/** The original, byte by byte. It is foreign content: to be saved, and never to be shown as a page of ours. */
+export async function sendFile({ engine, response, signal }: RouteCall, id: number): Promise<void> {
+  const file = await engine.file(id, { signal });
+  response.writeHead(200, {
+    ...commonHeaders,
+    'content-type': file.content_type,
+    'content-length': file.size,
+    'content-disposition': contentDisposition(file.filename),
+    'content-security-policy': "sandbox; default-src 'none'",
+  });
+  await pipeline(Readable.from(file.content, { objectMode: false }), response);
+}
+
+/** RFC 6266: a name in ASCII for old clients, and the real one in the form of RFC 8187. */
+export function contentDisposition(filename: string): string {
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const exact = encodeURIComponent(filename.toWellFormed()).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
+}

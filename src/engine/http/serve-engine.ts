@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from '../../base/log.ts';
+import { createGuards, type GuardOptions } from '../../http/guards.ts';
+import { fileTimeoutMs, listen } from '../../http/listen.ts';
+import { refuseUnread, respondJson } from '../../http/respond.ts';
+import type { LocalEngine } from '../create-engine.ts';
+import { respondError } from './http-errors.ts';
+import { createRoutes } from './routes.ts';
+
+export interface EngineServiceOptions extends GuardOptions {
+  readonly port: number;
+  /** The path that everything is under, such as `/api/v1`. */
+  readonly path: string;
+  /** Files and what comes with them may have so many bytes. */
+  readonly fileBytesMax: number;
+  /** Refuses whatever changes something. */
+  readonly readOnly: boolean;
+  readonly log: Logger;
+}
+
+export interface EngineService {
+  readonly url: string;
+  /** From now on requests are carried out; until then only the health is told, which is `starting`. */
+  ready(engine: LocalEngine): void;
+  close(graceMs: number): Promise<void>;
+}
+
+/** The engine's API over HTTP: guards first, then the path, then the method, then the body. */
+export async function serveEngine(options: EngineServiceOptions): Promise<EngineService> {
+  const { path: base, log } = options;
+  const guards = createGuards(options);
+  const routes = createRoutes(options);
+  let engine: LocalEngine | undefined;
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const refusedSite = guards.checkSite(request);
+    if (refusedSite) return refuse(response, refusedSite.status, 'forbidden', refusedSite.problem);
+    const url = URL.parse(request.url ?? '', 'http://engine');
+    const path = url?.pathname ?? '';
+    if (path === '/health' || path === `${base}/health`) return health(request, response, engine !== undefined);
+    const access = guards.checkToken(request);
+    if (!('principal' in access)) {
+      const code = access.status === 429 ? 'too_many_requests' : 'unauthorized';
+      return refuse(response, access.status, code, access.problem, access.headers);
+    }
+    if (engine === undefined) {
+      return refuse(response, 503, 'starting', 'The engine is starting. Try again in a moment.', {
+        'retry-after': '1',
+      });
+    }
+    const found = path.startsWith(`${base}/`) ? routes.find(path.slice(base.length)) : undefined;
+    if (url === null || found === undefined) {
+      return refuse(response, 404, 'not_found', `Nothing is served under this path. The API is under ${base}.`);
+    }
+    const run = found.methods[request.method ?? ''];
+    const allow = Object.keys(found.methods).join(', ');
+    if (run === undefined) {
+      return refuse(response, 405, 'method_not_allowed', `This path takes ${allow}.`, { allow });
+    }
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    await run({ request, response, engine, query: url.searchParams, captures: found.captures, signal: gone.signal });
+  };
+
+  const listener = await listen(
+    options.host,
+    options.port,
+    (request, response) => {
+      handle(request, response).catch((error: unknown) => respondError(request, response, error, log));
+    },
+    { bodyTimeoutMs: () => fileTimeoutMs },
+  );
+  return {
+    url: `${listener.origin}${base}`,
+    ready(opened) {
+      engine = opened;
+    },
+    close: (graceMs) => listener.close(graceMs),
+  };
+}
+
+function health(request: IncomingMessage, response: ServerResponse, isReady: boolean): void {
+  if (request.method !== 'GET') {
+    refuse(response, 405, 'method_not_allowed', 'This path takes GET.', { allow: 'GET' });
+  } else if (isReady) {
+    respondJson(response, 200, { status: 'healthy' });
+  } else {
+    respondJson(response, 503, { status: 'starting' }, { 'retry-after': '1' });
+  }
+}
+
+function refuse(
+  response: ServerResponse,
+  status: number,
+  error: string,
+  detail: string,
+  headers: Record<string, string> = {},
+): void {
+  refuseUnread(response, status, { error, detail }, headers);
+}

@@ -1,0 +1,67 @@
+import type { LocatedChunk, StoredChunk, StoredDocument } from '../storage/documents.ts';
+import type { PhaseProgress, StoredJob } from '../storage/ingestion.ts';
+import type { EngineChunk, EngineDocument, EngineJob, JobProgress } from './engine.ts';
+
+/** Stored things in the words of the API. */
+
+export function documentOnWire(document: StoredDocument): EngineDocument {
+  return {
+    id: document.id,
+    title: document.title,
+    doc_type: document.docType,
+    tags: [...document.tags],
+    source_path: document.sourcePath ?? null,
+    content_hash: document.contentHash,
+    language: document.language ?? null,
+    chunk_count: document.chunkCount,
+    has_file: true,
+    created_at: document.createdAt,
+    updated_at: document.updatedAt ?? null,
+    filename: document.filename,
+    content_type: document.contentType,
+    size: document.bytes,
+    metadata: publicDetails(document.details),
+  };
+}
+
+export function chunkOnWire({ key, position, text, metadata }: StoredChunk): EngineChunk {
+  return { id: key, chunk_index: position, text, chunk_metadata: metadata };
+}
+
+export function neighboursOnWire(chunk: LocatedChunk): { chunk_index: number; text: string }[] {
+  return chunk.neighbours.map(({ position, text }) => ({ chunk_index: position, text }));
+}
+
+export function jobOnWire(job: StoredJob, live: PhaseProgress | undefined): EngineJob {
+  return {
+    id: job.id,
+    kind: job.kind,
+    filename: job.filename ?? null,
+    title: job.title ?? null,
+    status: job.status,
+    progress: progressOf(job, live),
+    error: job.error ?? null,
+    error_code: job.errorCode ?? null,
+    document_id: job.documentId ?? null,
+    chunk_count: job.chunkCount ?? null,
+    doc_type: job.docType ?? null,
+    tags: [...job.tags],
+    source_path: job.sourcePath ?? null,
+    content_hash: job.contentHash ?? null,
+    attempts: job.attempts,
+    details: job.details,
+    created_at: job.createdAt,
+    updated_at: job.updatedAt,
+  };
+}
+
+function progressOf(job: StoredJob, live: PhaseProgress | undefined): JobProgress | null {
+  if (job.kind !== 'ingest') return null;
+  const { phase, done, total } = job.status === 'processing' ? (live ?? job.progress) : job.progress;
+  return { phase, ...(done === undefined ? {} : { done }), ...(total === undefined ? {} : { total }) };
+}
+
+/** What only we need to know of a document stays out. */
+function publicDetails({ derivedTitle: _, ...details }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return details;
+}

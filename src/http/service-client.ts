@@ -1,0 +1,260 @@
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+
+export interface ServiceClientConfig {
+  /** Scheme, host and path below which the service is, as the operator wrote it. */
+  baseUrl: string;
+  headers: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  /** Longer answers are refused before they are read to the end. */
+  answerBytesMax: number;
+}
+
+export interface ServiceRequest {
+  method: string;
+  /** Below the base URL, beginning with a slash. */
+  path: string;
+  query?: URLSearchParams | undefined;
+  headers?: Readonly<Record<string, string>>;
+  body?: Buffer | ServiceStream | undefined;
+  signal?: AbortSignal | undefined;
+  /** Where this answer may be longer or must be shorter than the client's. */
+  answerBytesMax?: number | undefined;
+  /**
+   * May be sent again, on a fresh connection, when the service closed a kept one just then. Others always get a fresh
+   * connection, so that it never has to be guessed whether they were carried out.
+   */
+  repeatable?: boolean;
+}
+
+/** A body that is too large to hold. Its time limit is for standing still, not for the whole. */
+export interface ServiceStream {
+  content: AsyncIterable<Uint8Array>;
+  /** Undefined: it is sent in HTTP's own chunks. */
+  size: number | undefined;
+}
+
+export interface ServiceAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export interface ServiceContent extends Omit<ServiceAnswer, 'body'> {
+  /** Must be read or returned, or the connection stays. */
+  content: AsyncGenerator<Uint8Array, void, undefined>;
+}
+
+/**
+ * A client for one service that the operator configured. It follows no redirect, so that credentials and texts stay with
+ * that service, and every way not to get an answer is a `ServiceFailure`.
+ */
+export interface ServiceClient {
+  request(asked: ServiceRequest): Promise<ServiceAnswer>;
+  /** An answer whose body is read by the caller. The time limit is for standing still. */
+  open(asked: ServiceRequest): Promise<ServiceContent>;
+  close(): void;
+}
+
+export type ServiceFault = 'unreachable' | 'timeout' | 'cancelled' | 'too_large' | 'incomplete';
+
+export class ServiceFailure extends Error {
+  override readonly name = 'ServiceFailure';
+  readonly fault: ServiceFault;
+  /** Of the answer that could not be used; null where there was none. */
+  readonly status: number | null;
+
+  constructor(fault: ServiceFault, options: { cause?: unknown; status?: number | undefined } = {}) {
+    super(`service: ${fault}`, { cause: options.cause });
+    this.fault = fault;
+    this.status = options.status ?? null;
+  }
+}
+
+export function createServiceClient(config: ServiceClientConfig): ServiceClient {
+  const base = new URL(config.baseUrl);
+  const transport = base.protocol === 'https:' ? https : http;
+  const agent = new transport.Agent({ keepAlive: true, maxFreeSockets: 16, scheduling: 'lifo' });
+
+  const start = (asked: ServiceRequest, fresh: boolean): http.ClientRequest => {
+    const url = new URL(base);
+    url.username = '';
+    url.password = '';
+    url.pathname = `${base.pathname.replace(/\/+$/, '')}${asked.path}`;
+    url.search = asked.query?.toString() ?? '';
+    const { body } = asked;
+    const length = body === undefined ? undefined : 'content' in body ? body.size : body.length;
+    return transport.request(url, {
+      method: asked.method,
+      agent: fresh ? false : agent,
+      headers: {
+        ...config.headers,
+        ...asked.headers,
+        ...(length === undefined ? {} : { 'content-length': length }),
+      },
+    });
+  };
+
+  /** A kept connection may have been closed by the service just now: that one failure is tried again on a fresh one. */
+  const exchange = async (asked: ServiceRequest, watch: Watch): Promise<IncomingMessage> => {
+    for (let fresh = asked.repeatable !== true; ; fresh = true) {
+      const request = start(asked, fresh);
+      watch.setClose(() => request.destroy());
+      try {
+        return await answerOf(request, asked.body, watch);
+      } catch (error) {
+        if (watch.failure !== undefined) throw watch.failure;
+        if (error instanceof SourceFault) throw error.cause;
+        if (fresh || !request.reusedSocket || !isReset(error))
+          throw new ServiceFailure('unreachable', { cause: error });
+      }
+    }
+  };
+
+  return {
+    async request(asked) {
+      const watch = startWatch(config.timeoutMs, asked.signal);
+      try {
+        const response = await exchange(asked, watch);
+        const body = await readWhole(response, asked.answerBytesMax ?? config.answerBytesMax, watch);
+        // It may have answered before it had read everything.
+        if (asked.body !== undefined && 'content' in asked.body) response.destroy();
+        return { status: response.statusCode ?? 0, headers: response.headers, body };
+      } finally {
+        watch.stop();
+      }
+    },
+    async open(asked) {
+      const watch = startWatch(config.timeoutMs, asked.signal);
+      try {
+        const response = await exchange(asked, watch);
+        return { status: response.statusCode ?? 0, headers: response.headers, content: readParts(response, watch) };
+      } catch (error) {
+        watch.stop();
+        throw error;
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** What may end an exchange from outside: its time limit and its caller. */
+interface Watch {
+  /** Replaces what closes the connection; called at once if it is over already. */
+  setClose(close: () => void): void;
+  /** Something moved: the time limit begins anew. */
+  moved(): void;
+  readonly failure: ServiceFailure | undefined;
+  stop(): void;
+}
+
+function startWatch(timeoutMs: number, signal: AbortSignal | undefined): Watch {
+  let close: (() => void) | undefined;
+  let failure: ServiceFailure | undefined;
+  const end = (fault: ServiceFault): void => {
+    failure ??= new ServiceFailure(fault);
+    close?.();
+  };
+  const cancel = (): void => end('cancelled');
+  const timer = setTimeout(() => end('timeout'), timeoutMs);
+  signal?.addEventListener('abort', cancel, { once: true });
+  if (signal?.aborted === true) cancel();
+  return {
+    setClose(next) {
+      close = next;
+      if (failure !== undefined) next();
+    },
+    moved: () => void timer.refresh(),
+    get failure() {
+      return failure;
+    },
+    stop() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
+    },
+  };
+}
+
+/** What was to be sent could not be read: no fault of the service. */
+class SourceFault extends Error {}
+
+function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], watch: Watch): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let isAnswered = false;
+    request.once('response', (response) => {
+      isAnswered = true;
+      resolve(response);
+    });
+    // Stays for good: an error after the response is also reported on the response, and must not be unhandled here.
+    request.on('error', reject);
+    request.once('close', () => reject(new Error('closed without an answer')));
+    if (body === undefined || !('content' in body)) {
+      request.end(body);
+      return;
+    }
+    sendStream(request, body.content, watch, () => isAnswered).catch((error: unknown) => {
+      reject(new SourceFault('the body could not be read', { cause: error }));
+      request.destroy();
+    });
+  });
+}
+
+async function sendStream(
+  request: http.ClientRequest,
+  content: AsyncIterable<Uint8Array>,
+  watch: Watch,
+  isAnswered: () => boolean,
+): Promise<void> {
+  for await (const part of content) {
+    if (request.destroyed || isAnswered()) return;
+    watch.moved();
+    if (!request.write(part)) await roomIn(request);
+  }
+  request.end();
+}
+
+function roomIn(request: http.ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const event of ['drain', 'close', 'response']) request.off(event, done);
+      resolve();
+    };
+    for (const event of ['drain', 'close', 'response']) request.on(event, done);
+  });
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+}
+
+async function readWhole(response: IncomingMessage, bytesMax: number, watch: Watch): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  const status = response.statusCode;
+  let bytes = 0;
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      bytes += part.length;
+      // Leaving the loop destroys the response and with it the connection.
+      if (bytes > bytesMax) throw new ServiceFailure('too_large', { status });
+      parts.push(part);
+    }
+  } catch (error) {
+    if (watch.failure !== undefined) throw watch.failure;
+    throw error instanceof ServiceFailure ? error : new ServiceFailure('incomplete', { cause: error, status });
+  }
+  return Buffer.concat(parts);
+}
+
+async function* readParts(response: IncomingMessage, watch: Watch): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      watch.moved();
+      yield part;
+    }
+  } catch (error) {
+    throw watch.failure ?? new ServiceFailure('incomplete', { cause: error, status: response.statusCode });
+  } finally {
+    watch.stop();
+    response.destroy();
+  }
+}

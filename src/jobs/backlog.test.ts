@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBacklog } from './backlog.ts';
+
+test('work is done until none is left, and again when woken', async () => {
+  let left = 3;
+  let done = 0;
+  const backlog = createBacklog({
+    async doSome() {
+      if (left === 0) return false;
+      left -= 1;
+      done += 1;
+      return true;
+    },
+    onFailure: () => assert.fail(),
+  });
+  backlog.wake();
+  await backlog.settled(60_000);
+  assert.equal(done, 3);
+  left = 1;
+  backlog.wake();
+  await backlog.settled(60_000);
+  assert.equal(done, 4);
+  await backlog.close();
+  left = 1;
+  backlog.wake();
+  assert.equal(done, 4, 'nothing begins after the end');
+});
+
+test('what comes while the last part is done is not forgotten', async () => {
+  const gate = Promise.withResolvers<void>();
+  let left = 1;
+  let calls = 0;
+  const backlog = createBacklog({
+    async doSome() {
+      calls += 1;
+      if (calls === 1) await gate.promise;
+      if (left === 0) return false;
+      left -= 1;
+      return true;
+    },
+    onFailure: () => assert.fail(),
+  });
+  backlog.wake();
+  backlog.wake();
+  gate.resolve();
+  await backlog.settled(60_000);
+  await new Promise(setImmediate);
+  await backlog.settled(60_000);
+  assert.equal(left, 0);
+  assert.ok(calls >= 3);
+  await backlog.close();
+});
+
+test('what fails is told once and tried again, and the end does not wait for it', async () => {
+  const failures: unknown[] = [];
+  const failed = Promise.withResolvers<void>();
+  let broken = true;
+  const backlog = createBacklog({
+    async doSome() {
+      if (broken) throw new Error('away');
+      return false;
+    },
+    onFailure(error) {
+      failures.push(error);
+      failed.resolve();
+    },
+  });
+  backlog.wake();
+  await failed.promise;
+  await new Promise(setImmediate);
+  assert.equal(backlog.available, false);
+  await backlog.settled(60_000);
+  broken = false;
+  await backlog.close();
+  assert.equal(failures.length, 1);
+});

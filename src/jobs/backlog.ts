@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Work that is left for later and done behind what is answered, until none is left. */
+export interface Backlog {
+  /** False while the work fails. */
+  readonly available: boolean;
+  /** There may be something to do. */
+  wake(): void;
+  /** Resolves when nothing is left, or after a moment, or at once while the work fails. */
+  settled(waitMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface BacklogDeps {
+  /** Does a part of what is left; false when nothing was. What it throws is tried again later. */
+  doSome(signal: AbortSignal): Promise<boolean>;
+  /** Called when the work begins to fail. */
+  onFailure(error: unknown): void;
+}
+
+const retryMinMs = 1_000;
+const retryMaxMs = 60_000;
+
+export function createBacklog({ doSome, onFailure }: BacklogDeps): Backlog {
+  const stop = new AbortController();
+  let available = true;
+  let retryMs = retryMinMs;
+  let running: Promise<void> | undefined;
+  let again = false;
+
+  return {
+    get available() {
+      return available;
+    },
+    wake,
+    async settled(waitMs) {
+      if (available) await Promise.race([running, delay(waitMs, undefined, { ref: false })]);
+    },
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+
+  function wake(): void {
+    if (stop.signal.aborted) return;
+    if (running !== undefined) {
+      again = true;
+      return;
+    }
+    again = false;
+    running = doAll().finally(() => {
+      running = undefined;
+      if (again) wake();
+    });
+  }
+
+  /** What fails is tried again, less often each time. */
+  async function doAll(): Promise<void> {
+    while (!stop.signal.aborted) {
+      try {
+        if (!(await doSome(stop.signal))) return;
+        available = true;
+        retryMs = retryMinMs;
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        if (available) onFailure(error);
+        available = false;
+        await delay(retryMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+        retryMs = Math.min(retryMaxMs, retryMs * 2);
+      }
+    }
+  }
+}

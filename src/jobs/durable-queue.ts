@@ -1,0 +1,123 @@
+import type { Logger } from '../base/log.ts';
+
+export interface DurableQueueConfig {
+  /** Jobs that this process works on at the same time. */
+  readonly workers: number;
+  readonly leaseMs: number;
+  /** How often the queue is looked at when nobody says that there is something in it. */
+  readonly pollMs: number;
+}
+
+/** The queue itself is kept elsewhere, where it survives this process. */
+export interface JobSource<Job extends { readonly id: number }> {
+  claim(): Promise<Job | undefined>;
+  /** False: the job is not ours any more. */
+  renew(job: Job): Promise<boolean>;
+  /** Ends the job one way or the other. Must stop soon after the signal; whatever it throws is logged and nothing more. */
+  perform(job: Job, signal: AbortSignal): Promise<void>;
+  /** Takes back what dead processes were working on. */
+  recover(): Promise<void>;
+  /** Gives back what this process still holds. */
+  giveBack(): Promise<void>;
+}
+
+export interface DurableQueue {
+  /** There is something in the queue. */
+  wake(): void;
+  /** Stops the work on a job that is not ours any more, where it runs here. */
+  drop(id: number): void;
+  /** Stops all work; what was begun goes back into the queue. */
+  close(): Promise<void>;
+}
+
+const recoverEveryMs = 15_000;
+const failureDelayMs = 5_000;
+
+/** Works on a queue that several processes share, a bounded number of jobs at a time. */
+export function createDurableQueue<Job extends { readonly id: number }>(
+  config: DurableQueueConfig,
+  source: JobSource<Job>,
+  log: Logger,
+): DurableQueue {
+  const running = new Map<number, { stop: AbortController; ended: Promise<void> }>();
+  let closed = false;
+  let filling: Promise<void> | undefined;
+  let again = false;
+  let timer: NodeJS.Timeout | undefined;
+  let recoveredAt = Number.NEGATIVE_INFINITY;
+  wake();
+
+  return {
+    wake,
+    drop: (id) => running.get(id)?.stop.abort(),
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      for (const { stop } of running.values()) stop.abort();
+      await filling;
+      await Promise.all([...running.values()].map(({ ended }) => ended));
+      await source.giveBack();
+    },
+  };
+
+  function wake(): void {
+    if (closed) return;
+    if (filling !== undefined) {
+      again = true;
+      return;
+    }
+    again = false;
+    clearTimeout(timer);
+    filling = fill().finally(() => {
+      filling = undefined;
+      if (again) wake();
+    });
+  }
+
+  async function fill(): Promise<void> {
+    let nextMs = config.pollMs;
+    try {
+      if (performance.now() - recoveredAt > recoverEveryMs) {
+        await source.recover();
+        recoveredAt = performance.now();
+      }
+      while (!closed && running.size < config.workers) {
+        const job = await source.claim();
+        if (job === undefined) break;
+        start(job);
+      }
+    } catch (error) {
+      log.warn('the queue cannot be read', { reason: error instanceof Error ? error.message : '' });
+      nextMs = failureDelayMs;
+    }
+    if (closed) return;
+    timer = setTimeout(wake, nextMs);
+    timer.unref();
+  }
+
+  function start(job: Job): void {
+    const stop = new AbortController();
+    const beat = setInterval(() => void renew(job, stop), config.leaseMs / 3);
+    beat.unref();
+    const ended = source
+      .perform(job, stop.signal)
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) log.incident('a job broke off', error, { job: job.id });
+      })
+      .finally(() => {
+        clearInterval(beat);
+        running.delete(job.id);
+        wake();
+      });
+    running.set(job.id, { stop, ended });
+  }
+
+  async function renew(job: Job, stop: AbortController): Promise<void> {
+    try {
+      if (!(await source.renew(job))) stop.abort();
+    } catch (error) {
+      // The lease outlasts two such failures; if it is lost, the end of the job will be refused.
+      log.warn('a lease was not renewed', { job: job.id, reason: error instanceof Error ? error.message : '' });
+    }
+  }
+}

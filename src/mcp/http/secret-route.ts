@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CarrelError, type ErrorCode, type ErrorKind } from '../../base/errors.ts';
+import { refuseUnread, respondJson } from '../../http/respond.ts';
+import type { SecretRoute } from '../../tools/secret-route.ts';
+
+/** A body that stands still so long is given up. */
+const stillMs = 30_000;
+
+const statuses: Record<ErrorKind, number> = {
+  input: 400,
+  not_found: 404,
+  limit: 413,
+  forbidden: 403,
+  upstream: 503,
+  timeout: 408,
+  cancelled: 400,
+  config: 500,
+  internal: 500,
+};
+
+const statusesOfCodes: Partial<Record<ErrorCode, number>> = { upload_conflict: 409, storage_full: 507 };
+
+export async function answerSecretRoute(
+  route: SecretRoute,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = (request.url ?? '').split('?', 1)[0] ?? '';
+  const controller = new AbortController();
+  response.once('close', () => controller.abort());
+  const announced = request.headers['content-length'];
+  try {
+    const answer = await route.handle({
+      method: request.method ?? '',
+      rest: path.slice(route.pathPrefix.length),
+      contentLength: announced === undefined ? undefined : Number(announced),
+      body: bodyOf(request),
+      signal: controller.signal,
+    });
+    respondJson(response, 201, answer);
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    const status = statusesOfCodes[error.code] ?? statuses[error.kind];
+    refuseUnread(response, status, { error: error.code, detail: error.message });
+  }
+}
+
+async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  let isStill = false;
+  const timer = setTimeout(() => {
+    isStill = true;
+    request.destroy();
+  }, stillMs);
+  try {
+    // Leaving early must not close the connection: the answer is still to be sent on it.
+    for await (const part of request.iterator({ destroyOnReturn: false })) {
+      timer.refresh();
+      yield part as Uint8Array;
+    }
+  } catch (error) {
+    const what = isStill ? 'stood still' : 'broke off';
+    throw new CarrelError('upload_incomplete', `The body ${what} before it was complete. Send it again.`, {
+      cause: error,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

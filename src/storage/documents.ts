@@ -1,0 +1,166 @@
+import type { ReadOptions } from './storage.ts';
+import type { TextVectors } from './vectors.ts';
+
+/**
+ * The documents of the knowledge base. Their chunks are passages of the corpus `kb`, written in the same transaction as
+ * the document, and every change leaves an entry in the list of jobs in that transaction too.
+ */
+export interface DocumentStore {
+  get(request: { readonly id: number }, options?: ReadOptions): Promise<StoredDocument | undefined>;
+  /** Those changed last first. */
+  list(request: DocumentListRequest, options?: ReadOptions): Promise<StoredDocumentPage>;
+  /** In their order. */
+  chunks(request: { readonly document: number }, options?: ReadOptions): Promise<StoredChunk[]>;
+  /** By the keys of their passages, in the order of the keys, each with its document; keys of nothing are left out. */
+  located(request: LocateRequest, options?: ReadOptions): Promise<LocatedChunk[]>;
+  /** The text of a note. */
+  note(request: { readonly id: number }, options?: ReadOptions): Promise<string | undefined>;
+  /** How many documents carry each tag, by tag. */
+  tags(request: Record<never, never>, options?: ReadOptions): Promise<TagUse[]>;
+  counts(request: Record<never, never>, options?: ReadOptions): Promise<DocumentCounts>;
+  remove(request: { readonly id: number }): Promise<RemovedDocument | undefined>;
+  /** Removes, then adds. */
+  changeTags(request: TagsRequest): Promise<StoredDocument | 'tags_full' | undefined>;
+  editNote(request: NoteEdit): Promise<NoteEditOutcome>;
+  changeMany(request: BulkRequest): Promise<BulkChange>;
+}
+
+export interface StoredDocument {
+  readonly id: number;
+  readonly title: string;
+  readonly docType: string;
+  readonly filename: string;
+  readonly sourcePath: string | undefined;
+  /** SHA-256 of the bytes that were given, in hex. No two documents have the same. */
+  readonly contentHash: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly language: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly chunkCount: number;
+  /** In the order in which they were given. */
+  readonly tags: readonly string[];
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly createdAt: string;
+  readonly updatedAt: string | undefined;
+}
+
+/** A chunk as it is written. Title and tags are those of its document. */
+export interface NewChunk {
+  readonly text: string;
+  /** From the outermost to the nearest. */
+  readonly headings: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Where it was embedded before it is stored. */
+  readonly vectors?: TextVectors | undefined;
+}
+
+export interface StoredChunk {
+  /** Of the passage. */
+  readonly key: number;
+  readonly position: number;
+  readonly text: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface LocateRequest {
+  readonly keys: readonly number[];
+  /** So many chunks on either side come along. */
+  readonly neighbours: number;
+}
+
+export interface LocatedChunk extends StoredChunk {
+  readonly document: StoredDocument;
+  readonly neighbours: readonly { readonly position: number; readonly text: string }[];
+}
+
+/** What is named must hold together. */
+export interface DocumentSelection {
+  readonly ids?: readonly number[] | undefined;
+  /** All of them must be on the document. */
+  readonly tags?: readonly string[] | undefined;
+  readonly docType?: string | undefined;
+  readonly sourcePath?: string | undefined;
+  /** Both ends belong to it. */
+  readonly fromId?: number | undefined;
+  readonly toId?: number | undefined;
+}
+
+export interface DocumentListRequest {
+  readonly selection: DocumentSelection;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface StoredDocumentPage {
+  readonly documents: readonly StoredDocument[];
+  readonly total: number;
+}
+
+export interface TagUse {
+  readonly tag: string;
+  readonly count: number;
+}
+
+export interface DocumentCounts {
+  readonly documents: number;
+  readonly chunks: number;
+  /** Distinct tags that begin with `collection:`. */
+  readonly collections: number;
+}
+
+export interface RemovedDocument {
+  readonly id: number;
+  readonly title: string;
+  readonly contentHash: string;
+}
+
+export interface TagsRequest {
+  readonly id: number;
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+  /** A document may have so many; a change that goes beyond is not made at all. */
+  readonly tagsMax: number;
+}
+
+export interface NoteEdit {
+  readonly id: number;
+  readonly text: string;
+  readonly contentHash: string;
+  readonly bytes: number;
+  /** Taken where the note's title came from its text before, too. */
+  readonly derivedTitle: string;
+  readonly chunks: readonly NewChunk[];
+}
+
+export type NoteEditOutcome =
+  | { readonly outcome: 'edited'; readonly document: StoredDocument }
+  | { readonly outcome: 'not_found' | 'not_a_note' }
+  /** Another document has these very bytes. */
+  | { readonly outcome: 'duplicate'; readonly id: number; readonly title: string };
+
+export type BulkAction =
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'tags'; readonly add: readonly string[]; readonly remove: readonly string[] }
+  | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
+
+export interface BulkRequest {
+  readonly selection: DocumentSelection;
+  readonly action: BulkAction;
+  /** More than this share of all documents is refused, 0 to 100. */
+  readonly percentMax: number;
+  readonly tagsMax: number;
+}
+
+export type BulkChange =
+  | {
+      readonly outcome: 'changed';
+      readonly matched: number;
+      readonly total: number;
+      readonly changed: number;
+      readonly jobId: number;
+      /** Of documents that are gone. */
+      readonly contentHashes: readonly string[];
+    }
+  | { readonly outcome: 'too_many'; readonly matched: number; readonly total: number; readonly percent: number }
+  | { readonly outcome: 'tags_full'; readonly id: number };

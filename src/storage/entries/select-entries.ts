@@ -1,0 +1,153 @@
+import type { EntryFilter, MetadataCondition } from './entry-filter.ts';
+import { pastStates } from './entry-history.ts';
+import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
+import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
+import { matchesMetadata } from './metadata-match.ts';
+import { necessaryText } from './unindexed-fields.ts';
+import { type Condition, type Dialect, numberOf, optionalTextOf, query, type Row, type Work } from './work.ts';
+
+/** How the entries that a filter lets through are found. */
+export interface Selection {
+  /** On the entries `o`. */
+  readonly condition: Condition;
+  /** See filter-condition. */
+  readonly isWide: boolean;
+  /** What the condition leaves open, asked of a row with `key` and `metadata`. Undefined where it leaves nothing open. */
+  readonly passes: ((row: Row) => boolean) | undefined;
+  /** The fields that it is asked for, for the plan. */
+  readonly unindexed: readonly string[];
+}
+
+/** `search`: entries that are found by today's text, so that one whose text was another at `asOf` must not be. */
+export function* selectEntries(filter: EntryFilter, dialect: Dialect, use: 'read' | 'search'): Work<Selection> {
+  const { indexed, unindexed } = yield* partedByIndex(filter.metadata ?? [], dialect);
+  const rest = { ...filter, metadata: indexed };
+  const { conditions, isWide } =
+    filter.asOf === undefined
+      ? yield* weighedConditions(rest, dialect)
+      : { conditions: changingConditions(rest, dialect), isWide: false };
+  const changing = [...conditions, ...unindexed.flatMap((each) => necessaryText(each, dialect) ?? [])];
+  const names = unindexed.map(({ path }) => path.join('.'));
+  const passes = (row: Row) => matchesMetadata(metadataOf(row), unindexed);
+  const tested = unindexed.length === 0 ? undefined : passes;
+  if (filter.asOf === undefined) {
+    const condition = allOf([
+      { sql: 'o.deleted_at IS NULL', values: [] },
+      ...columnConditions(filter, dialect),
+      ...changing,
+    ]);
+    return { condition, isWide: isWide && tested === undefined, passes: tested, unindexed: names };
+  }
+  const past = yield* changedEntries(filter, filter.asOf, dialect);
+  const kept = new Set(use === 'read' ? past.found : past.sameText);
+  const unchanged = allOf([{ sql: 'o.updated_at <= ?', values: [filter.asOf] }, ...changing]);
+  return {
+    condition: allOf([
+      existedAt(filter.asOf, dialect),
+      ...(use === 'search' ? [{ sql: 'o.deleted_at IS NULL', values: [] }] : []),
+      ...columnConditions(filter, dialect),
+      {
+        sql: `((${unchanged.sql}) OR o.key IN (${dialect.integers}))`,
+        values: [...unchanged.values, { list: [...kept] }],
+      },
+    ]),
+    isWide: false,
+    passes: tested && ((row) => kept.has(numberOf(row, 'key')) || tested(row)),
+    unindexed: names,
+  };
+}
+
+/** Entries that were there: created by then, and not removed at that time. */
+export function existedAt(asOf: string, dialect: Dialect): Condition {
+  return {
+    sql: `o.created_at <= ? AND (o.deleted_at IS NULL OR o.deleted_at > ?) AND NOT EXISTS (SELECT 1
+      FROM ${dialect.schema}context_absences a WHERE a.entry = o.key AND a.removed_at <= ? AND a.restored_at > ?)`,
+    values: [asOf, asOf, asOf, asOf],
+  };
+}
+
+export interface ChangedEntries {
+  /** Those that the filter let through as they were. */
+  readonly found: readonly number[];
+  /** Of these, those whose text is still the same. */
+  readonly sameText: readonly number[];
+  /** How many there are of which it is not known what they were. */
+  readonly unknown: number;
+}
+
+/** The entries that were there at the time and were changed since. */
+export function* changedEntries(filter: EntryFilter, asOf: string, dialect: Dialect): Work<ChangedEntries> {
+  const { sql, values } = allOf([
+    existedAt(asOf, dialect),
+    { sql: 'o.updated_at > o.created_at AND o.updated_at > ?', values: [asOf] },
+    ...columnConditions(filter, dialect),
+  ]);
+  const rows = yield* query(`SELECT o.key FROM ${dialect.schema}context_entries o WHERE ${sql}`, ...values);
+  const states = yield* pastStates(
+    rows.map((row) => numberOf(row, 'key')),
+    asOf,
+    dialect,
+  );
+  const known = [...states].flatMap(([id, state]) => (state === undefined ? [] : [{ id, ...state }]));
+  const found = known.filter(
+    ({ contentType, tags, metadata }) =>
+      (filter.contentType === undefined || filter.contentType === contentType) &&
+      (filter.tags === undefined || filter.tags.some((tag) => tags.includes(tag))) &&
+      matchesMetadata(metadata ?? {}, filter.metadata ?? []),
+  );
+  return {
+    found: found.map(({ id }) => id),
+    sameText: found.filter(({ textVersion }) => textVersion === undefined).map(({ id }) => id),
+    unknown: states.size - known.length,
+  };
+}
+
+/** The keys of a selection, ascending. */
+export function* selectedKeys({ condition, passes }: Selection, dialect: Dialect): Work<number[]> {
+  const from = `${dialect.schema}context_entries o WHERE ${condition.sql}`;
+  if (passes === undefined) {
+    const rows = yield* query(`SELECT o.key FROM ${from} ORDER BY o.key`, ...condition.values);
+    return rows.map((row) => numberOf(row, 'key'));
+  }
+  const keys: number[] = [];
+  for (let after = 0; ; ) {
+    const rows = yield* query(
+      `SELECT o.key, o.metadata FROM ${from} AND o.key > ? ORDER BY o.key LIMIT ?`,
+      ...[...condition.values, after, scanRows],
+    );
+    for (const row of rows) if (passes(row)) keys.push(numberOf(row, 'key'));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < scanRows) return keys;
+    after = numberOf(last, 'key');
+  }
+}
+
+/** Metadata that is read at once: bounded by memory, not by time. */
+const scanRows = 20_000;
+
+/** For a search that the database performs: a condition that leaves nothing open. Undefined where everything may be found. */
+export function* searchCondition(
+  filter: EntryFilter,
+  dialect: Dialect,
+): Work<{ condition: Condition | undefined; isWide: boolean; selection: Selection }> {
+  const selection = yield* selectEntries(filter, dialect, 'search');
+  // The word index holds only what is not removed.
+  if (isOpen(filter)) return { condition: undefined, isWide: true, selection };
+  if (selection.passes === undefined) return { ...selection, selection };
+  const keys = yield* selectedKeys(selection, dialect);
+  return { condition: { sql: `o.key IN (${dialect.integers})`, values: [{ list: keys }] }, isWide: false, selection };
+}
+
+function* partedByIndex(conditions: readonly MetadataCondition[], dialect: Dialect) {
+  if (conditions.length === 0) return { indexed: [], unindexed: [] };
+  const index = createFieldIndex(yield* readFieldNames('none', dialect));
+  return {
+    indexed: conditions.filter((condition) => index.covers(condition)),
+    unindexed: conditions.filter((condition) => !index.covers(condition)),
+  };
+}
+
+function metadataOf(row: Row) {
+  const metadata = optionalTextOf(row, 'metadata');
+  return metadata === undefined ? {} : JSON.parse(metadata);
+}

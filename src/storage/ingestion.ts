@@ -1,0 +1,183 @@
+import type { NewChunk } from './documents.ts';
+import type { ReadOptions } from './storage.ts';
+
+/**
+ * The queue of files and notes that wait to become documents, and the record of what was done to documents. Several
+ * processes may work on one queue: a job belongs to the one that holds its lease, and what another one sends for it
+ * is refused.
+ */
+export interface IngestionStore {
+  /** The bytes and the job are on disk when it resolves. Bytes that are known already make no second job. */
+  accept(request: AcceptRequest): Promise<AcceptOutcome>;
+  /** The next job that is due, or one whose holder has let its lease run out. Those tried least often come first. */
+  claim(request: ClaimRequest): Promise<ClaimedJob | undefined>;
+  /** False: the job is not the caller's any more, and its work is to stop. */
+  renew(request: RenewRequest): Promise<boolean>;
+  /** Document, chunks and the end of the job, in one transaction. */
+  finish(request: FinishRequest): Promise<FinishOutcome>;
+  fail(request: FailRequest): Promise<boolean>;
+  /** Back into the queue, not to be claimed before the delay is over. */
+  postpone(request: PostponeRequest): Promise<boolean>;
+  /** Gives back everything that these holders have, as if it had not been begun. The number of jobs. */
+  giveBack(request: { readonly owners: readonly string[]; readonly crashed: boolean }): Promise<number>;
+  /** Whoever holds a lease. */
+  owners(request: Record<never, never>): Promise<string[]>;
+  /** Takes effect at once, also on a job that runs. A job that has ended stays as it is. */
+  cancel(request: { readonly id: number }): Promise<StoredJob | undefined>;
+  get(request: { readonly id: number }, options?: ReadOptions): Promise<StoredJob | undefined>;
+  /** Newest first. */
+  list(request: JobListRequest, options?: ReadOptions): Promise<StoredJobPage>;
+  counts(request: Record<never, never>, options?: ReadOptions): Promise<JobCounts>;
+}
+
+/** Bytes as they were given, under the hash of their content, each content once. */
+export interface OriginalStore {
+  /** Writes them to disk under a name of their own, to be adopted by `accept`. Throws `too_large` past the bound. */
+  stage(content: AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedOriginal>;
+  discard(staged: StagedOriginal): Promise<void>;
+  open(hash: string): Promise<OpenedOriginal | undefined>;
+  /** Removes those that neither a document nor a waiting job has. The number that went. */
+  release(hashes: readonly string[]): Promise<number>;
+  /** Removes whatever an interrupted process has left behind. */
+  sweep(): Promise<number>;
+}
+
+export interface StageOptions {
+  readonly bytesMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface StagedOriginal {
+  readonly id: string;
+  /** SHA-256, in hex. */
+  readonly hash: string;
+  readonly bytes: number;
+}
+
+export interface OpenedOriginal {
+  readonly bytes: number;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+export type JobStatus = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
+export type JobKind = 'ingest' | 'delete' | 'tags' | 'note' | 'bulk_delete' | 'bulk_tags' | 'bulk_set_tags';
+export type JobPhase = 'received' | 'extracting' | 'chunking' | 'embedding' | 'indexing';
+
+export interface PhaseProgress {
+  readonly phase: JobPhase;
+  readonly done?: number | undefined;
+  readonly total?: number | undefined;
+}
+
+export interface AcceptRequest {
+  readonly filename: string;
+  readonly title: string | undefined;
+  readonly docType: string | undefined;
+  readonly sourcePath: string | undefined;
+  readonly contentType: string;
+  readonly tags: readonly string[];
+  readonly content:
+    | { readonly staged: StagedOriginal }
+    | { readonly note: string; readonly hash: string; readonly bytes: number };
+}
+
+export type AcceptOutcome =
+  | { readonly outcome: 'accepted'; readonly job: StoredJob }
+  | { readonly outcome: 'known_document'; readonly id: number; readonly title: string }
+  | { readonly outcome: 'known_job'; readonly id: number; readonly title: string | undefined };
+
+export interface ClaimRequest {
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
+export interface ClaimedJob {
+  readonly id: number;
+  readonly filename: string;
+  readonly title: string | undefined;
+  readonly docType: string | undefined;
+  readonly contentType: string;
+  readonly contentHash: string;
+  readonly note: string | undefined;
+  /** Attempts that ended with the death of their process, or with its lease. */
+  readonly crashes: number;
+  /** Attempts that were postponed. */
+  readonly retries: number;
+}
+
+interface OwnJob {
+  readonly id: number;
+  readonly owner: string;
+}
+
+export interface RenewRequest extends OwnJob {
+  readonly leaseMs: number;
+  readonly progress: PhaseProgress | undefined;
+}
+
+export interface FinishRequest extends OwnJob {
+  readonly title: string;
+  readonly docType: string;
+  readonly contentType: string;
+  readonly language: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly chunks: readonly NewChunk[];
+}
+
+export type FinishOutcome =
+  | { readonly outcome: 'done'; readonly documentId: number }
+  /** The job was cancelled, or is another's. */
+  | { readonly outcome: 'lost' }
+  /** Another document has got these bytes meanwhile; the job is failed. */
+  | { readonly outcome: 'duplicate'; readonly documentId: number };
+
+export interface FailRequest extends OwnJob {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface PostponeRequest extends OwnJob {
+  readonly delayMs: number;
+  /** What held it up, for whoever looks at the job. */
+  readonly message: string;
+}
+
+export interface StoredJob {
+  readonly id: number;
+  readonly kind: JobKind;
+  readonly filename: string | undefined;
+  readonly title: string | undefined;
+  readonly docType: string | undefined;
+  readonly sourcePath: string | undefined;
+  readonly tags: readonly string[];
+  readonly status: JobStatus;
+  readonly progress: PhaseProgress;
+  readonly error: string | undefined;
+  readonly errorCode: string | undefined;
+  readonly documentId: number | undefined;
+  readonly chunkCount: number | undefined;
+  readonly contentHash: string | undefined;
+  readonly attempts: number;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface JobListRequest {
+  readonly status?: JobStatus | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface StoredJobPage {
+  readonly jobs: readonly StoredJob[];
+  readonly total: number;
+}
+
+export interface JobCounts {
+  readonly queued: number;
+  readonly processing: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly cancelled: number;
+}

@@ -1,0 +1,67 @@
+/** As SQLite's, with the same names. Part of released migrations: never to be changed. */
+export function entryHistorySchema(): string {
+  const text = 'text COLLATE "C"';
+  const owner = 'bigint NOT NULL REFERENCES carrel.context_entries (key) ON DELETE CASCADE';
+  return `
+  CREATE TABLE carrel.context_versions (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    entry ${owner},
+    updated_at ${text} NOT NULL,
+    replaced_at ${text} NOT NULL,
+    content_type text NOT NULL,
+    text_content text,
+    summary text,
+    metadata text,
+    tags text NOT NULL,
+    replaced_images integer NOT NULL
+  );
+  CREATE INDEX context_versions_entry ON carrel.context_versions (entry, replaced_at);
+  CREATE INDEX context_versions_age ON carrel.context_versions (replaced_at);
+
+  CREATE TABLE carrel.context_version_images (
+    version bigint NOT NULL REFERENCES carrel.context_versions (key) ON DELETE CASCADE,
+    position integer NOT NULL,
+    mime_type text NOT NULL,
+    metadata text,
+    data bytea NOT NULL,
+    PRIMARY KEY (version, position)
+  );
+
+  CREATE TABLE carrel.context_absences (
+    entry ${owner},
+    removed_at ${text} NOT NULL,
+    restored_at ${text} NOT NULL
+  );
+  CREATE INDEX context_absences_entry ON carrel.context_absences (entry);
+  CREATE INDEX context_entries_changed ON carrel.context_entries (updated_at) WHERE updated_at > created_at;
+
+  CREATE TABLE carrel.context_threads (
+    thread_id ${text} PRIMARY KEY,
+    users bigint NOT NULL,
+    agents bigint NOT NULL,
+    multimodal bigint NOT NULL,
+    first_entry ${text} NOT NULL,
+    last_entry ${text} NOT NULL,
+    last_id bigint NOT NULL
+  );
+  CREATE INDEX context_threads_newest ON carrel.context_threads (last_entry DESC, last_id DESC);
+  INSERT INTO carrel.context_threads
+    SELECT thread_id, count(*) FILTER (WHERE source = 'user'), count(*) FILTER (WHERE source = 'agent'),
+      count(*) FILTER (WHERE content_type = 'multimodal'), min(created_at), max(created_at), max(key)
+    FROM carrel.context_entries WHERE deleted_at IS NULL GROUP BY thread_id;
+
+  CREATE TABLE carrel.context_summary_queue (
+    entry bigint PRIMARY KEY REFERENCES carrel.context_entries (key) ON DELETE CASCADE
+  );
+  CREATE INDEX context_entries_summarised ON carrel.context_entries (key)
+    WHERE summary IS NOT NULL AND deleted_at IS NULL;
+
+  CREATE TABLE carrel.context_settings (name ${text} PRIMARY KEY, value text NOT NULL);
+  INSERT INTO carrel.context_settings VALUES ('indexed_fields',
+    '["status","agent_name","task_name","project","report_type","references:object","technologies:array"]');
+  DELETE FROM carrel.context_fields WHERE substr(path, 1, 1) = '[' AND NOT (
+    (member = 0 AND path IN ('["status"]', '["agent_name"]', '["task_name"]', '["project"]', '["report_type"]'))
+    OR path IN ('["technologies"]', '["references"]') OR substr(path, 1, 14) = '["references",');
+  CREATE INDEX context_fields_long ON carrel.context_fields (path, kind, entry) WHERE length(head) >= 50;
+  `;
+}

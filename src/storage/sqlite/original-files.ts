@@ -1,0 +1,143 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { open, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CarrelError } from '../../base/errors.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import type { OpenedOriginal, StagedOriginal, StageOptions } from '../ingestion.ts';
+
+/**
+ * Originals as files `<folder>/<hash>`, beside the database. Bytes are first written to a file of their own in
+ * `<folder>/incoming` and brought to disk; the transaction that accepts them moves the file to its name. Only a
+ * transaction ever removes a file under its hash, so that nobody who refers to it can lose it.
+ */
+export interface OriginalFiles {
+  stage(content: AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedOriginal>;
+  discard(staged: StagedOriginal): Promise<void>;
+  open(hash: string): Promise<OpenedOriginal | undefined>;
+  /** The hashes of all files there are; forgets staged files that nobody has touched for a day. */
+  list(): string[];
+}
+
+const incoming = 'incoming';
+const stagedMaxMs = 24 * 60 * 60_000;
+
+export function createOriginalFiles(folder: string): OriginalFiles {
+  return {
+    async stage(content, { bytesMax, signal }) {
+      makeFolder(folder);
+      makeFolder(join(folder, incoming));
+      const id = randomUUID();
+      const path = stagedPath(folder, id);
+      try {
+        return { id, ...(await write(path, content, bytesMax, signal)) };
+      } catch (error) {
+        await rm(path, { force: true });
+        throw writeError(error);
+      }
+    },
+    async discard({ id }) {
+      await rm(stagedPath(folder, id), { force: true });
+    },
+    async open(hash) {
+      const path = join(folder, hash);
+      const found = await stat(path).catch(() => undefined);
+      if (found === undefined) return undefined;
+      return { bytes: found.size, content: read(path) };
+    },
+    list() {
+      for (const name of namesIn(join(folder, incoming))) {
+        const path = stagedPath(folder, name);
+        const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+        if (age > stagedMaxMs) rmSync(path, { force: true });
+      }
+      return namesIn(folder).filter((name) => /^[0-9a-f]{64}$/.test(name));
+    },
+  };
+}
+
+/** On the thread that writes, within its transaction: a name is on disk before the row that refers to it is. */
+export function adoptFile(folder: string, { id, hash }: StagedOriginal): void {
+  renameSync(stagedPath(folder, id), join(folder, hash));
+  syncFolder(folder);
+}
+
+export function removeFile(folder: string, hash: string): void {
+  rmSync(join(folder, hash), { force: true });
+}
+
+function stagedPath(folder: string, id: string): string {
+  return join(folder, incoming, id);
+}
+
+async function write(
+  path: string,
+  content: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+  signal: AbortSignal | undefined,
+): Promise<{ hash: string; bytes: number }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const file = await open(path, 'wx', 0o600);
+  try {
+    for await (const part of content) {
+      signal?.throwIfAborted();
+      bytes += part.byteLength;
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
+      hash.update(part);
+      await file.write(part);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { hash: hash.digest('hex'), bytes };
+}
+
+async function* read(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path, 'r');
+  try {
+    yield* file.createReadStream({ autoClose: false });
+  } finally {
+    await file.close();
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Windows opens no folder for this, and needs none of it. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export function tooLarge(bytesMax: number): CarrelError {
+  return new CarrelError('too_large', `The file has more than ${bytesMax} bytes, the most that is taken.`, {
+    data: { bytesMax },
+  });
+}
+
+function writeError(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new CarrelError('storage_full', 'The disk is full; nothing was saved. Free some space and try again.', {
+      cause: error,
+    });
+  }
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+    const message = 'The folder of documents cannot be written to. Check its mode.';
+    return new CarrelError('storage_read_only', message, { cause: error });
+  }
+  return error;
+}

@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import { estimateTokens } from './token-estimate.ts';
+
+export const budgetInput = {
+  budget_tokens: z.int().min(100).max(1_000_000).optional().describe('Cut the answer to about so many tokens.'),
+};
+
+/** What an answer under a budget says about itself. */
+export interface BudgetReport<Id> {
+  budget_tokens: number;
+  /** Estimated. */
+  used_tokens: number;
+  /** Of those that did not fit. */
+  omitted_ids: Id[];
+  /** Those whose text was cut, and the call that gives the rest. */
+  cut: { id: Id; returned_chars: number; total_chars: number; next: string }[];
+}
+
+/** How the items of an answer are measured and cut. */
+export interface Budgeted<Item, Id> {
+  id(item: Item): Id;
+  text(item: Item): string;
+  withText(item: Item, text: string): Item;
+  /** The call that gives what comes after so many characters. */
+  next(item: Item, chars: number): string;
+  /** What of an item is paid for; all of it unless told. */
+  paid?(item: Item): object;
+}
+
+/** Items in order while they fit. The first that does not is cut, where enough of it remains to be worth reading. */
+export function fitBudget<Item extends object, Id>(
+  items: readonly Item[],
+  budget: number | undefined,
+  shape: Budgeted<Item, Id>,
+): { items: Item[]; report: { budget?: BudgetReport<Id> } } {
+  if (budget === undefined) return { items: [...items], report: {} };
+  const costOf = (item: Item): number => estimateTokens(JSON.stringify(shape.paid?.(item) ?? item));
+  const kept: Item[] = [];
+  const cut: BudgetReport<Id>['cut'] = [];
+  let used = 0;
+  for (const item of items) {
+    const cost = costOf(item);
+    if (used + cost <= budget) {
+      kept.push(item);
+      used += cost;
+      continue;
+    }
+    const shortened = cutText(item, budget - used - costOf(shape.withText(item, '')), shape);
+    if (shortened !== undefined) {
+      kept.push(shortened.item);
+      cut.push(shortened.note);
+      used += costOf(shortened.item);
+    }
+    break;
+  }
+  const omitted = items.slice(kept.length).map(shape.id);
+  return { items: kept, report: { budget: { budget_tokens: budget, used_tokens: used, omitted_ids: omitted, cut } } };
+}
+
+const worthReadingTokens = 40;
+
+function cutText<Item, Id>(item: Item, tokens: number, shape: Budgeted<Item, Id>) {
+  const characters = Array.from(shape.text(item));
+  const cost = estimateTokens(shape.text(item));
+  if (tokens < worthReadingTokens || cost <= tokens) return undefined;
+  // Texts are uneven, so the share that should fit is taken with some room.
+  const chars = Math.floor(characters.length * (tokens / cost) * 0.9);
+  return {
+    item: shape.withText(item, characters.slice(0, chars).join('')),
+    note: {
+      id: shape.id(item),
+      returned_chars: chars,
+      total_chars: characters.length,
+      next: shape.next(item, chars),
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import * as z from 'zod';
+import { CarrelError } from '../../base/errors.ts';
+
+/*
+ * A collection is a tag with a prefix, of which a document has exactly one. The engine knows tags only; that the prefix
+ * means something is known here and nowhere else.
+ */
+
+export const defaultCollection = 'documents';
+const prefix = 'collection:';
+
+export function collectionTag(name: string): string {
+  return `${prefix}${name}`;
+}
+
+export function isCollectionTag(tag: string): boolean {
+  return tag.startsWith(prefix);
+}
+
+/** What callers see of a document's tags: the collection apart, the others in order. */
+export function splitTags(tags: readonly string[]): { collection: string | null; tags: string[] } {
+  const last = tags.findLast(isCollectionTag);
+  return {
+    collection: last === undefined ? null : last.slice(prefix.length),
+    tags: tags.filter((tag) => !isCollectionTag(tag)),
+  };
+}
+
+export interface GivenTags {
+  collection?: string | undefined;
+  tags?: readonly string[] | undefined;
+}
+
+/** What a caller means by `collection` and `tags`, where a `collection:` tag says the same as the argument. */
+export function readTags({ collection, tags = [] }: GivenTags): { collection: string | undefined; tags: string[] } {
+  const named = [...(collection === undefined ? [] : [collection]), ...tags.filter(isCollectionTag).map(nameIn)];
+  const [first, ...others] = new Set(named);
+  if (others.length > 0) {
+    throw new CarrelError(
+      'invalid_arguments',
+      `A document belongs to exactly one collection, and two are named here: ${[first, others[0]].join(' and ')}. Choose one.`,
+    );
+  }
+  if (first !== undefined && !isName(first)) {
+    throw new CarrelError('invalid_arguments', `collection ${nameRule}.`);
+  }
+  return { collection: first, tags: [...new Set(tags.filter((tag) => !isCollectionTag(tag)))] };
+}
+
+/** The tags that the engine is to store: the collection first. */
+export function tagsToStore(given: GivenTags): string[] {
+  const { collection = defaultCollection, tags } = readTags(given);
+  return [collectionTag(collection), ...tags];
+}
+
+/** The tags that the engine is to filter by: without a collection, every collection. */
+export function tagsToMatch(given: GivenTags): string[] | undefined {
+  const { collection, tags } = readTags(given);
+  const all = [...tags, ...(collection === undefined ? [] : [collectionTag(collection)])];
+  return all.length === 0 ? undefined : all;
+}
+
+const nameCharsMax = 100;
+const tagsMax = 50;
+const nameRule = `must have 1 to ${nameCharsMax} characters, none of them a comma or a control character`;
+
+function isName(name: string): boolean {
+  return name.trim() !== '' && name.length <= nameCharsMax && !/[\p{Cc}\p{Cs},]/u.test(name);
+}
+
+function nameIn(tag: string): string {
+  return tag.startsWith(prefix) ? tag.slice(prefix.length).trim() : tag;
+}
+
+// A comma separates tags on the way to the engine.
+const name = z.string().trim().refine(isName, { error: nameRule });
+
+export const collectionInput = z
+  .string()
+  .trim()
+  .transform(nameIn)
+  .pipe(z.string().refine(isName, { error: nameRule }));
+export const tagListInput = z.array(name).max(tagsMax);

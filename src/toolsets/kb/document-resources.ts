@@ -1,0 +1,74 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { Engine, EngineChunk } from '../../engine/engine.ts';
+import type { ResourceProvider } from '../../tools/resource.ts';
+import { createCursorSigner } from '../../tools/signed-cursor.ts';
+import { documentUriPrefix, showDocument } from './shapes.ts';
+
+const pageSize = 50;
+/** About how much text one reading gives; the rest comes with its cursor. */
+const readingUnitsMax = 200_000;
+const mimeType = 'text/plain';
+
+/** Documents as `carrel://kb/doc/<id>`. */
+export function createDocumentResources(engine: Pick<Engine, 'documents' | 'document'>): ResourceProvider {
+  const listCursors = createCursorSigner(documentUriPrefix);
+  const readCursors = createCursorSigner(`${documentUriPrefix} text`);
+  return {
+    uriPrefix: documentUriPrefix,
+    templates: [
+      {
+        uriTemplate: `${documentUriPrefix}{id}`,
+        name: 'kb document',
+        title: 'Knowledge base document',
+        description: 'The text of a document or note of the knowledge base.',
+        mimeType,
+      },
+    ],
+    async list(cursor, { signal }) {
+      const offset = cursor === undefined ? 0 : listCursors.read(cursor);
+      const { documents } = await engine.documents({ limit: pageSize + 1, offset }, { signal });
+      const resources = documents.slice(0, pageSize).map(({ id, title, doc_type, created_at }) => ({
+        uri: `${documentUriPrefix}${id}`,
+        name: String(id),
+        title,
+        description: `${doc_type}, ${created_at.slice(0, 10)}`,
+        mimeType,
+      }));
+      return documents.length > pageSize
+        ? { resources, nextCursor: listCursors.issue(offset + pageSize) }
+        : { resources };
+    },
+    async read({ uri, cursor }, { signal }) {
+      const id = /^[1-9]\d{0,14}$/.exec(uri.slice(documentUriPrefix.length))?.[0];
+      if (id === undefined) throw notFound(uri);
+      const first = cursor === undefined ? 0 : readCursors.read(cursor);
+      const { chunks, ...document } = await engine.document(Number(id), { signal }).catch((error: unknown) => {
+        throw error instanceof CarrelError && error.code === 'document_not_found' ? notFound(uri) : error;
+      });
+      const { text, next } = readFrom(chunks, first);
+      const { uri: own, ...meta } = showDocument(document);
+      const following = next < chunks.length ? { nextCursor: readCursors.issue(next) } : {};
+      return {
+        contents: [{ uri: own, mimeType, text, _meta: { ...meta, ...following } }],
+        ...following,
+      };
+    },
+  };
+}
+
+/** Whole chunks, at least one. */
+function readFrom(chunks: readonly EngineChunk[], first: number): { text: string; next: number } {
+  const texts: string[] = [];
+  let units = 0;
+  let next = first;
+  for (; next < chunks.length && (next === first || units < readingUnitsMax); next += 1) {
+    const text = chunks[next]?.text ?? '';
+    texts.push(text);
+    units += text.length;
+  }
+  return { text: texts.join('\n\n'), next };
+}
+
+function notFound(uri: string): CarrelError {
+  return new CarrelError('resource_not_found', 'No document of the knowledge base has this URI.', { data: { uri } });
+}

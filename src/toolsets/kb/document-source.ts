@@ -1,0 +1,46 @@
+import type { Engine } from '../../engine/engine.ts';
+import type { SearchSource, SourceHit } from '../../tools/search-source.ts';
+import { makeSnippet } from '../../words/snippet.ts';
+import { plainQuery } from '../../words/word-query.ts';
+import { splitTags } from './collections.ts';
+import { documentUriPrefix } from './shapes.ts';
+
+/** A document is found by several of its chunks: so many more are asked for. */
+const chunksPerHit = 3;
+const chunksMax = 100;
+
+export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSource {
+  return {
+    name: 'kb',
+    description: 'Documents and notes of the knowledge base',
+    askedByDefault: true,
+    async search(query, limit, { signal }) {
+      if (query.trim() === '') return { hits: [] };
+      const top = Math.min(chunksMax, limit * chunksPerHit);
+      const { results, degraded } = await engine.search({ query, top }, { signal });
+      const words = plainQuery(query);
+      const hits = new Map<string, SourceHit>();
+      for (const hit of results) {
+        const { document_id: id, chunk_id: chunkId, chunk_metadata: place } = hit;
+        // An engine that does not tell the document leaves the chunk to be told apart by.
+        const uri = id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
+        if (hits.has(uri)) continue;
+        const { collection } = splitTags(hit.tags);
+        const where = [
+          collection === null ? undefined : `in ${collection}`,
+          place.page === undefined ? undefined : `page ${place.page}`,
+          place.section_header,
+        ];
+        hits.set(uri, {
+          uri,
+          title: hit.title,
+          snippet: makeSnippet(hit.text, words).text,
+          date: hit.created_at === '' ? null : hit.created_at,
+          score: hit.score,
+          why: `found in the knowledge base${where.map((part) => (part === undefined ? '' : `, ${part}`)).join('')}`,
+        });
+      }
+      return { hits: [...hits.values()].slice(0, limit), ...(degraded === undefined ? {} : { degraded }) };
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import type { EngineDocument, EngineHit, EngineJob, SubmitOutcome } from '../../engine/engine.ts';
+import { splitTags } from './collections.ts';
+
+/*
+ * What callers see. Each names its fields one by one: an engine may send more, and what that is nobody here knows.
+ */
+
+export const documentUriPrefix = 'carrel://kb/doc/';
+
+export function showHit(hit: EngineHit) {
+  const { document_id: id, neighbours, why } = hit;
+  return {
+    document_id: id,
+    chunk_id: hit.chunk_id,
+    score: hit.score,
+    title: hit.title,
+    text: hit.text,
+    chunk_index: hit.chunk_index,
+    chunk_metadata: hit.chunk_metadata,
+    doc_type: hit.doc_type,
+    source_path: hit.source_path,
+    created_at: hit.created_at,
+    ...splitTags(hit.tags),
+    ...(neighbours === undefined || neighbours.length === 0 ? {} : { neighbours }),
+    ...(why === undefined ? {} : { why }),
+  };
+}
+
+export type ShownHit = ReturnType<typeof showHit>;
+
+export function showDocument(document: EngineDocument) {
+  return {
+    document_id: document.id,
+    id: document.id,
+    uri: `${documentUriPrefix}${document.id}`,
+    title: document.title,
+    doc_type: document.doc_type,
+    ...splitTags(document.tags),
+    source_path: document.source_path,
+    language: document.language,
+    content_hash: document.content_hash,
+    chunk_count: document.chunk_count,
+    has_file: document.has_file,
+    created_at: document.created_at,
+    updated_at: document.updated_at,
+  };
+}
+
+/** `document_id` and `collection` at least. */
+export const documentOutput = z.looseObject({
+  document_id: z.int(),
+  title: z.string(),
+  collection: z.string().nullable(),
+  tags: z.array(z.string()),
+});
+
+const errorCharsMax = 500;
+
+export function showJob(job: EngineJob) {
+  return {
+    job_id: job.id,
+    id: job.id,
+    filename: job.filename,
+    status: job.status,
+    progress: job.progress,
+    error: job.error === null ? null : job.error.replace(/\p{Cc}+/gu, ' ').slice(0, errorCharsMax),
+    document_id: job.document_id,
+    chunk_count: job.chunk_count,
+    created_at: job.created_at,
+    updated_at: job.updated_at,
+  };
+}
+
+/** What became of something that was submitted: a job, or what holds the same content already. */
+export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], existing: EngineDocument | undefined) {
+  if (outcome.accepted) {
+    const { job_id, status, filename } = outcome;
+    return { status, job_id, filename, ...splitTags(tags) };
+  }
+  const { document_id, job_id, title } = outcome;
+  const holder = document_id === undefined ? `job ${job_id}` : `document ${document_id}`;
+  return {
+    status: 'duplicate',
+    ...(document_id === undefined ? {} : { document_id }),
+    ...(job_id === undefined ? {} : { job_id }),
+    title: title ?? existing?.title ?? null,
+    ...(existing === undefined ? {} : splitTags(existing.tags)),
+    message: `The same content is ${holder} already, so nothing was added.`,
+  };
+}
+
+export const outcomeOutput = z.looseObject({
+  status: z.string().describe('queued, or duplicate: then document_id or job_id holds the same content.'),
+  job_id: z.union([z.int(), z.string()]).optional(),
+  document_id: z.int().optional(),
+});

@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import type { Engine } from '../../../engine/engine.ts';
+import { boundedText } from '../../../tools/bounded-text.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { tagsToStore } from '../collections.ts';
+import { describeOutcome, filingInput } from '../kb-parts.ts';
+import { outcomeOutput } from '../shapes.ts';
+
+export const noteInput = boundedText({ required: true, max: 1_000_000 });
+
+export function createKbAddnoteTool(engine: Pick<Engine, 'submit' | 'document'>): Tool {
+  return defineTool({
+    name: 'kb_addnote',
+    title: 'Add a note',
+    description:
+      'Adds a text to the knowledge base and returns the job_id of its ingestion; kb_jobs tells when it is done.',
+    effect: 'write',
+    idempotent: true,
+    input: z.object({ text: noteInput, ...filingInput }),
+    output: outcomeOutput,
+    async run({ text, title, source_path, ...given }, { signal }) {
+      const tags = tagsToStore(given);
+      const outcome = await engine.submit({ note: text, title, tags, source_path }, { signal });
+      return describeOutcome(engine, outcome, tags, { signal });
+    },
+  });
+}

@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import type { Engine } from '../../../engine/engine.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { bulkOutput, readSelection, selectionInput } from '../bulk-selection.ts';
+
+export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete'>): Tool {
+  return defineTool({
+    name: 'kb_bulk_delete',
+    title: 'Delete many documents',
+    description: 'Deletes for good the documents to which all of what is given applies.',
+    effect: 'delete',
+    input: z.object(selectionInput),
+    output: bulkOutput,
+    run: (input, { signal }) => engine.bulkDelete(readSelection(input), { signal }),
+  });
+}

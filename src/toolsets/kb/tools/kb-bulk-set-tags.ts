@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import type { Engine } from '../../../engine/engine.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { bulkOutput, readSelection, selectionInput } from '../bulk-selection.ts';
+import { collectionInput, collectionTag, isCollectionTag, readTags, tagListInput } from '../collections.ts';
+
+export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bulkTags' | 'tags'>): Tool {
+  return defineTool({
+    name: 'kb_bulk_set_tags',
+    title: 'Replace tags of many documents',
+    description:
+      'Replaces all tags of the documents that kb_bulk_delete would delete. Without set_collection each stays in its own.',
+    effect: 'write',
+    idempotent: true,
+    input: z.object({ ...selectionInput, set_tags: tagListInput, set_collection: collectionInput.optional() }),
+    output: bulkOutput,
+    async run({ set_tags: given, set_collection: named, ...selection }, { signal }) {
+      const { collection, tags } = readTags({ collection: named, tags: given });
+      const chosen = readSelection(selection);
+      if (collection !== undefined) {
+        return engine.bulkSetTags(chosen, [collectionTag(collection), ...tags], { signal });
+      }
+      // The engine would take the collections away too. Everything else that there is goes, and they stay.
+      const others = (await engine.tags({ signal })).map(({ tag }) => tag);
+      const remove = others.filter((tag) => !isCollectionTag(tag) && !tags.includes(tag));
+      return engine.bulkTags(chosen, { remove, add: tags }, { signal });
+    },
+  });
+}

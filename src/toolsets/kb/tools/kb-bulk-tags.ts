@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { bulkOutput, readSelection, selectionInput } from '../bulk-selection.ts';
+import { collectionInput, collectionTag, isCollectionTag, readTags, tagListInput } from '../collections.ts';
+
+export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>): Tool {
+  return defineTool({
+    name: 'kb_bulk_tags',
+    title: 'Tag many documents',
+    description:
+      'Removes and adds tags of the documents that kb_bulk_delete would delete, or moves them to a collection.',
+    effect: 'write',
+    idempotent: true,
+    input: z.object({
+      ...selectionInput,
+      add: tagListInput.optional(),
+      remove: tagListInput.optional(),
+      set_collection: collectionInput.optional(),
+    }),
+    output: bulkOutput,
+    async run({ add, remove = [], set_collection: named, ...selection }, { signal }) {
+      const { collection, tags } = readTags({ collection: named, tags: add });
+      if (collection === undefined && tags.length === 0 && remove.length === 0) {
+        throw new CarrelError('invalid_arguments', 'Nothing would change: give add, remove or set_collection.');
+      }
+      const chosen = readSelection(selection);
+      if (collection === undefined) return engine.bulkTags(chosen, { remove, add: tags }, { signal });
+      // Which of the collections each document is in is not known here, so it leaves all others.
+      const wanted = collectionTag(collection);
+      const known = (await engine.tags({ signal })).map(({ tag }) => tag).filter(isCollectionTag);
+      const left = [...remove.filter((tag) => !isCollectionTag(tag)), ...known.filter((tag) => tag !== wanted)];
+      return engine.bulkTags(chosen, { remove: left, add: [wanted, ...tags] }, { signal });
+    },
+  });
+}

@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import type { Engine } from '../../../engine/engine.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { documentIdInput } from '../kb-parts.ts';
+
+export function createKbDeleteTool(engine: Pick<Engine, 'deleteDocument'>): Tool {
+  return defineTool({
+    name: 'kb_delete',
+    title: 'Delete a document',
+    description: 'Deletes a document or note for good.',
+    effect: 'delete',
+    input: z.object({ document_id: documentIdInput }),
+    output: z.object({ status: z.string(), document_id: z.int(), title: z.string() }),
+    run: ({ document_id: id }, { signal }) => engine.deleteDocument(id, { signal }),
+  });
+}

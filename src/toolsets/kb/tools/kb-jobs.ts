@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { type Engine, jobStatuses } from '../../../engine/engine.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { showJob } from '../shapes.ts';
+
+export function createKbJobsTool(engine: Pick<Engine, 'jobs' | 'job'>): Tool {
+  return defineTool({
+    name: 'kb_jobs',
+    title: 'Ingestion jobs',
+    description: 'Lists ingestion jobs, newest first, with status, progress, error and document_id; or one by job_id.',
+    effect: 'read',
+    input: z.object({
+      status: z.enum([...jobStatuses, 'skipped']).optional(),
+      job_id: z.union([z.int(), z.string().min(1).max(200)]).optional(),
+      limit: z.int().min(1).max(500).default(50),
+      offset: z.int().min(0).default(0),
+    }),
+    output: z.looseObject({ jobs: z.array(z.unknown()), total: z.int() }),
+    async run({ job_id: id, ...request }, { signal }) {
+      if (id !== undefined) return { jobs: [showJob(await engine.job(id, { signal }))], total: 1 };
+      const { jobs, total } = await engine.jobs(request, { signal });
+      return { jobs: jobs.map(showJob), total };
+    },
+  });
+}

@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import { boundedText } from '../../../tools/bounded-text.ts';
+import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { collectionInput, tagListInput, tagsToMatch } from '../collections.ts';
+import { docTypeInput } from '../kb-parts.ts';
+import { type ShownHit, showHit } from '../shapes.ts';
+
+export function createKbSearchTool(engine: Pick<Engine, 'search'>): Tool {
+  return defineTool({
+    name: 'kb_search',
+    title: 'Search the knowledge base',
+    description:
+      'Finds chunks of documents and notes by words and meaning, best first. For a complex question search with 2–3 phrasings, merge the results by chunk_id without duplicates, and rank them yourself. kb_get gives the whole document.',
+    effect: 'read',
+    input: z.object({
+      query: boundedText({ required: true, max: 10_000 }),
+      top: z.int().min(1).max(100).default(10),
+      collection: collectionInput.optional(),
+      tags: tagListInput.optional().describe('All of these.'),
+      doc_type: docTypeInput.optional().describe('Such as note, pdf, markdown, code.'),
+      fts_only: z.boolean().default(false).describe('Words only.'),
+      vec_only: z.boolean().default(false).describe('Meaning only.'),
+      threshold: z.number().optional().describe('Leave out lower scores.'),
+      neighbours: z.int().min(0).max(5).default(0).describe('Chunks before and after each hit.'),
+      ...budgetInput,
+    }),
+    output: z.looseObject({
+      query: z.string(),
+      results: z.array(z.unknown()),
+      total_matches: z.int(),
+      returned: z.int(),
+    }),
+    async run(input, { signal }) {
+      if (input.fts_only && input.vec_only) {
+        throw new CarrelError(
+          'invalid_arguments',
+          'fts_only and vec_only exclude each other. Leave both out for both.',
+        );
+      }
+      const answer = await engine.search(
+        {
+          query: input.query,
+          top: input.top,
+          tags: tagsToMatch(input),
+          doc_type: input.doc_type,
+          fts_only: input.fts_only,
+          vec_only: input.vec_only,
+          threshold: input.threshold,
+          neighbours: input.neighbours === 0 ? undefined : input.neighbours,
+        },
+        { signal },
+      );
+      const { items, report } = fitBudget(answer.results.map(showHit), input.budget_tokens, shape);
+      return {
+        query: answer.query,
+        results: items,
+        total_matches: answer.total_matches,
+        returned: items.length,
+        ...(answer.degraded === undefined ? {} : { degraded: answer.degraded }),
+        ...report,
+      };
+    },
+  });
+}
+
+const shape: Budgeted<ShownHit, number | string> = {
+  id: (hit) => hit.chunk_id,
+  text: (hit) => hit.text,
+  withText: (hit, text) => ({ ...hit, text }),
+  next: (hit) => `kb_get(document_id=${hit.document_id}, first_chunk=${hit.chunk_index}, max_chunks=1)`,
+};

@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import type { Engine } from '../../../engine/engine.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { describeOutcome } from '../kb-parts.ts';
+import { outcomeOutput } from '../shapes.ts';
+import type { Uploads } from '../uploads/create-uploads.ts';
+
+export function createKbUploadFinishTool(deps: {
+  uploads: Pick<Uploads, 'finish'>;
+  engine: Pick<Engine, 'document'>;
+}): Tool {
+  return defineTool({
+    name: 'kb_upload_finish',
+    title: 'Finish an upload',
+    description:
+      'Hands the complete file to the engine and returns the job_id of its ingestion. If that fails, finish again.',
+    effect: 'write',
+    idempotent: true,
+    input: z.object({ upload_id: z.string() }),
+    output: outcomeOutput,
+    async run({ upload_id: id }, call) {
+      const { outcome, tags } = await deps.uploads.finish(id, call);
+      return { upload_id: id, ...(await describeOutcome(deps.engine, outcome, tags, call)) };
+    },
+  });
+}

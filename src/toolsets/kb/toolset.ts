@@ -1,0 +1,93 @@
+import type { Logger } from '../../base/log.ts';
+import type { MonotonicClock } from '../../base/sliding-window.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Toolset } from '../../tools/toolset.ts';
+import { createDocumentResources } from './document-resources.ts';
+import { createDocumentSource } from './document-source.ts';
+import type { KbConfig } from './kb-slice.ts';
+import { createKbAddnoteTool } from './tools/kb-addnote.ts';
+import { createKbBulkDeleteTool } from './tools/kb-bulk-delete.ts';
+import { createKbBulkSetTagsTool } from './tools/kb-bulk-set-tags.ts';
+import { createKbBulkTagsTool } from './tools/kb-bulk-tags.ts';
+import { createKbDeleteTool } from './tools/kb-delete.ts';
+import { createKbGetTool } from './tools/kb-get.ts';
+import { createKbJobsTool } from './tools/kb-jobs.ts';
+import { createKbSearchTool } from './tools/kb-search.ts';
+import { createKbSetCollectionTool } from './tools/kb-set-collection.ts';
+import { createKbStatusTool } from './tools/kb-status.ts';
+import { createKbUpdateNoteTool } from './tools/kb-update-note.ts';
+import { createKbUploadChunkTool } from './tools/kb-upload-chunk.ts';
+import { createKbUploadFinishTool } from './tools/kb-upload-finish.ts';
+import { createKbUploadStartTool } from './tools/kb-upload-start.ts';
+import { createUploads } from './uploads/create-uploads.ts';
+import { createStaging } from './uploads/staging.ts';
+import { createUploadRoute } from './uploads/upload-route.ts';
+
+export interface KbDeps {
+  /** In this process or at another address; closed with the toolset. */
+  engine: Engine;
+  /** Where uploads wait for their last byte. */
+  stagingFolder: string;
+  /** The largest message that the transport takes. */
+  messageBytesMax: number;
+  /** Whether callers are on this machine, so that files can be named by their path. */
+  isLocal: boolean;
+  log: Logger;
+  clock?: MonotonicClock;
+}
+
+/** What a message has beside the data of a chunk. */
+const envelopeBytes = 4096;
+
+/** The knowledge base: seed 003. */
+export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
+  const { engine, log } = deps;
+  const idleMs = config.uploadIdleSeconds * 1000;
+  const uploads = createUploads(
+    {
+      bytesMax: config.uploadBytesMax,
+      clientUploadsMax: config.uploadsPerClient,
+      clientBytesMax: config.uploadBytesPerClient,
+      uploadsMax: config.uploadsMax,
+      stagingBytesMax: config.stagingBytesMax,
+      idleMs,
+      survivesRestart: config.keepUploads === 'auto' ? config.engineUrl === undefined : config.keepUploads === 'true',
+    },
+    { staging: createStaging(deps.stagingFolder), engine, log, ...(deps.clock ? { clock: deps.clock } : {}) },
+  );
+  const starting = {
+    allowedRoots: deps.isLocal ? config.allowedRoots : [],
+    publicUrl: config.publicUrl,
+    bytesMax: config.uploadBytesMax,
+    chunkBytesMax: Math.max(3, Math.floor((deps.messageBytesMax - envelopeBytes) / 4) * 3),
+    idleMs,
+  };
+  return {
+    name: 'kb',
+    tools: [
+      createKbSearchTool(engine),
+      createKbAddnoteTool(engine),
+      createKbUpdateNoteTool(engine),
+      createKbGetTool(engine),
+      createKbStatusTool(engine),
+      createKbJobsTool(engine),
+      createKbUploadStartTool(starting, { uploads, engine }),
+      createKbUploadChunkTool(uploads),
+      createKbUploadFinishTool({ uploads, engine }),
+      createKbDeleteTool(engine),
+      createKbSetCollectionTool(engine),
+      createKbBulkDeleteTool(engine),
+      createKbBulkTagsTool(engine),
+      createKbBulkSetTagsTool(engine),
+    ],
+    // 003 and contract §2: a failed call is a tool result.
+    failures: { as: 'result' },
+    resources: [createDocumentResources(engine)],
+    sources: [createDocumentSource(engine)],
+    secretRoutes: [createUploadRoute(uploads)],
+    async close() {
+      await uploads.close();
+      await engine.close();
+    },
+  };
+}

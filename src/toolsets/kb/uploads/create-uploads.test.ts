@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { CarrelError, type ErrorCode } from '../../../base/errors.ts';
+import { silentLogger } from '../../../base/log.ts';
+import type { Engine, Submission, SubmitOutcome } from '../../../engine/engine.ts';
+import type { Call } from '../../../tools/call.ts';
+import { createUploads, type Uploads, type UploadsConfig } from './create-uploads.ts';
+import { createStaging, type Staging } from './staging.ts';
+
+const minute = 60_000;
+
+const usual: UploadsConfig = {
+  bytesMax: 1000,
+  clientUploadsMax: 3,
+  clientBytesMax: 1500,
+  uploadsMax: 5,
+  stagingBytesMax: 2500,
+  idleMs: 10 * minute,
+  survivesRestart: true,
+};
+
+interface Fixture {
+  uploads: Uploads;
+  folder: string;
+  /** What the engine was given. */
+  taken: { submission: Submission; bytes: Buffer }[];
+  /** Moves the monotonic clock on. */
+  pass(ms: number): void;
+  /** The next hand-over fails. */
+  refuse(error: Error): void;
+  /** A second process on the same folder. */
+  again(config?: Partial<UploadsConfig>): Uploads;
+}
+
+function open(t: TestContext, config: Partial<UploadsConfig> = {}, wrap = (staging: Staging) => staging): Fixture {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  let now = 1_000;
+  let refusal: Error | undefined;
+  const taken: Fixture['taken'] = [];
+  const engine: Pick<Engine, 'submit'> = {
+    async submit(submission): Promise<SubmitOutcome> {
+      assert.ok('content' in submission);
+      const parts: Uint8Array[] = [];
+      for await (const part of submission.content) {
+        if (refusal !== undefined) {
+          const error = refusal;
+          refusal = undefined;
+          throw error;
+        }
+        parts.push(part);
+      }
+      taken.push({ submission, bytes: Buffer.concat(parts) });
+      return { accepted: true, job_id: taken.length, status: 'queued', filename: submission.filename };
+    },
+  };
+  const make = (more: Partial<UploadsConfig> = {}): Uploads => {
+    const staging = wrap(createStaging(folder));
+    const made = createUploads(
+      { ...usual, ...config, ...more },
+      { staging, engine, log: silentLogger, clock: () => now },
+    );
+    t.after(() => made.close());
+    return made;
+  };
+  return {
+    uploads: make(),
+    folder,
+    taken,
+    pass: (ms) => {
+      now += ms;
+    },
+    refuse: (error) => {
+      refusal = error;
+    },
+    again: make,
+  };
+}
+
+function call(id = 'me', signal = new AbortController().signal): Call {
+  return { caller: { id, owner: id }, signal, report: () => {}, log: silentLogger };
+}
+
+const file = (totalSize: number) => ({ filename: 'a.txt', totalSize, tags: ['collection:documents'] });
+
+async function fails(work: Promise<unknown>, code: ErrorCode): Promise<CarrelError> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  assert.ok(error instanceof CarrelError, `no error of ours: ${String(error)}`);
+  assert.equal(error.code, code, error.message);
+  return error;
+}
+
+test('chunks in any order and at the same time become one file, handed over once (003 Finish an upload)', async (t) => {
+  const { uploads, taken, folder } = open(t);
+  const { id } = await uploads.start(file(26), 'me');
+  const bytes = Buffer.from('abcdefghijklmnopqrstuvwxyz');
+  const order = [5, 0, 12, 1, 11, 2, 10, 3, 9, 4, 8, 6, 7];
+  await Promise.all(
+    order.map((index) => uploads.addChunk(id, index, bytes.subarray(index * 2, index * 2 + 2), call())),
+  );
+  const first = await uploads.finish(id, call());
+  assert.deepEqual(
+    [first.outcome, first.tags],
+    [{ accepted: true, job_id: 1, status: 'queued', filename: 'a.txt' }, ['collection:documents']],
+  );
+  assert.deepEqual(await uploads.finish(id, call()), first);
+  assert.equal(taken.length, 1);
+  assert.equal(taken[0]?.bytes.toString(), bytes.toString());
+  assert.deepEqual(readdirSync(join(folder, id)), ['manifest.json']);
+});
+
+test('finishing twice at the same time hands over once', async (t) => {
+  const { uploads, taken } = open(t);
+  const { id } = await uploads.start(file(3), 'me');
+  await uploads.addChunk(id, 0, Buffer.from('abc'), call());
+  const [one, other] = await Promise.all([uploads.finish(id, call()), uploads.finish(id, call())]);
+  assert.deepEqual([one.outcome, taken.length], [other.outcome, 1]);
+});
+
+test('the same chunk again is harmless, other bytes under its index are not (contract §6)', async (t) => {
+  const { uploads, taken } = open(t);
+  const { id } = await uploads.start(file(6), 'me');
+  await uploads.addChunk(id, 0, Buffer.from('abc'), call());
+  const again = await uploads.addChunk(id, 0, Buffer.from('abc'), call());
+  assert.deepEqual(again, { receivedBytes: 3, totalSize: 6, chunks: 1 });
+  await fails(uploads.addChunk(id, 0, Buffer.from('abd'), call()), 'upload_conflict');
+  await fails(uploads.addChunk(id, 0, Buffer.from('ab'), call()), 'upload_conflict');
+  await uploads.addChunk(id, 1, Buffer.from('def'), call());
+  await uploads.finish(id, call());
+  assert.equal(taken[0]?.bytes.toString(), 'abcdef');
+});
+
+test('finish says which chunks are missing, and goes on when they are there', async (t) => {
+  const { uploads } = open(t);
+  const { id } = await uploads.start(file(8), 'me');
+  assert.deepEqual((await fails(uploads.finish(id, call()), 'upload_incomplete')).data['missing_chunks'], [0]);
+  await uploads.addChunk(id, 0, Buffer.from('ab'), call());
+  await uploads.addChunk(id, 3, Buffer.from('gh'), call());
+  const gaps = await fails(uploads.finish(id, call()), 'upload_incomplete');
+  assert.deepEqual(gaps.data, { missing_chunks: [1, 2], received_bytes: 4, total_size: 8 });
+  assert.match(gaps.message, /1, 2.*4 of 8/);
+  await uploads.addChunk(id, 1, Buffer.from('cd'), call());
+  await uploads.addChunk(id, 2, Buffer.from('e'), call());
+  const short = await fails(uploads.finish(id, call()), 'upload_incomplete');
+  assert.deepEqual([short.data['missing_chunks'], short.data['received_bytes']], [[4], 7]);
+  await uploads.addChunk(id, 4, Buffer.from('f'), call());
+  await uploads.finish(id, call());
+});
+
+test('never more bytes than were announced, nor than one upload may have', async (t) => {
+  const { uploads } = open(t);
+  await fails(uploads.start(file(1001), 'me'), 'upload_too_large');
+  const { id } = await uploads.start(file(4), 'me');
+  await uploads.addChunk(id, 0, Buffer.from('abc'), call());
+  await fails(uploads.addChunk(id, 1, Buffer.from('de'), call()), 'upload_too_large');
+  await uploads.addChunk(id, 1, Buffer.from('d'), call());
+});
+
+test('a hand-over that fails keeps everything, so that finish can be repeated', async (t) => {
+  const { uploads, taken, refuse } = open(t);
+  const { id } = await uploads.start(file(3), 'me');
+  await uploads.addChunk(id, 0, Buffer.from('abc'), call());
+  refuse(new CarrelError('engine_unreachable', 'gone'));
+  await fails(uploads.finish(id, call()), 'engine_unreachable');
+  await uploads.finish(id, call());
+  assert.equal(taken[0]?.bytes.toString(), 'abc');
+});
+
+test('an upload belongs to who started it; others learn nothing', async (t) => {
+  const { uploads } = open(t);
+  const { id } = await uploads.start(file(3), 'me');
+  const other = await fails(uploads.addChunk(id, 0, Buffer.from('abc'), call('other')), 'upload_not_found');
+  const none = await fails(uploads.addChunk('no-such-id', 0, Buffer.from('abc'), call()), 'upload_not_found');
+  assert.equal(other.message, none.message);
+  await fails(uploads.finish(id, call('other')), 'upload_not_found');
+  for (const path of ['../x', '..', '/etc/passwd', '']) await fails(uploads.finish(path, call()), 'upload_not_found');
+});
+
+test('idle for ten minutes by the monotonic clock: gone, with its bytes (003 Abandoned upload cleanup)', async (t) => {
+  const { uploads, pass, folder } = open(t);
+  const { id } = await uploads.start(file(4), 'me');
+  pass(9 * minute);
+  await uploads.addChunk(id, 0, Buffer.from('ab'), call());
+  pass(9 * minute);
+  await uploads.addChunk(id, 1, Buffer.from('c'), call());
+  pass(10 * minute);
+  await fails(uploads.addChunk(id, 2, Buffer.from('d'), call()), 'upload_not_found');
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('quotas count uploads and bytes of one client and of all, and free what ended', async (t) => {
+  const { uploads, pass } = open(t);
+  const start = (size: number, who = 'me') => uploads.start(file(size), who);
+  const [one] = await Promise.all([start(10), start(10), start(10)]);
+  await fails(start(10), 'upload_quota');
+  await start(10, 'other');
+  await uploads.addChunk(one?.id ?? '', 0, Buffer.alloc(10), call());
+  await uploads.finish(one?.id ?? '', call());
+  await start(10);
+  pass(10 * minute);
+  await start(800);
+  await fails(start(800), 'upload_quota');
+  await start(800, 'other');
+  await start(800, 'third');
+  await fails(start(800, 'fourth'), 'upload_quota');
+});
+
+test('calls at the same time cannot share the last room', async (t) => {
+  const { uploads } = open(t);
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => uploads.start(file(1), 'me')));
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3);
+});
+
+test('a restart loses nothing where uploads are kept', async (t) => {
+  const { uploads, again, taken } = open(t);
+  const { id, secret } = await uploads.start(file(6), 'me');
+  await uploads.addChunk(id, 1, Buffer.from('def'), call());
+  const later = again();
+  await fails(later.addChunk(id, 0, Buffer.from('abc'), call('other')), 'upload_not_found');
+  await fails(later.addChunk(id, 1, Buffer.from('xyz'), call()), 'upload_conflict');
+  await fails(later.receive(id, secret, { content: stream('abcdef'), length: 6 }, call().signal), 'upload_conflict');
+  assert.deepEqual((await fails(later.finish(id, call()), 'upload_incomplete')).data['missing_chunks'], [0]);
+  await later.addChunk(id, 0, Buffer.from('abc'), call());
+  const { outcome } = await later.finish(id, call());
+  assert.equal(taken[0]?.bytes.toString(), 'abcdef');
+  assert.deepEqual((await again().finish(id, call())).outcome, outcome);
+  assert.equal(taken.length, 1);
+});
+
+test('a restart loses everything where they are not (003 MCP server restart during upload)', async (t) => {
+  const { uploads, again } = open(t, { survivesRestart: false });
+  const { id } = await uploads.start(file(3), 'me');
+  await fails(again().addChunk(id, 0, Buffer.from('abc'), call()), 'upload_not_found');
+});
+
+test('what an earlier process left expires by its idle time too', async (t) => {
+  const { uploads, again, folder } = open(t, { idleMs: 2_000 });
+  const { id } = await uploads.start(file(3), 'me');
+  await uploads.close();
+  const past = new Date(Date.now() - 3_000);
+  utimesSync(join(folder, id), past, past);
+  const later = again();
+  await fails(later.addChunk(id, 0, Buffer.from('abc'), call()), 'upload_not_found');
+  const old = new Date(Date.now() - 10_000);
+  utimesSync(join(folder, id), old, old);
+  // The sweep of the second one removes it.
+  while (readdirSync(folder).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+});
+
+test('half a chunk of a process that was killed does not count', async (t) => {
+  const { uploads, again, folder } = open(t);
+  const { id } = await uploads.start(file(3), 'me');
+  writeFileSync(join(folder, id, '0.chunk.1234.part'), 'a');
+  const receipt = await again().addChunk(id, 0, Buffer.from('abc'), call());
+  assert.deepEqual(receipt, { receivedBytes: 3, totalSize: 3, chunks: 1 });
+});
+
+test('a damaged manifest is no upload', async (t) => {
+  const { uploads, again, folder } = open(t);
+  const { id } = await uploads.start(file(3), 'me');
+  for (const text of ['', '{', '{"id":1}', '[]']) {
+    writeFileSync(join(folder, id, 'manifest.json'), text);
+    await fails(again().finish(id, call()), 'upload_not_found');
+  }
+});
+
+test('a full disk is said, and what was stored before stays', async (t) => {
+  let isFull = false;
+  const { uploads, taken } = open(t, {}, (staging) => ({
+    ...staging,
+    writeChunk: (id, index, content) =>
+      isFull ? staging.writeChunk(id, index, fullDisk()) : staging.writeChunk(id, index, content),
+  }));
+  const { id } = await uploads.start(file(6), 'me');
+  await uploads.addChunk(id, 0, Buffer.from('abc'), call());
+  isFull = true;
+  await fails(uploads.addChunk(id, 1, Buffer.from('def'), call()), 'storage_full');
+  isFull = false;
+  assert.deepEqual((await uploads.addChunk(id, 1, Buffer.from('def'), call())).receivedBytes, 6);
+  await uploads.finish(id, call());
+  assert.equal(taken[0]?.bytes.toString(), 'abcdef');
+});
+
+test('the address for bytes takes exactly total_size, once, from who has the secret', async (t) => {
+  const { uploads, taken, pass } = open(t);
+  const { id, secret } = await uploads.start(file(6), 'me');
+  const { signal } = call();
+  const put = (text: string, token = secret, length: number | undefined = undefined) =>
+    uploads.receive(id, token, { content: stream(text), length }, signal);
+  assert.match(secret, /^[\w-]{43}$/);
+  await fails(put('abcdef', `${secret.slice(0, -1)}x`), 'upload_not_found');
+  await fails(put('abcdef', ''), 'upload_not_found');
+  await fails(put('abcdefg', secret, 7), 'upload_too_large');
+  await fails(put('abcdefg'), 'upload_too_large');
+  await fails(put('abcde'), 'upload_incomplete');
+  assert.deepEqual(await put('abcdef'), { receivedBytes: 6, totalSize: 6, chunks: 1 });
+  await fails(put('abcdef'), 'upload_conflict');
+  await uploads.finish(id, call());
+  await fails(put('abcdef'), 'upload_conflict');
+  assert.equal(taken[0]?.bytes.toString(), 'abcdef');
+  pass(10 * minute);
+  await fails(put('abcdef'), 'upload_not_found');
+});
+
+test('while bytes arrive at the address nothing else may change the upload, and it does not expire', async (t) => {
+  const { uploads, pass } = open(t);
+  const { id, secret } = await uploads.start(file(6), 'me');
+  const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const slow = async function* () {
+    yield Buffer.from('abc');
+    begun.resolve();
+    await gate.promise;
+    yield Buffer.from('def');
+  };
+  const receiving = uploads.receive(id, secret, { content: slow(), length: 6 }, call().signal);
+  await begun.promise;
+  pass(20 * minute);
+  await fails(uploads.addChunk(id, 0, Buffer.from('abc'), call()), 'upload_conflict');
+  await fails(uploads.finish(id, call()), 'upload_conflict');
+  await fails(uploads.receive(id, secret, { content: stream('abcdef'), length: 6 }, call().signal), 'upload_conflict');
+  gate.resolve();
+  assert.equal((await receiving).receivedBytes, 6);
+  await uploads.finish(id, call());
+});
+
+async function* stream(text: string): AsyncGenerator<Uint8Array> {
+  for (const character of text) yield Buffer.from(character);
+}
+
+async function* fullDisk(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('a');
+  throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+}

@@ -1,0 +1,288 @@
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { CarrelError } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { MonotonicClock } from '../../../base/sliding-window.ts';
+import type { Engine, SubmitOutcome } from '../../../engine/engine.ts';
+import type { Call } from '../../../tools/call.ts';
+import type { Manifest, Staging } from './staging.ts';
+import { completeChunks, createUpload, isFinished, type Upload, uploadNotFound } from './upload.ts';
+
+export interface UploadsConfig {
+  /** Bytes of one upload. */
+  bytesMax: number;
+  clientUploadsMax: number;
+  clientBytesMax: number;
+  uploadsMax: number;
+  stagingBytesMax: number;
+  idleMs: number;
+  /** Whether uploads that an earlier process left are gone on with. */
+  survivesRestart: boolean;
+}
+
+export interface UploadsDeps {
+  staging: Staging;
+  engine: Pick<Engine, 'submit'>;
+  log: Logger;
+  clock?: MonotonicClock;
+}
+
+export type NewUpload = Pick<Manifest, 'filename' | 'totalSize' | 'tags' | 'title' | 'docType' | 'sourcePath'>;
+
+export interface Receipt {
+  receivedBytes: number;
+  totalSize: number;
+  chunks: number;
+}
+
+/** Files on their way to the engine, in pieces. Nothing that was acknowledged is lost until it is handed over or idle. */
+export interface Uploads {
+  /** `secret` is what its address for bytes ends with. */
+  start(given: NewUpload, callerId: string): Promise<{ id: string; secret: string }>;
+  addChunk(id: string, index: number, bytes: Uint8Array, call: Call): Promise<Receipt>;
+  /** Takes all bytes at once from whoever has the secret, once. */
+  receive(id: string, secret: string, body: Body, signal: AbortSignal): Promise<Receipt>;
+  /** Hands the file to the engine. Once it took it, the same outcome is given again. */
+  finish(id: string, call: Call): Promise<{ outcome: SubmitOutcome; tags: readonly string[]; filename: string }>;
+  close(): Promise<void>;
+}
+
+export interface Body {
+  content: AsyncIterable<Uint8Array>;
+  /** As announced. */
+  length: number | undefined;
+}
+
+/** Outcomes that are remembered for those who ask again. */
+const finishedMax = 1000;
+const sweepMsMax = 30_000;
+
+export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads {
+  const { staging, engine, log, clock = () => performance.now() } = deps;
+  const uploads = new Map<string, Upload>();
+  const notFound = (): CarrelError => uploadNotFound(Math.ceil(config.idleMs / 60_000));
+  const isExpired = ({ users, usedAt }: Upload): boolean => users === 0 && clock() - usedAt >= config.idleMs;
+
+  const forget = async (id: string): Promise<void> => {
+    uploads.delete(id);
+    await staging.remove(id);
+  };
+
+  const find = async (id: string): Promise<Upload> => {
+    const known = uploads.get(id);
+    if (known !== undefined) {
+      if (!isExpired(known)) return known;
+      await forget(id);
+      throw notFound();
+    }
+    const left = config.survivesRestart ? await staging.find(id) : undefined;
+    const idle = left && (await staging.idle()).find((each) => each.id === id);
+    if (left === undefined || idle === undefined || idle.idleMs >= config.idleMs) throw notFound();
+    const adopted = uploads.get(id) ?? createUpload(left.manifest, left.chunks, clock() - idle.idleMs);
+    uploads.set(id, adopted);
+    return adopted;
+  };
+
+  /** Runs while the upload can't expire. */
+  const using = async <Result>(upload: Upload, run: () => Promise<Result>): Promise<Result> => {
+    upload.users += 1;
+    try {
+      return await run();
+    } finally {
+      upload.users -= 1;
+      upload.usedAt = clock();
+    }
+  };
+
+  /** Runs when no other call changes the upload. */
+  const inTurn = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
+    using(upload, async () => {
+      const release = await upload.turn.acquire(signal);
+      try {
+        return await run();
+      } finally {
+        release();
+      }
+    });
+
+  const checkQuotas = (totalSize: number, callerId: string): void => {
+    const open = [...uploads.values()].filter((upload) => !isFinished(upload) && !isExpired(upload));
+    const own = open.filter(({ manifest }) => manifest.caller === callerId);
+    const bytes = (some: readonly Upload[]): number => some.reduce((sum, { manifest }) => sum + manifest.totalSize, 0);
+    const problem =
+      own.length >= config.clientUploadsMax
+        ? `You have ${own.length} unfinished uploads, which is as many as one client may have.`
+        : bytes(own) + totalSize > config.clientBytesMax
+          ? `Your unfinished uploads would have more than ${config.clientBytesMax} bytes together.`
+          : open.length >= config.uploadsMax || bytes(open) + totalSize > config.stagingBytesMax
+            ? 'There is no room for another upload at the moment.'
+            : undefined;
+    if (problem === undefined) return;
+    throw new CarrelError('upload_quota', `${problem} Finish one, or wait until idle ones are removed.`, {
+      retryAfterSeconds: 60,
+    });
+  };
+
+  const sweep = async (): Promise<void> => {
+    for (const [id, upload] of uploads) if (isExpired(upload)) await forget(id);
+    const finished = [...uploads].filter(([, upload]) => isFinished(upload) && upload.users === 0);
+    for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) await forget(id);
+    // What another process left. One that still runs keeps its own, so they get time to spare.
+    for (const { id, idleMs } of await staging.idle()) {
+      if (!uploads.has(id) && idleMs >= config.idleMs * 2) await staging.remove(id);
+    }
+  };
+  const sweeping = setInterval(
+    () => void sweep().catch((error: unknown) => log.warn('idle uploads could not be removed', { error })),
+    Math.min(sweepMsMax, Math.max(200, config.idleMs / 4)),
+  ).unref();
+
+  return {
+    async start(given, callerId) {
+      const { totalSize } = given;
+      if (totalSize > config.bytesMax) {
+        throw new CarrelError('upload_too_large', `total_size must be at most ${config.bytesMax} bytes.`, {
+          data: { total_size: totalSize, bytes_max: config.bytesMax },
+        });
+      }
+      checkQuotas(totalSize, callerId);
+      const secret = randomBytes(32).toString('base64url');
+      const manifest = { ...given, id: randomUUID(), caller: callerId, secretHash: hashOf(secret).toString('hex') };
+      const upload = createUpload(manifest, new Map(), clock());
+      // Before it is written, so that calls at the same time see that the room is taken.
+      uploads.set(manifest.id, upload);
+      try {
+        await using(upload, () => staging.save(manifest));
+      } catch (error) {
+        await forget(manifest.id);
+        throw error;
+      }
+      return { id: manifest.id, secret };
+    },
+
+    async addChunk(id, index, bytes, { caller, signal }) {
+      const upload = await find(id);
+      if (upload.manifest.caller !== caller.id) throw notFound();
+      return inTurn(upload, signal, async () => {
+        checkOpen(upload);
+        if (upload.chunks.has(index)) {
+          if (bytes.length === upload.chunks.get(index) && (await staging.readChunk(id, index)).equals(bytes)) {
+            return receiptOf(upload);
+          }
+          throw conflict(`Chunk ${index} has arrived before with other bytes. Send the original again, or begin anew.`);
+        }
+        const { totalSize } = upload.manifest;
+        if (upload.receivedBytes + bytes.length > totalSize)
+          throw tooMany(upload.receivedBytes + bytes.length, totalSize);
+        await staging.writeChunk(id, index, bytes);
+        upload.receivedBytes += bytes.length;
+        upload.chunks.set(index, bytes.length);
+        return receiptOf(upload);
+      });
+    },
+
+    async receive(id, secret, { content, length }, signal) {
+      const upload = await find(id);
+      if (!timingSafeEqual(hashOf(secret), Buffer.from(upload.manifest.secretHash, 'hex'))) throw notFound();
+      const { totalSize } = upload.manifest;
+      if (length !== undefined && length > totalSize) throw tooMany(length, totalSize);
+      await inTurn(upload, signal, async () => {
+        checkOpen(upload);
+        if (upload.chunks.size > 0) throw conflict('Bytes have arrived already, and this address takes them once.');
+        upload.isReceiving = true;
+      });
+      try {
+        const size = await using(upload, () => staging.writeChunk(id, 0, exactly(content, totalSize)));
+        upload.chunks.set(0, size);
+        upload.receivedBytes = size;
+        return receiptOf(upload);
+      } finally {
+        upload.isReceiving = false;
+      }
+    },
+
+    async finish(id, call) {
+      const upload = await find(id);
+      const { manifest } = upload;
+      if (manifest.caller !== call.caller.id) throw notFound();
+      return inTurn(upload, call.signal, async () => {
+        const { filename, tags } = manifest;
+        if (manifest.outcome !== undefined) return { outcome: manifest.outcome, tags, filename };
+        checkOpen(upload);
+        const indexes = completeChunks(upload);
+        await staging.touch(id);
+        const { title, docType, sourcePath, totalSize: size } = manifest;
+        const content = reported(staging.content(id, indexes), size, call);
+        const outcome = await engine.submit(
+          { filename, content, size, title, tags, doc_type: docType, source_path: sourcePath },
+          { signal: call.signal },
+        );
+        manifest.outcome = outcome;
+        // The engine has it now, so nothing that fails here may fail the call.
+        await staging
+          .save(manifest)
+          .then(() => staging.dropChunks(id, indexes))
+          .catch((error: unknown) => log.warn('an upload could not be cleared away', { error }));
+        return { outcome, tags, filename };
+      });
+    },
+
+    async close() {
+      clearInterval(sweeping);
+    },
+  };
+}
+
+function checkOpen({ isReceiving, manifest: { outcome } }: Upload): void {
+  if (isReceiving) throw conflict('The bytes are arriving by upload_url. Wait until that has ended.');
+  if (outcome !== undefined) throw conflict('This upload is finished. Begin another with kb_upload_start.');
+}
+
+function receiptOf({ receivedBytes, chunks, manifest: { totalSize } }: Upload): Receipt {
+  return { receivedBytes, totalSize, chunks: chunks.size };
+}
+
+/** The content, if it has just as many bytes as announced. */
+async function* exactly(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+  let received = 0;
+  for await (const part of content) {
+    received += part.length;
+    if (received > size) throw tooMany(received, size);
+    yield part;
+  }
+  if (received < size) {
+    throw new CarrelError(
+      'upload_incomplete',
+      `${received} bytes arrived, and total_size is ${size}. Send all of them.`,
+      {
+        data: { received_bytes: received, total_size: size },
+      },
+    );
+  }
+}
+
+async function* reported(
+  content: AsyncIterable<Uint8Array>,
+  total: number,
+  call: Pick<Call, 'report'>,
+): AsyncGenerator<Uint8Array> {
+  let progress = 0;
+  for await (const part of content) {
+    yield part;
+    progress += part.length;
+    call.report({ progress, total, message: 'bytes handed to the engine' });
+  }
+}
+
+function hashOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+function conflict(message: string): CarrelError {
+  return new CarrelError('upload_conflict', message);
+}
+
+function tooMany(bytes: number, totalSize: number): CarrelError {
+  return new CarrelError('upload_too_large', `That makes ${bytes} bytes, and total_size is ${totalSize}.`, {
+    data: { received_bytes: bytes, total_size: totalSize },
+  });
+}

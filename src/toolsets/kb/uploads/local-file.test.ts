@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openLocalFile } from './local-file.ts';
+
+function makeTree(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const root = join(folder, 'root');
+  mkdirSync(join(root, 'inner'), { recursive: true });
+  mkdirSync(join(folder, 'root-sibling'));
+  writeFileSync(join(root, 'inner', 'a.txt'), 'inside');
+  writeFileSync(join(folder, 'secret.txt'), 'outside');
+  writeFileSync(join(folder, 'root-sibling', 'b.txt'), 'outside');
+  return { folder, root };
+}
+
+test('a file below an allowed folder is read, also by a link that stays inside', async (t) => {
+  const { root } = makeTree(t);
+  symlinkSync(join(root, 'inner', 'a.txt'), join(root, 'link.txt'));
+  for (const path of [join(root, 'inner', 'a.txt'), join(root, 'link.txt'), `${root}/inner/../inner/a.txt`]) {
+    const file = await openLocalFile(path, ['/nowhere', root]);
+    assert.deepEqual([file.filename, file.size], ['a.txt', 6]);
+    assert.equal(await textOf(file.content), 'inside');
+    await file.close();
+  }
+});
+
+test('an allowed folder may be a link itself', async (t) => {
+  const { folder, root } = makeTree(t);
+  symlinkSync(root, join(folder, 'alias'));
+  const file = await openLocalFile(join(folder, 'alias', 'inner', 'a.txt'), [join(folder, 'alias')]);
+  await file.close();
+});
+
+test('what is outside, whatever leads there, is as if it were not there', async (t) => {
+  const { folder, root } = makeTree(t);
+  symlinkSync(join(folder, 'secret.txt'), join(root, 'out.txt'));
+  symlinkSync(folder, join(root, 'up'));
+  const paths = [
+    join(folder, 'secret.txt'),
+    join(root, 'out.txt'),
+    join(root, 'up', 'secret.txt'),
+    `${root}/../secret.txt`,
+    join(folder, 'root-sibling', 'b.txt'),
+    join(root, 'missing.txt'),
+    '/etc/passwd',
+    root,
+  ];
+  const messages = new Set<string>();
+  for (const path of paths) {
+    await assert.rejects(openLocalFile(path, [root]), (error: Error & { code?: string }) => {
+      messages.add(error.message);
+      return error.code === 'path_not_allowed';
+    });
+  }
+  assert.equal(messages.size, 1);
+});
+
+test('only regular files: no folder, no pipe, no device, no relative path', async (t) => {
+  const { root } = makeTree(t);
+  execFileSync('mkfifo', [join(root, 'pipe')]);
+  for (const path of [join(root, 'inner'), join(root, 'pipe'), 'inner/a.txt', 'a\0b']) {
+    await assert.rejects(openLocalFile(path, [root]), { code: 'path_not_allowed' });
+  }
+  await assert.rejects(openLocalFile('/dev/zero', ['/dev']), { code: 'path_not_allowed' });
+});
+
+test('a file that grows while it is read is not taken half', async (t) => {
+  const { root } = makeTree(t);
+  const path = join(root, 'inner', 'a.txt');
+  const file = await openLocalFile(path, [root]);
+  appendFileSync(path, ' and more');
+  await assert.rejects(textOf(file.content), { code: 'upload_conflict' });
+  await file.close();
+});
+
+async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of content) parts.push(part);
+  return Buffer.concat(parts).toString();
+}

@@ -1,0 +1,142 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { makeFolder } from '../../../base/make-folder.ts';
+import type { SubmitOutcome } from '../../../engine/engine.ts';
+import { explain, syncFolder, writeDurably } from './durable-file.ts';
+
+const jobId = z.union([z.number(), z.string()]);
+
+/** What is known of an upload beside its bytes. */
+const manifestSchema = z.object({
+  id: z.string(),
+  /** Who may go on with it. */
+  caller: z.string(),
+  filename: z.string(),
+  totalSize: z.int(),
+  tags: z.array(z.string()),
+  title: z.string().optional(),
+  docType: z.string().optional(),
+  sourcePath: z.string().optional(),
+  /** SHA-256 of the secret in upload_url. */
+  secretHash: z.string(),
+  /** What the engine made of it. The bytes are then no longer here. */
+  outcome: z
+    .union([
+      z.object({ accepted: z.literal(true), job_id: jobId, status: z.string(), filename: z.string() }),
+      z.object({
+        accepted: z.literal(false),
+        document_id: z.number().exactOptional(),
+        job_id: jobId.exactOptional(),
+        title: z.string().nullable(),
+      }),
+    ])
+    .optional(),
+});
+
+export type Manifest = Omit<z.output<typeof manifestSchema>, 'outcome'> & { outcome?: SubmitOutcome | undefined };
+
+export interface Found {
+  manifest: Manifest;
+  /** Sizes in bytes, by chunk_index. */
+  chunks: Map<number, number>;
+}
+
+/** Uploads on disk: a folder for each, with a manifest and a file for each chunk. */
+export interface Staging {
+  /** Writes the manifest, which makes the upload exist. */
+  save(manifest: Manifest): Promise<void>;
+  writeChunk(id: string, index: number, content: AsyncIterable<Uint8Array> | Uint8Array): Promise<number>;
+  readChunk(id: string, index: number): Promise<Buffer>;
+  content(id: string, indexes: readonly number[]): AsyncIterable<Uint8Array>;
+  dropChunks(id: string, indexes: readonly number[]): Promise<void>;
+  /** Shows other processes that it is in use. */
+  touch(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** What an earlier process left under this id. */
+  find(id: string): Promise<Found | undefined>;
+  /** Ids and how long nothing has been written to them, by the clock on the wall: it is all that processes share. */
+  idle(): Promise<{ id: string; idleMs: number }[]>;
+}
+
+const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const manifestName = 'manifest.json';
+
+export function createStaging(folder: string): Staging {
+  const folderOf = (id: string): string => join(folder, id);
+  const chunkFile = (id: string, index: number): string => join(folder, id, `${index}.chunk`);
+
+  return {
+    async save(manifest) {
+      const own = folderOf(manifest.id);
+      try {
+        makeFolder(folder);
+        const made = await mkdir(own, { recursive: true, mode: 0o700 });
+        if (made !== undefined) await syncFolder(folder);
+      } catch (error) {
+        throw explain(error);
+      }
+      await writeDurably(join(own, manifestName), Buffer.from(JSON.stringify(manifest)));
+    },
+    writeChunk: (id, index, content) => writeDurably(chunkFile(id, index), content),
+    readChunk: (id, index) => readFile(chunkFile(id, index)),
+    async *content(id, indexes) {
+      for (const index of indexes) yield* createReadStream(chunkFile(id, index)) as AsyncIterable<Buffer>;
+    },
+    async dropChunks(id, indexes) {
+      for (const index of indexes) await rm(chunkFile(id, index), { force: true });
+    },
+    async touch(id) {
+      const now = new Date();
+      await utimes(folderOf(id), now, now);
+    },
+    remove: (id) => rm(folderOf(id), { recursive: true, force: true }),
+    async find(id) {
+      if (!idPattern.test(id)) return undefined;
+      const text = await readFile(join(folderOf(id), manifestName), 'utf8').catch(() => undefined);
+      const manifest = manifestSchema.safeParse(text === undefined ? undefined : parse(text));
+      if (!manifest.success) return undefined;
+      return { manifest: manifest.data, chunks: await chunkSizes(folderOf(id)) };
+    },
+    async idle() {
+      const names = await readdir(folder).catch(() => []);
+      const uploads = names.filter((name) => idPattern.test(name));
+      return Promise.all(
+        uploads.map(async (id) => ({ id, idleMs: Math.max(0, Date.now() - (await lastWrite(folderOf(id)))) })),
+      );
+    },
+  };
+}
+
+async function chunkSizes(folder: string): Promise<Map<number, number>> {
+  const sizes = new Map<number, number>();
+  for (const name of await readdir(folder)) {
+    const index = /^(\d{1,6})\.chunk$/.exec(name)?.[1];
+    if (index !== undefined) sizes.set(Number(index), (await stat(join(folder, name))).size);
+  }
+  return sizes;
+}
+
+/** A folder's own time is that of its last new name; a chunk that is still being written is newer than that. */
+async function lastWrite(folder: string): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const growing = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));
+  const times = await Promise.all(
+    [folder, ...growing].map((path) =>
+      stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  );
+  return Math.max(...times);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { decodeBase64 } from './strict-base64.ts';
+
+test('bytes come back as they were', () => {
+  for (let length = 1; length < 70; length += 1) {
+    const bytes = randomBytes(length);
+    assert.deepEqual(decodeBase64(bytes.toString('base64'), 'data'), bytes);
+  }
+});
+
+test('everything that Node would silently mend is refused (contract §6)', () => {
+  const faulty = [
+    '',
+    '=',
+    'YQ',
+    'YQ=',
+    'YQ==\n',
+    ' YQ==',
+    'Y Q==',
+    'YR==',
+    'YWI_',
+    'YWI-',
+    'YQ==YQ==',
+    'YQ===',
+    'data:YQ==',
+    'é===',
+    '!!!!',
+  ];
+  for (const text of faulty)
+    assert.throws(() => decodeBase64(text, 'data'), { code: 'invalid_arguments' }, JSON.stringify(text));
+});

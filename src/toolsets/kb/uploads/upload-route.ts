@@ -1,0 +1,18 @@
+import { CarrelError } from '../../../base/errors.ts';
+import type { SecretRoute } from '../../../tools/secret-route.ts';
+import type { Uploads } from './create-uploads.ts';
+
+export const uploadPath = '/kb/uploads/';
+
+/** `PUT /kb/uploads/<upload_id>/<secret>` with the bytes of the file; kb_upload_finish then takes it on. */
+export function createUploadRoute(uploads: Pick<Uploads, 'receive'>): SecretRoute {
+  return {
+    pathPrefix: uploadPath,
+    async handle({ method, rest, contentLength, body, signal }) {
+      if (method !== 'PUT') throw new CarrelError('invalid_arguments', 'Send the bytes with PUT.');
+      const [id = '', secret = ''] = rest.split('/');
+      const { receivedBytes } = await uploads.receive(id, secret, { content: body, length: contentLength }, signal);
+      return { upload_id: id, received_bytes: receivedBytes };
+    },
+  };
+}

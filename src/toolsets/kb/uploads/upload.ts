@@ -1,0 +1,75 @@
+import { CarrelError } from '../../../base/errors.ts';
+import { createSlots, type Slots } from '../../../base/slots.ts';
+import type { Manifest } from './staging.ts';
+
+/** An upload as this process knows it. */
+export interface Upload {
+  manifest: Manifest;
+  /** Sizes in bytes, by chunk_index. */
+  chunks: Map<number, number>;
+  receivedBytes: number;
+  /** One call at a time changes it. */
+  turn: Slots;
+  /** Calls that have to do with it now: while there are any it does not expire. */
+  users: number;
+  /** The bytes are coming by upload_url. */
+  isReceiving: boolean;
+  /** When it was last used, by the monotonic clock. */
+  usedAt: number;
+}
+
+const waitingMax = 256;
+const namedMax = 20;
+
+export function createUpload(manifest: Manifest, chunks: Map<number, number>, now: number): Upload {
+  return {
+    manifest,
+    chunks,
+    receivedBytes: [...chunks.values()].reduce((sum, size) => sum + size, 0),
+    turn: createSlots({ runningMax: 1, waitingMax }),
+    users: 0,
+    isReceiving: false,
+    usedAt: now,
+  };
+}
+
+/** The chunks in order, if they are all there and add up to what was announced. */
+export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } }: Upload): number[] {
+  const indexes = [...chunks.keys()].sort((one, other) => one - other);
+  const missing = missingIn(indexes);
+  if (missing.length === 0 && receivedBytes === totalSize) return indexes;
+  const shown = missing.slice(0, namedMax);
+  const more = missing.length > namedMax ? ` and ${missing.length - namedMax} more` : '';
+  const problem =
+    missing.length > 0
+      ? `Chunks are missing: ${shown.join(', ')}${more}`
+      : `The chunks from ${indexes.length} on are missing`;
+  throw new CarrelError(
+    'upload_incomplete',
+    `${problem}. ${receivedBytes} of ${totalSize} bytes have arrived. Send what is missing, then finish again.`,
+    {
+      data: {
+        missing_chunks: missing.length > 0 ? shown : [indexes.length],
+        received_bytes: receivedBytes,
+        total_size: totalSize,
+      },
+    },
+  );
+}
+
+/** Indexes below the highest that are not there. */
+function missingIn(sorted: readonly number[]): number[] {
+  const present = new Set(sorted);
+  return Array.from({ length: (sorted.at(-1) ?? -1) + 1 }, (_, index) => index).filter((index) => !present.has(index));
+}
+
+export function uploadNotFound(idleMinutes: number): CarrelError {
+  return new CarrelError(
+    'upload_not_found',
+    `No upload has this id: it never was, or nothing was heard of it for ${idleMinutes} minutes. Begin again with kb_upload_start.`,
+  );
+}
+
+export function isFinished({ manifest: { outcome } }: Upload): boolean {
+  return outcome !== undefined;
+}

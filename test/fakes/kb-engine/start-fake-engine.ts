@@ -1,0 +1,285 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Busboy } from '@fastify/busboy';
+import { type LoopbackServer, type Owner, serveHttp } from '../loopback-server.ts';
+
+/**
+ * A kb engine that is not ours, as the published one answers: bare arrays, `{detail}`, job ids as text, hits without
+ * document_id, lists without source_path, no filter that is not documented. Ingestion is done at once.
+ */
+export interface FakeEngine extends LoopbackServer {
+  readonly requests: Recorded[];
+  readonly documents: Map<number, FakeDocument>;
+  /** The next request is answered by this instead. */
+  interrupt(answer: Interruption): void;
+  add(document: Partial<FakeDocument>): FakeDocument;
+}
+
+export type Interruption = (response: ServerResponse) => void;
+
+export interface Recorded {
+  method: string;
+  /** With its query. */
+  url: string;
+  authorization: string | undefined;
+  body: unknown;
+  fields: Record<string, string>;
+  file?: { filename: string; bytes: Buffer };
+  /** Settles when the connection of the request is gone. */
+  closed: Promise<void>;
+}
+
+export interface FakeDocument {
+  id: number;
+  title: string;
+  doc_type: string;
+  tags: string[];
+  source_path: string | null;
+  text: string;
+  hash: string;
+}
+
+export interface FakeOptions {
+  apiKey?: string;
+  /** A tag request does either: what is to be removed counts only if nothing is to be added. */
+  halfTags?: boolean;
+}
+
+const base = '/api/v1';
+
+export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Promise<FakeEngine> {
+  const documents = new Map<number, FakeDocument>();
+  const jobs: { id: string; filename: string; status: string; document_id: number | null; error: string | null }[] = [];
+  const requests: Recorded[] = [];
+  const interrupts: Interruption[] = [];
+
+  const add: FakeEngine['add'] = (given) => {
+    const id = given.id ?? documents.size + 41;
+    const text = given.text ?? '';
+    const document = {
+      id,
+      title: '',
+      doc_type: 'note',
+      tags: [],
+      source_path: null,
+      text,
+      hash: createHash('sha256').update(text).digest('hex'),
+      ...given,
+    };
+    documents.set(id, document);
+    return document;
+  };
+
+  const server = await serveHttp(t, (request, response) => {
+    void record(request).then((recorded) => {
+      requests.push(recorded);
+      const interrupt = interrupts.shift();
+      if (interrupt !== undefined) {
+        interrupt(response);
+        return;
+      }
+      const { status, body } = answer(recorded);
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    });
+  });
+
+  const answer = (request: Recorded): { status: number; body: unknown } => {
+    const url = new URL(request.url, server.origin);
+    if (!url.pathname.startsWith(base)) return failure(404, 'Not Found');
+    if (options.apiKey !== undefined && request.authorization !== `Bearer ${options.apiKey}`) {
+      return failure(401, 'Invalid API key');
+    }
+    const route = `${request.method} ${url.pathname.slice(base.length).replace(/\/\d+/, '/:id')}`;
+    const id = Number(/\/(\d+)/.exec(url.pathname.slice(base.length))?.[1]);
+    const document = documents.get(id);
+    const body = (request.body ?? {}) as Record<string, unknown>;
+    switch (route) {
+      case 'GET /status':
+        return fine({
+          version: '3.2.2',
+          model: 'all-MiniLM-L6-v2',
+          device: 'cpu',
+          document_count: documents.size,
+          chunk_count: documents.size,
+          queue: { queued: 0, processing: 0, done: jobs.length, failed: 0 },
+        });
+      case 'POST /search': {
+        const found = [...documents.values()].filter((each) => matches(each, body));
+        const top = Number(body['top'] ?? 10);
+        return fine({
+          query: body['query'],
+          results: found.slice(0, top).map(hitOf),
+          total_matches: found.length,
+          returned: Math.min(found.length, top),
+        });
+      }
+      case 'POST /jobs':
+        return submit(request);
+      case 'GET /jobs': {
+        const status = url.searchParams.get('status');
+        return fine(jobs.filter((job) => status === null || job.status === status));
+      }
+      case 'GET /documents':
+        return fine([...documents.values()].map(listed));
+      case 'GET /tags': {
+        const counts = new Map<string, number>();
+        for (const { tags } of documents.values()) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+        return fine([...counts].map(([name, count]) => ({ name, count })));
+      }
+      case 'POST /bulk/delete':
+      case 'POST /bulk/tags':
+      case 'POST /bulk/set-tags':
+        return bulk(route, body);
+      default:
+    }
+    if (!route.includes(':id')) return failure(404, 'Not Found');
+    if (document === undefined) return failure(404, `Document ${id} not found in /data/kb.sqlite`);
+    switch (route) {
+      case 'GET /documents/:id':
+        return fine(detailed(document));
+      case 'DELETE /documents/:id':
+        documents.delete(id);
+        return fine({ status: 'deleted', document_id: id, title: document.title });
+      case 'PUT /documents/:id/tags':
+        changeTags(document, body);
+        return fine(listed(document));
+      case 'PATCH /notes/:id':
+        if (document.doc_type !== 'note') return failure(422, 'Only notes can be updated');
+        document.text = String(body['text']);
+        return fine(detailed(document));
+      default:
+        return failure(405, 'Method Not Allowed');
+    }
+  };
+
+  const changeTags = (
+    document: FakeDocument,
+    { add: added = [], remove = [] }: { add?: string[]; remove?: string[] },
+  ) => {
+    const isHalf = options.halfTags === true && added.length > 0;
+    const kept = isHalf ? document.tags : document.tags.filter((tag) => !remove.includes(tag));
+    document.tags = [...new Set([...kept, ...added])];
+  };
+
+  const submit = ({ fields, file }: Recorded) => {
+    const text = file ? file.bytes.toString('utf8') : (fields['note'] ?? '');
+    const hash = createHash('sha256').update(text).digest('hex');
+    const same = [...documents.values()].find((each) => each.hash === hash);
+    if (same) return { status: 409, body: { detail: { error: 'duplicate', document_id: same.id, title: same.title } } };
+    const filename = file?.filename ?? 'note.md';
+    const document = add({
+      title: fields['title'] ?? filename,
+      doc_type: file ? 'markdown' : 'note',
+      tags: (fields['tags'] ?? '').split(',').filter((tag) => tag !== ''),
+      source_path: fields['source_path'] ?? `/staging/${hash.slice(0, 8)}`,
+      text,
+      hash,
+    });
+    const job = { id: `job-${jobs.length + 1}`, filename, status: 'done', document_id: document.id, error: null };
+    jobs.unshift(job);
+    return { status: 202, body: { job_id: job.id, status: 'queued', filename } };
+  };
+
+  const bulk = (route: string, body: Record<string, unknown>) => {
+    const chosen = [...documents.values()].filter((each) => selects(body, each));
+    if (chosen.length / documents.size > 0.7 && body['force'] !== true) {
+      const facts = { matched: chosen.length, total: documents.size, percent: 100 };
+      return { status: 409, body: { detail: { error: 'safety_threshold_exceeded', message: 'refused', ...facts } } };
+    }
+    const total = documents.size;
+    for (const document of chosen) {
+      if (route === 'POST /bulk/delete') documents.delete(document.id);
+      else if (route === 'POST /bulk/tags') changeTags(document, body);
+      else document.tags = [...((body['set_tags'] ?? []) as string[])];
+    }
+    return fine({ matched: chosen.length, total, deleted: chosen.length, job_id: 'job-bulk' });
+  };
+
+  return { ...server, requests, documents, interrupt: (each) => void interrupts.push(each), add };
+}
+
+function fine(body: unknown) {
+  return { status: 200, body };
+}
+
+function failure(status: number, detail: string) {
+  return { status, body: { detail } };
+}
+
+function listed({ id, title, doc_type, tags }: FakeDocument) {
+  return { id, title, doc_type, tags, chunk_count: 1, created_at: '2026-04-04T22:50:19Z', updated_at: null };
+}
+
+function detailed(document: FakeDocument) {
+  const { source_path, text, hash } = document;
+  const chunks = [{ id: document.id * 10, chunk_index: 0, preview: text, metadata: null }];
+  return { ...listed(document), source_path, language: 'en', content_hash: hash, has_file: false, chunks };
+}
+
+function hitOf({ id, title, doc_type, tags, source_path, text }: FakeDocument) {
+  return {
+    chunk_id: id * 10,
+    score: 0.5,
+    text,
+    chunk_index: 0,
+    chunk_metadata: '{"page": 3}',
+    title,
+    doc_type,
+    source_path,
+    created_at: '2026-04-04T22:50:19Z',
+    tags: tags.join(','),
+  };
+}
+
+function matches({ text, tags, doc_type }: FakeDocument, body: Record<string, unknown>): boolean {
+  const wanted = (body['tags'] ?? []) as string[];
+  const isType = body['doc_type'] === undefined || body['doc_type'] === doc_type;
+  const words = String(body['query']).toLowerCase().split(/\s+/);
+  return isType && wanted.every((tag) => tags.includes(tag)) && words.some((word) => text.toLowerCase().includes(word));
+}
+
+function selects(body: Record<string, unknown>, { id, tags, doc_type }: FakeDocument): boolean {
+  const ids = body['document_ids'] as number[] | undefined;
+  const wanted = (body['tags'] ?? []) as string[];
+  return (
+    (ids === undefined || ids.includes(id)) &&
+    wanted.every((tag) => tags.includes(tag)) &&
+    (body['doc_type'] === undefined || body['doc_type'] === doc_type) &&
+    id >= Number(body['from_id'] ?? 0) &&
+    id <= Number(body['to_id'] ?? Number.MAX_SAFE_INTEGER)
+  );
+}
+
+async function record(request: IncomingMessage): Promise<Recorded> {
+  const { method = '', url = '', headers } = request;
+  const closed = new Promise<void>((resolve) => request.socket.once('close', () => resolve()));
+  const common = { method, url, authorization: headers.authorization, closed };
+  const type = headers['content-type'] ?? '';
+  if (type.startsWith('multipart/form-data')) return { ...common, body: undefined, ...(await readForm(request, type)) };
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  const text = Buffer.concat(parts).toString('utf8');
+  return { ...common, body: text === '' ? undefined : JSON.parse(text), fields: {} };
+}
+
+function readForm(request: IncomingMessage, type: string): Promise<Pick<Recorded, 'fields' | 'file'>> {
+  return new Promise((resolve, reject) => {
+    const form: Pick<Recorded, 'fields' | 'file'> = { fields: {} };
+    const parser = new Busboy({ headers: { 'content-type': type }, limits: { fieldSize: 2 ** 24 } });
+    parser.on('field', (name, value) => {
+      form.fields[name] = value;
+    });
+    parser.on('file', (_name, stream, filename) => {
+      const parts: Buffer[] = [];
+      stream.on('data', (part: Buffer) => parts.push(part));
+      stream.on('end', () => {
+        form.file = { filename, bytes: Buffer.concat(parts) };
+      });
+    });
+    parser.on('finish', () => resolve(form));
+    parser.on('error', reject);
+    request.on('error', () => {});
+    request.pipe(parser);
+  });
+}
