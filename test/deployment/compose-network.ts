@@ -87,7 +87,7 @@ export function createComposeNetwork(t: Owner, remote: readonly string[], here: 
         other.on('error', () => socket.destroy()).pipe(socket);
       });
       await new Promise<void>((resolve) => server.listen(port, addressOf(service), resolve));
-      t.after(() => server.close());
+      t.after(() => void server.close());
     },
   };
 }

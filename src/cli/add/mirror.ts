@@ -56,11 +56,17 @@ export function createMirror(config: MirrorConfig): Mirror {
         ...unsettled.map(({ path }) => path),
       ];
       const isUnknown = (path: string) => !hasSeenFiles || away.some((place) => isBelow(path, place));
-      const { removals, additions } = planMirror(files, documents, isUnknown);
+      const { removals, additions, twins } = planMirror(files, documents, isUnknown);
+      for (const removal of removals) {
+        await remove(removal);
+        // Another file with this content was only told of; now it is its turn.
+        forgetContent(removal.hash);
+      }
       const fresh = additions.filter(({ path, hash }) => settled.get(path) !== hash);
-      for (const removal of removals) await remove(removal);
       await addAllOf(fresh, found.files);
-      const changed = removals.length > 0 || fresh.length > 0;
+      const told = twins.filter(isNewTwin);
+      for (const twin of told) tellTwin(twin);
+      const changed = removals.length > 0 || fresh.length > 0 || told.length > 0;
       return { files: found.files.length, changed, unsettled: unsettled.length > 0 };
     },
     forget() {
@@ -126,6 +132,20 @@ export function createMirror(config: MirrorConfig): Mirror {
     if (first === undefined) tellOutcome(reporter, file, outcome);
     else reporter.tell({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id });
     for (const each of former) await discard(each);
+  }
+
+  function forgetContent(content: string | null): void {
+    for (const [path, hash] of settled) if (hash === content) settled.delete(path);
+  }
+
+  function isNewTwin({ path, hash }: { path: string; hash: string }): boolean {
+    return settled.get(path) !== hash;
+  }
+
+  function tellTwin({ path, hash }: { path: string; hash: string }): void {
+    settled.set(path, hash);
+    const owner = documents?.find((document) => document.hash === hash);
+    reporter.tell({ event: 'duplicate', path, ...(owner === undefined ? {} : { document_id: owner.id }), title: null });
   }
 
   function hold(document: MirroredDocument): void {

@@ -45,6 +45,23 @@ test('of two files with the same content one has the document, and the other tak
   assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { removals: [1], additions: [['/b']] });
 });
 
+test('the other files with the same content are named', () => {
+  const { twins } = planMirror(
+    new Map([
+      ['/a', '1'],
+      ['/b', '1'],
+      ['/c', '2'],
+      ['/d', '2'],
+    ]),
+    [document(1, '/b', '1')],
+    known,
+  );
+  assert.deepEqual(twins, [
+    { path: '/a', hash: '1' },
+    { path: '/d', hash: '2' },
+  ]);
+});
+
 test('a file that changed into what another file holds leaves only that one', () => {
   assert.deepEqual(plan({ '/a': '2', '/b': '2' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
     removals: [1],

@@ -10,6 +10,8 @@ export interface MirrorPlan {
   /** To be removed before anything is added: gone, moved, or in the way of the same content under another path. */
   readonly removals: readonly MirroredDocument[];
   readonly additions: readonly Addition[];
+  /** Files that hold what another one has the document of. */
+  readonly twins: readonly { readonly path: string; readonly hash: string }[];
 }
 
 export interface Addition {
@@ -29,17 +31,23 @@ export function planMirror(
   isUnknown: (path: string) => boolean,
 ): MirrorPlan {
   const kept = new Set<string>();
+  const keepers = new Set<string>();
   const stale: MirroredDocument[] = [];
   for (const document of documents) {
     const { path, hash } = document;
     if (isUnknown(path)) {
       if (hash !== null) kept.add(hash);
-    } else if (hash !== null && files.get(path) === hash && !kept.has(hash)) kept.add(hash);
-    else stale.push(document);
+    } else if (hash !== null && files.get(path) === hash && !kept.has(hash)) {
+      kept.add(hash);
+      keepers.add(path);
+    } else stale.push(document);
   }
   const additions = new Map<string, { path: string; hash: string; former: MirroredDocument[] }>();
+  const twins: { path: string; hash: string }[] = [];
   for (const [path, hash] of files) {
-    if (!kept.has(hash) && !additions.has(hash)) additions.set(hash, { path, hash, former: [] });
+    if (kept.has(hash) || additions.has(hash)) {
+      if (!keepers.has(path)) twins.push({ path, hash });
+    } else additions.set(hash, { path, hash, former: [] });
   }
   const byPath = new Map([...additions.values()].map((addition) => [addition.path, addition]));
   const removals: MirroredDocument[] = [];
@@ -49,5 +57,5 @@ export function planMirror(
     if (addition === undefined || isInTheWay) removals.push(document);
     else addition.former.push(document);
   }
-  return { removals, additions: [...additions.values()] };
+  return { removals, additions: [...additions.values()], twins };
 }

@@ -97,7 +97,7 @@ function describe(event: AddEvent): string | undefined {
     case 'removed':
       return `removed ${event.path} (document ${event.document_id})`;
     case 'duplicate':
-      return `duplicate ${event.path}: ${event.document_id === undefined ? `job ${event.job_id}` : `document ${event.document_id}`} has the same bytes`;
+      return `duplicate ${event.path}: ${holderOf(event)} has the same bytes`;
     case 'failed':
       return `failed ${event.path}: ${event.error}`;
     case 'waiting':
@@ -109,6 +109,11 @@ function describe(event: AddEvent): string | undefined {
     case 'summary':
       return `${event.added} added, ${event.duplicates} already there, ${event.failed} failed, ${event.seconds.toFixed(1)} s`;
   }
+}
+
+function holderOf({ document_id, job_id }: { document_id?: number; job_id?: JobId }): string {
+  if (document_id !== undefined) return `document ${document_id}`;
+  return job_id === undefined ? 'another file' : `job ${job_id}`;
 }
 
 function documentOf({ document_id, chunks }: { document_id: number | null; chunks: number | null }): string {

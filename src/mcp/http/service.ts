@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
-import { type HttpListener, listen } from '../../http/listen.ts';
+import { fileTimeoutMs, type HttpListener, listen } from '../../http/listen.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { SecretRoute } from '../../tools/secret-route.ts';
 import { callerOf, createEndpoint, type EndpointOptions, type Visitor } from './endpoint.ts';
