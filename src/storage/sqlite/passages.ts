@@ -13,6 +13,7 @@ import {
   type StoredPassage,
 } from '../passages.ts';
 import { vectorCorpus } from '../vectors.ts';
+import type { WeighedWords, WeighRequest } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { writeVectors } from './vectors.ts';
 import { createWordIndex, type KeyFilter } from './word-index.ts';
@@ -26,6 +27,7 @@ export interface PassageTables {
   get(corpus: Corpus, keys: readonly number[]): StoredPassage[];
   between(corpus: Corpus, parent: string, first: number, last: number): StoredPassage[];
   search(corpus: Corpus, request: PassageSearch): PassagePage;
+  weigh(corpus: Corpus, request: WeighRequest): WeighedWords;
   /** The keys that the filter lets through, ascending. */
   matching(corpus: Corpus, filter: PassageFilter): Float64Array;
 }
@@ -47,6 +49,7 @@ export function createPassageTables(database: Database): PassageTables {
     get: (corpus, keys) => table(corpus).get(keys),
     between: (corpus, parent, first, last) => table(corpus).between(parent, first, last),
     search: (corpus, request) => table(corpus).search(request),
+    weigh: (corpus, request) => table(corpus).weigh(request),
     matching: (corpus, filter) => table(corpus).matching(filter),
   };
 }
@@ -105,6 +108,7 @@ function createPassageTable(database: Database, corpus: Corpus) {
       );
       return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
     },
+    weigh: (request: WeighRequest): WeighedWords => words.weigh(request),
     matching(filter: PassageFilter): Float64Array {
       const { sql = `SELECT key FROM ${passages}`, values } = keyFilter(filter);
       const rows = database.all(`SELECT key FROM (${sql}) ORDER BY key`, ...values);
@@ -148,6 +152,10 @@ function createPassageTable(database: Database, corpus: Corpus) {
     if (filter.parents !== undefined) {
       selects.push(`SELECT key FROM ${passages} WHERE parent IN (SELECT value FROM json_each(?))`);
       values.push(JSON.stringify(filter.parents));
+    }
+    if (filter.keys !== undefined) {
+      selects.push('SELECT value AS key FROM json_each(?)');
+      values.push(JSON.stringify(filter.keys));
     }
     return { sql: selects.length === 0 ? undefined : selects.join(' INTERSECT '), values };
   }

@@ -58,6 +58,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     between: (parent, first, last, options) =>
       readers.call('passages', 'between', [corpus, parent, first, last], options),
     search: (request, options) => readers.call('passages', 'search', [corpus, request], options),
+    weigh: (request, options) => readers.call('passages', 'weigh', [corpus, request], options),
   });
 
   const vectors = (corpus: VectorCorpus): Omit<VectorStore<never>, 'matching'> => ({

@@ -6,6 +6,7 @@ import {
   highestScore,
   type IndexStatistics,
   leafWeight,
+  weighTerms,
 } from '../../words/bm25.ts';
 import { documentTermsOf } from '../../words/document-terms.ts';
 import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
@@ -18,8 +19,17 @@ import {
   planCandidates,
   roughWords,
 } from '../candidates.ts';
-import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
-import { countedMax, type FoundPage, type IndexedTexts, type Page, type WordIndexConfig } from '../word-index.ts';
+import { type Candidate, type Ranked, rankPool, weighPool } from '../rank-pool.ts';
+import {
+  countedMax,
+  type FoundPage,
+  type IndexedTexts,
+  type Page,
+  type WeighedWords,
+  type WeighRequest,
+  type WordIndexConfig,
+  weighedMax,
+} from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { renderMatch } from './render-match.ts';
 
@@ -27,6 +37,7 @@ import { renderMatch } from './render-match.ts';
 export interface WordIndex {
   write(key: number, texts: IndexedTexts): void;
   find(query: WordQuery, filter: KeyFilter, page: Page): FoundPage;
+  weigh(request: WeighRequest): WeighedWords;
 }
 
 /** A subselect of the keys that may be found; without `sql`, all of them. */
@@ -64,6 +75,20 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
       const missing = Math.min(limit, total - offset) - found.length;
       if (missing > 0) found.push(...behind(pool, match, filter, missing, Math.max(0, offset - pool.length)));
       return { found, total, scoreMax };
+    },
+    weigh({ query, keys }) {
+      const leaves = leavesOf(query);
+      const statistics = readStatistics();
+      const counts = countDocuments(leaves, statistics);
+      const rows = database.all(
+        `SELECT * FROM ${name}_terms WHERE key IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(keys.slice(0, weighedMax)),
+      );
+      const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+      return {
+        weighed: weighPool(documents, weighTerms(leaves, counts, statistics)),
+        scoreMax: highestScore(leaves, counts, statistics),
+      };
     },
   };
 
