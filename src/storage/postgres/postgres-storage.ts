@@ -9,6 +9,7 @@ import { findExtension } from './nearest-index.ts';
 import { createNoteStore } from './notes.ts';
 import { createOriginals } from './originals.ts';
 import { createPassageStore, createPassageWriter } from './passages.ts';
+import { settleAnalysis } from './rewrite-words.ts';
 import { createVectorStores } from './vector-stores.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
@@ -17,6 +18,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   let extension: string | undefined;
   try {
     await migrate(connections);
+    await settleAnalysis(connections, config.language);
     extension = await findExtension(connections);
   } catch (error) {
     await connections.close();

@@ -62,7 +62,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const meaning = usesMeaning
     ? createMeaning({
         vectors: storage.vectors.context,
-        provider: embeddings,
+        provider: inParts(embeddings, config),
         providerOf: deps.formerEmbeddings,
         log,
       })
@@ -127,5 +127,18 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       await Promise.all([meaning?.close(), summaries?.close()]);
       await deps.close?.();
     },
+  };
+}
+
+/** The provider, given long texts in parts of the configured length, or whole. */
+function inParts(provider: EmbeddingProvider, { chunking, chunkChars }: ContextConfig): EmbeddingProvider {
+  return {
+    name: provider.name,
+    get dimensions() {
+      return provider.dimensions;
+    },
+    windowUnits: chunking ? chunkChars : Number.POSITIVE_INFINITY,
+    embed: (texts, options) => provider.embed(texts, options),
+    close: () => provider.close(),
   };
 }
