@@ -58,7 +58,9 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
 
   async function update(dimensions: number): Promise<void> {
     const state = await vectors.state({ model });
-    if (index !== undefined && lastRemoval + 1 < state.firstRemoval) await forgetAll();
+    // Too much was removed since, or another database was put in the place of this one.
+    const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
+    if (index !== undefined && isLost) await forgetAll();
     if (index === undefined) {
       index = createVectorIndex({ dimensions, threads: 1, vectorsMax }, { readVectors: async () => new Map() });
       lastRemoval = state.lastRemoval;
