@@ -106,6 +106,7 @@ export function createPassageStore(connections: Connections, corpus: Corpus): Pa
         const rows = await rowsByKey(statements, 'key, id, parent, position', keys);
         return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
       }, options),
+    weigh: (request, options) => connections.read((statements) => words.weigh(statements, request), options),
   };
 
   async function rowsByKey(
@@ -165,6 +166,10 @@ function ownerFilter(filter: PassageFilter): OwnerFilter {
   if (filter.parents !== undefined) {
     values.push(filter.parents.map(storable));
     conditions.push(`o.parent = ANY ($${values.length}::text[])`);
+  }
+  if (filter.keys !== undefined) {
+    values.push(filter.keys);
+    conditions.push(`o.key = ANY ($${values.length}::bigint[])`);
   }
   return { sql: conditions.length === 0 ? undefined : conditions.join(' AND '), values };
 }
