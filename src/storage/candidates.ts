@@ -12,10 +12,18 @@ export interface CandidatePlan {
 }
 
 /**
- * So many documents the essential words are to be in, attempt by attempt. Far more than the pool that is scored, and few
- * enough to be ordered roughly in milliseconds.
+ * So many documents the essential words are to be in, attempt by attempt; the last attempt has no optional words. Far more
+ * than the pool that is scored, and few enough to be ordered roughly in milliseconds.
  */
-export const essentialDocuments = [4000, 32_000, Number.POSITIVE_INFINITY] as const;
+export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
+  const every = Number.POSITIVE_INFINITY;
+  // A document must have all of the words anyway.
+  if (isConjunction(query)) return [every];
+  // What costs the most, putting together the documents of a beginning or of a phrase, is done anew at each attempt.
+  return leaves.some(({ kind }) => kind !== 'term') ? [manyDocuments, every] : [4000, manyDocuments, every];
+}
+
+const manyDocuments = 32_000;
 
 /** Each word that a database looks at for the rough order costs time on every candidate. */
 const roughMax = 8;
@@ -54,11 +62,11 @@ export function planCandidates(
 
 /**
  * Whether a document that was no candidate could belong to the best: it holds optional words only, and no word is worth
- * more than its weight. A full pool is taken as it is at the second attempt, or where the query costs more than a list, because all that could be missing are
- * documents that hold nothing but the commonest words.
+ * more than its weight. A full pool is taken as it is where many documents were looked at, or where the query costs more
+ * than a list, because all that could be missing are documents that hold nothing but the commonest words.
  */
 export function isSettled(
-  attempt: number,
+  documentsMin: number,
   query: WordQuery,
   plan: CandidatePlan,
   scores: readonly number[],
@@ -66,14 +74,22 @@ export function isSettled(
   weightOf: (leaf: WordLeaf) => number,
 ): boolean {
   if (plan.optional.length === 0) return true;
-  if (scores.length >= poolMax && (attempt > 0 || !isAlternatives(query))) return true;
+  if (scores.length >= poolMax && (documentsMin >= manyDocuments || !isAlternatives(query))) return true;
   const bound = plan.optional.reduce((sum, leaf) => sum + weightOf(leaf), 0);
   return (scores[settledRank - 1] ?? 0) >= bound;
 }
 
 /** A query that is nothing but alternatives may be asked for by some of them. */
 export function isAlternatives(query: WordQuery): boolean {
-  return query.kind === 'or' && query.parts.every((part) => 'term' in part || 'prefix' in part || 'terms' in part);
+  return query.kind === 'or' && query.parts.every(isLeaf);
+}
+
+function isConjunction(query: WordQuery): boolean {
+  return query.kind === 'and' && query.parts.every(isLeaf);
+}
+
+function isLeaf(query: WordQuery): boolean {
+  return 'term' in query || 'prefix' in query || 'terms' in query;
 }
 
 /** Counts of documents by word, which hold until the index changes. */

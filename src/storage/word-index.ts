@@ -9,6 +9,10 @@ export interface IndexedTexts {
   readonly body: string;
 }
 
+export interface IndexedDocument extends IndexedTexts {
+  readonly key: number;
+}
+
 export interface Page {
   readonly limit: number;
   readonly offset: number;

@@ -1,5 +1,6 @@
 import { analyse } from './analyse.ts';
 import { irregularEnglish } from './irregular-english.ts';
+import { currentLanguage } from './language.ts';
 import { stemBytes, stemEnglish } from './stem-english.ts';
 
 /**
@@ -19,6 +20,7 @@ export interface TermText {
  * other pieces go through the analysis.
  */
 export function termText(text: string): TermText {
+  const isEnglish = currentLanguage() === 'english';
   let length = 0;
   for (let start = 0; start < text.length; ) {
     if (text.charCodeAt(start) <= space) {
@@ -26,7 +28,7 @@ export function termText(text: string): TermText {
       continue;
     }
     const end = pieceEnd(text, start);
-    if (findPlainWord(text, start, end)) {
+    if (isEnglish && findPlainWord(text, start, end)) {
       if (wordEnd > wordStart) {
         writeWord(text);
         length += 1;

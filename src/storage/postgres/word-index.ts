@@ -22,7 +22,7 @@ import { type Candidate, type Ranked, rankPool, weighPool } from '../rank-pool.t
 import {
   countedMax,
   type FoundPage,
-  type IndexedTexts,
+  type IndexedDocument,
   type Page,
   type WeighedWords,
   type WeighRequest,
@@ -37,10 +37,6 @@ export interface WordIndex {
   write(statements: Statements, documents: readonly IndexedDocument[]): Promise<void>;
   find(statements: Statements, query: WordQuery, filter: OwnerFilter, page: Page): Promise<FoundPage>;
   weigh(statements: Statements, request: WeighRequest): Promise<WeighedWords>;
-}
-
-export interface IndexedDocument extends IndexedTexts {
-  readonly key: number;
 }
 
 /** A condition on the owner `o`, whose values are numbered from `$1`. Without `sql`, all may be found. */
@@ -131,15 +127,15 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
     const rarest = (leaf: WordLeaf) => Math.min(...membersOf(leaf).map((member) => counts.get(leafKey(member)) ?? 0));
     const score = createScorer(leaves, counts, statistics);
     const scoreMax = highestScore(leaves, counts, statistics);
-    for (let attempt = 0; ; attempt += 1) {
-      const documentsMin = essentialDocuments[attempt] ?? Number.POSITIVE_INFINITY;
+    let found: Pool = { pool: [], complete: false, scoreMax };
+    for (const documentsMin of essentialDocuments(query, leaves)) {
       const plan = planCandidates(leaves, rarest, documentsMin);
       const pool = rankPool(await candidates(statements, query, filter, plan, weightOf), score);
+      found = { pool, complete: plan.optional.length === 0, scoreMax };
       const scores = pool.map((ranked) => ranked.score);
-      if (isSettled(attempt, query, plan, scores, poolMax, weightOf)) {
-        return { pool, complete: plan.optional.length === 0, scoreMax };
-      }
+      if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
     }
+    return found;
   }
 
   async function candidates(

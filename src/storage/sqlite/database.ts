@@ -2,10 +2,13 @@ import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { makeFolder } from '../../base/make-folder.ts';
+import type { Language } from '../../words/language.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 export interface DatabaseConfig {
+  /** Of all words. A writer without it keeps the one that the database has; a reader must be told. */
+  readonly language?: Language | undefined;
   readonly path: string;
   /** Where the bytes of documents are, for a thread that is asked for them. */
   readonly documentsDir?: string;
@@ -114,6 +117,8 @@ function configure(connection: DatabaseSync, config: DatabaseConfig): void {
   if (config.role === 'reader') return;
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   connection.exec('PRAGMA journal_size_limit = 67108864');
+  // Pages that many transactions change, as those of the word index, are carried over once for all of them.
+  connection.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
 function transaction<T>(connection: DatabaseSync, work: () => T): T {

@@ -66,7 +66,7 @@ function createEngine(database: Database): Engine {
   const words = createWordIndex(database, { name: 'context_entry', owner: 'context_entries', poolMax, totalMax });
   return {
     query: (sql, values) => database.all(sql, ...values.map(bound)),
-    writeWords: (key, texts) => words.write(key, texts),
+    writeWords: (key, texts) => words.write([{ key, ...texts }]),
     weighWords: (request) => words.weigh(request),
     findWords: (query, condition, isWide, page) =>
       words.find(
@@ -77,6 +77,7 @@ function createEngine(database: Database): Engine {
               // The index calls its rows `w`.
               sql: `SELECT o.key FROM context_entries o WHERE ${isWide ? 'o.key = w.rowid AND ' : ''}${condition.sql}`,
               values: condition.values.map(bound),
+              perRow: isWide,
             },
         page,
       ),

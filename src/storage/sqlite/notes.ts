@@ -2,7 +2,8 @@ import { makeSnippet } from '../../words/snippet.ts';
 import { nothing, plainQuery, type WordQuery } from '../../words/word-query.ts';
 import type { ListedNote, Note, NoteListRequest, NotePage } from '../notes.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
-import { createWordIndex, type KeyFilter } from './word-index.ts';
+import type { KeyFilter } from './row-filter.ts';
+import { createWordIndex } from './word-index.ts';
 
 /** Notes in SQLite, on the thread that has the connection. */
 export interface NoteTable {
@@ -29,7 +30,7 @@ export function createNoteTable(database: Database): NoteTable {
           ...[note.createdAt, note.updatedAt],
         );
         for (const tag of tags) database.run('INSERT INTO note_tags (tag, note) VALUES (?, ?)', tag, key);
-        words.write(key, { title: note.title, heading: tags.join('\n'), body: note.content });
+        words.write([{ key, title: note.title, heading: tags.join('\n'), body: note.content }]);
         return note;
       });
     },
@@ -70,7 +71,7 @@ function tagFilter(tags: readonly string[]): KeyFilter {
   if (tags.length === 0) return { sql: undefined, values: [] };
   const unique = [...new Set(tags)];
   return {
-    sql: `SELECT note FROM note_tags WHERE tag IN (SELECT value FROM json_each(?)) GROUP BY note HAVING count(*) = ?`,
+    sql: `SELECT note AS key FROM note_tags WHERE tag IN (SELECT value FROM json_each(?)) GROUP BY note HAVING count(*) = ?`,
     values: [JSON.stringify(unique), unique.length],
   };
 }

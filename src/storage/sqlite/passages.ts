@@ -13,10 +13,11 @@ import {
   type StoredPassage,
 } from '../passages.ts';
 import { vectorCorpus } from '../vectors.ts';
-import type { WeighedWords, WeighRequest } from '../word-index.ts';
+import type { IndexedDocument, WeighedWords, WeighRequest } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
+import type { KeyFilter } from './row-filter.ts';
 import { writeVectors } from './vectors.ts';
-import { createWordIndex, type KeyFilter } from './word-index.ts';
+import { createWordIndex } from './word-index.ts';
 
 /** The passages of all corpora in SQLite, on the thread that has the connection. */
 export interface PassageTables {
@@ -66,14 +67,14 @@ function createPassageTable(database: Database, corpus: Corpus) {
   return {
     replace(documents: readonly PassageDocument[]): void {
       database.transaction(() => {
-        for (const { parent, passages: fresh } of documents) {
-          removeParent(parent);
-          for (const passage of fresh) insert(storable(parent), passage);
-        }
+        removeParents(documents.map(({ parent }) => parent));
+        words.write(
+          documents.flatMap(({ parent, passages: fresh }) => fresh.map((passage) => insert(storable(parent), passage))),
+        );
       });
     },
     remove(parents: readonly string[]): number {
-      return database.transaction(() => parents.reduce((sum, parent) => sum + removeParent(parent), 0));
+      return database.transaction(() => removeParents(parents));
     },
     relabel(parents: readonly string[], fresh: readonly string[]): void {
       const own = JSON.stringify([...new Set(fresh.map(storable))]);
@@ -116,7 +117,7 @@ function createPassageTable(database: Database, corpus: Corpus) {
     },
   };
 
-  function insert(parent: string, passage: NewPassage): void {
+  function insert(parent: string, passage: NewPassage): IndexedDocument {
     const title = storable(passage.title);
     const body = storable(passage.body);
     const headings = passage.headings.map(storable);
@@ -126,12 +127,16 @@ function createPassageTable(database: Database, corpus: Corpus) {
       ...[storable(passage.id), parent, passage.position, title, JSON.stringify(headings), body, JSON.stringify(own)],
     );
     for (const label of own) database.run(`INSERT INTO ${labels} (label, key) VALUES (?, ?)`, label, key);
-    words.write(key, { title, heading: headings.join('\n'), body });
     if (passage.vectors !== undefined) writeVectors(database, vectorCorpus(corpus), key, passage.vectors);
+    return { key, title, heading: headings.join('\n'), body };
   }
 
-  function removeParent(parent: string): number {
-    return database.change(`DELETE FROM ${passages} WHERE parent = ?`, storable(parent));
+  /** Asked for first, because a statement that may remove rows of other tables makes FTS5 write out what it has gathered. */
+  function removeParents(parents: readonly string[]): number {
+    const list = JSON.stringify(parents.map(storable));
+    const wanted = 'parent IN (SELECT value FROM json_each(?))';
+    if (database.get(`SELECT 1 FROM ${passages} WHERE ${wanted} LIMIT 1`, list) === undefined) return 0;
+    return database.change(`DELETE FROM ${passages} WHERE ${wanted}`, list);
   }
 
   function rowsByKey(columns: string, keys: readonly number[]): Map<number, Row> {

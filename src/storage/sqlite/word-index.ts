@@ -1,4 +1,3 @@
-import type { SQLInputValue } from 'node:sqlite';
 import {
   countedLeaves,
   createScorer,
@@ -23,7 +22,7 @@ import { type Candidate, type Ranked, rankPool, weighPool } from '../rank-pool.t
 import {
   countedMax,
   type FoundPage,
-  type IndexedTexts,
+  type IndexedDocument,
   type Page,
   type WeighedWords,
   type WeighRequest,
@@ -32,48 +31,68 @@ import {
 } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { renderMatch } from './render-match.ts';
+import { createRowFilter, type KeyFilter, type RowCondition } from './row-filter.ts';
 
 /** Full text of one kind of document. FTS5 finds candidates; our own BM25 puts them in order. */
 export interface WordIndex {
-  write(key: number, texts: IndexedTexts): void;
+  /** Documents that are not in the index. Many at once cost less than each by itself. */
+  write(documents: readonly IndexedDocument[]): void;
   find(query: WordQuery, filter: KeyFilter, page: Page): FoundPage;
   weigh(request: WeighRequest): WeighedWords;
 }
 
-/** A subselect of the keys that may be found; without `sql`, all of them. */
-export interface KeyFilter {
-  readonly sql: string | undefined;
-  readonly values: readonly SQLInputValue[];
-}
-
 interface Pool {
   pool: Ranked[];
-  complete: boolean;
+  /** Of all matches, where it is known already. */
+  total: number | undefined;
   scoreMax: number;
 }
+
+/** Matches whose keys are read where that tells how many there are: cheaper than to have them all found again. */
+const roughMax = 2000;
 
 export function createWordIndex(database: Database, config: WordIndexConfig): WordIndex {
   const { name, owner, poolMax, totalMax } = config;
   const words = `${name}_words`;
   const cache = createCountCache();
+  const rowFilter = createRowFilter(database);
   return {
-    write(key, texts) {
-      const { title, heading, body } = documentTermsOf(texts);
+    write(documents) {
+      const sums = { title: 0, heading: 0, body: 0 };
+      for (const document of documents) {
+        const { title, heading, body } = documentTermsOf(document);
+        const streams = [title.main, title.extra, heading.main, heading.extra, body.main, body.extra];
+        const lengths = [title.length, heading.length, body.length];
+        database.run(
+          `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          document.key,
+          ...streams,
+          ...lengths,
+        );
+        database.run(
+          `INSERT INTO ${words} (rowid, ${streamColumns}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          document.key,
+          ...streams,
+        );
+        sums.title += title.length;
+        sums.heading += heading.length;
+        sums.body += body.length;
+      }
       database.run(
-        `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        key,
-        ...[title.main, title.extra, heading.main, heading.extra, body.main, body.extra],
-        ...[title.length, heading.length, body.length],
+        `UPDATE ${name}_statistics SET documents = documents + ?, title_length = title_length + ?,
+           heading_length = heading_length + ?, body_length = body_length + ? WHERE rowid = 1`,
+        ...[documents.length, sums.title, sums.heading, sums.body],
       );
     },
     find(query, filter, { limit, offset }) {
       const match = renderMatch(query);
       if (match === undefined) return { found: [], total: 0, scoreMax: 0 };
-      const { pool, complete, scoreMax } = findPool(query, match, filter);
-      const total = complete && pool.length < poolMax ? pool.length : countMatches(match, filter);
+      const condition = rowFilter(filter);
+      const { pool, scoreMax, ...known } = findPool(query, match, condition);
+      const total = known.total ?? countMatches(match, condition);
       const found = pool.slice(offset, offset + limit);
       const missing = Math.min(limit, total - offset) - found.length;
-      if (missing > 0) found.push(...behind(pool, match, filter, missing, Math.max(0, offset - pool.length)));
+      if (missing > 0) found.push(...behind(pool, match, condition, missing, Math.max(0, offset - pool.length)));
       return { found, total, scoreMax };
     },
     weigh({ query, keys }) {
@@ -92,7 +111,7 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
     },
   };
 
-  function findPool(query: WordQuery, match: string, filter: KeyFilter): Pool {
+  function findPool(query: WordQuery, match: string, condition: RowCondition): Pool {
     const leaves = leavesOf(query);
     const statistics = readStatistics();
     const counts = countDocuments(leaves, statistics);
@@ -100,47 +119,61 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
     const rarest = (leaf: WordLeaf) => Math.min(...membersOf(leaf).map((member) => counts.get(leafKey(member)) ?? 0));
     const score = createScorer(leaves, counts, statistics);
     const scoreMax = highestScore(leaves, counts, statistics);
-    for (let attempt = 0; ; attempt += 1) {
-      const documentsMin = essentialDocuments[attempt] ?? Number.POSITIVE_INFINITY;
+    let found: Pool = { pool: [], total: undefined, scoreMax };
+    for (const documentsMin of essentialDocuments(query, leaves)) {
       const plan = planCandidates(leaves, rarest, documentsMin);
-      const pool = rankPool(candidates(planned(query, match, plan), filter), score);
+      const isComplete = plan.optional.length === 0;
+      const keysMax = isComplete ? Math.max(poolMax, roughMax) : poolMax;
+      const keys = roughOrder(planned(query, match, plan), condition, keysMax);
+      const pool = rankPool(candidates(keys.slice(0, poolMax)), score);
+      found = { pool, total: isComplete && keys.length < keysMax ? keys.length : undefined, scoreMax };
       const scores = pool.map((ranked) => ranked.score);
-      if (isSettled(attempt, query, plan, scores, poolMax, weightOf)) {
-        return { pool, complete: plan.optional.length === 0, scoreMax };
-      }
+      if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
     }
+    return found;
   }
 
-  function candidates(match: string, filter: KeyFilter): Candidate[] {
-    // The rows' texts and ids are fetched for the chosen ones only. FTS5 is what the filter is tested against, not the
-    // other way round: it would be asked for each key of the filter anew, hence the plus sign.
+  function roughOrder(match: string, condition: RowCondition, limit: number): number[] {
     return database
       .all(
-        `SELECT t.*, o.id FROM (
-           SELECT w.rowid AS key FROM ${words} w WHERE ${words} MATCH ? ${condition(filter)}
-           ORDER BY bm25(${words}, 2, 1, 1.5, 1, 1, 0.8), w.rowid LIMIT ${poolMax}
-         ) c JOIN ${name}_terms t ON t.key = c.key JOIN ${owner} o ON o.key = c.key`,
-        ...[match, ...filter.values],
+        `SELECT w.rowid AS key FROM ${words} w WHERE ${words} MATCH ? ${condition.sql}
+         ORDER BY bm25(${words}, 2, 1, 1.5, 1, 1, 0.8), w.rowid LIMIT ${limit}`,
+        ...[match, ...condition.values],
+      )
+      .map((row) => numberOf(row, 'key'));
+  }
+
+  function candidates(keys: readonly number[]): Candidate[] {
+    return database
+      .all(
+        `SELECT t.*, o.id FROM json_each(?) c JOIN ${name}_terms t ON t.key = c.value JOIN ${owner} o ON o.key = c.value`,
+        JSON.stringify(keys),
       )
       .map((row) => ({ key: numberOf(row, 'key'), id: textOf(row, 'id'), terms: documentTerms(row) }));
   }
 
-  function behind(pool: readonly Ranked[], match: string, filter: KeyFilter, limit: number, offset: number): Ranked[] {
+  function behind(
+    pool: readonly Ranked[],
+    match: string,
+    condition: RowCondition,
+    limit: number,
+    offset: number,
+  ): Ranked[] {
     const keys = JSON.stringify(pool.map(({ key }) => key));
     return database
       .all(
-        `SELECT w.rowid AS key FROM ${words} w WHERE ${words} MATCH ? ${condition(filter)}
+        `SELECT w.rowid AS key FROM ${words} w WHERE ${words} MATCH ? ${condition.sql}
          AND +w.rowid NOT IN (SELECT value FROM json_each(?)) ORDER BY w.rowid DESC LIMIT ? OFFSET ?`,
-        ...[match, ...filter.values, keys, limit, offset],
+        ...[match, ...condition.values, keys, limit, offset],
       )
       .map((row) => ({ key: numberOf(row, 'key'), score: 0 }));
   }
 
-  function countMatches(match: string, filter: KeyFilter): number {
+  function countMatches(match: string, condition: RowCondition): number {
     const row = database.get(
       `SELECT count(*) AS total FROM (
-         SELECT 1 FROM ${words} w WHERE ${words} MATCH ? ${condition(filter)} LIMIT ${totalMax})`,
-      ...[match, ...filter.values],
+         SELECT 1 FROM ${words} w WHERE ${words} MATCH ? ${condition.sql} LIMIT ${totalMax})`,
+      ...[match, ...condition.values],
     );
     return row === undefined ? 0 : numberOf(row, 'total');
   }
@@ -177,6 +210,8 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
   }
 }
 
+const streamColumns = 'title, title_extra, heading, heading_extra, body, body_extra';
+
 /** Candidates must have an essential word; FTS5 looks at the next rarest ones too, for its rough order. */
 function planned(query: WordQuery, match: string, plan: CandidatePlan): string {
   if (plan.optional.length === 0) return match;
@@ -184,10 +219,6 @@ function planned(query: WordQuery, match: string, plan: CandidatePlan): string {
   if (!isAlternatives(query)) return `(${match}) AND (${must})`;
   const rough = renderMatch(anyOf(roughWords(plan)));
   return rough === undefined ? must : `(${must}) OR ((${must}) AND (${rough}))`;
-}
-
-function condition(filter: KeyFilter): string {
-  return filter.sql === undefined ? '' : `AND +w.rowid IN (${filter.sql})`;
 }
 
 function documentTerms(row: Row): DocumentTerms {

@@ -1,0 +1,124 @@
+import type { PassageDocument } from '../../src/storage/passages.ts';
+
+/** One passage as both sides get it. */
+export interface BenchRow {
+  readonly id: string;
+  readonly title: string;
+  readonly heading: string;
+  readonly body: string;
+  readonly labels: readonly string[];
+}
+
+/** So many passages a document has. */
+export const passagesOfDocument = 10;
+
+/**
+ * Made text with the statistics of English: word frequencies fall as Zipf and Mandelbrot say, the commonest are the real
+ * function words, the others have a root and one of several endings, so that stemming has as much to do as in a real text.
+ * The same row for the same number, in every run and in any order.
+ */
+export function rowOf(number: number): BenchRow {
+  const random = createRandom(number + 1);
+  return {
+    id: `p${number}`,
+    title: wordsOf(random, 4),
+    heading: wordsOf(random, 3),
+    body: sentencesOf(random, 60 + Math.floor(random() * 80)),
+    labels: [`collection${number % 10}`, `half${number % 2}`],
+  };
+}
+
+/** Documents `first` to `first + count - 1`, each with its passages. */
+export function documentsOf(firstRow: number, count: number): PassageDocument[] {
+  const documents: PassageDocument[] = [];
+  for (let number = firstRow; number < firstRow + count; number += passagesOfDocument) {
+    const numbers = Array.from({ length: Math.min(passagesOfDocument, firstRow + count - number) }, (_, at) => at);
+    documents.push({
+      parent: parentOf(number),
+      passages: numbers.map((at) => {
+        const { id, title, heading, body, labels } = rowOf(number + at);
+        return { id, position: at, title, headings: [heading], body, labels };
+      }),
+    });
+  }
+  return documents;
+}
+
+export function parentOf(number: number): string {
+  return `d${Math.floor(number / passagesOfDocument)}`;
+}
+
+/** The words of a question: two to five, no function words, as frequent as they are in the text. */
+export function queryOf(number: number): string[] {
+  const random = createRandom(0x5eed + number);
+  const words = new Set<string>();
+  const wanted = 2 + Math.floor(random() * 4);
+  while (words.size < wanted) {
+    const rank = rankOf(random);
+    if (rank >= functionWords.length) words.add(wordAt(rank));
+  }
+  return [...words];
+}
+
+export type Random = () => number;
+
+/** mulberry32. */
+export function createRandom(seed: number): Random {
+  let state = Math.imul(seed, 0x9e3779b1);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const vocabularySize = 60_000;
+
+/** Mandelbrot's shift: without it the first word alone would be a tenth of the text. */
+const shift = 2.7;
+
+const functionWords =
+  'the of and to in a is that for it as was with be by on not he i this are or his from at which but have an had they you were their one all we can her has there been if more when will would who so no'.split(
+    ' ',
+  );
+
+const syllables =
+  'ba be bo ca ce co da de di fa fi ga go la le lo ma me mi na ne no pa pe ra re ri sa se so ta te ti va ve vo'.split(
+    ' ',
+  );
+const endings = ['', '', '', '', '', '', '', 's', 's', 'ed', 'ing', 'ation', 'ly'];
+
+const words = Array.from({ length: vocabularySize }, (_, rank) => functionWords[rank] ?? makeWord(rank));
+
+function makeWord(rank: number): string {
+  const random = createRandom(rank);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const root = Array.from({ length: 2 + Math.floor(random() * 2) }, () => pick(syllables)).join('');
+  return `${root}${pick(['n', 't', 'l', 'r', 'm'])}${pick(endings)}`;
+}
+
+function wordAt(rank: number): string {
+  return words[rank] ?? '';
+}
+
+/** The sum of 1 / (rank + shift) is close to a logarithm, so its inverse is an exponential. */
+function rankOf(random: Random): number {
+  const share = random();
+  return Math.floor(shift * ((vocabularySize + shift) / shift) ** share - shift);
+}
+
+function wordsOf(random: Random, count: number): string {
+  return Array.from({ length: count }, () => wordAt(rankOf(random))).join(' ');
+}
+
+function sentencesOf(random: Random, count: number): string {
+  const sentences: string[] = [];
+  for (let left = count; left > 0; ) {
+    const length = Math.min(left, 6 + Math.floor(random() * 14));
+    const sentence = wordsOf(random, length);
+    sentences.push(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
+    left -= length;
+  }
+  return sentences.join(' ');
+}
