@@ -49,7 +49,7 @@ export function createQueueReads(dialect: DocumentDialect): QueueReads {
       const rows = yield* query(
         `SELECT content_hash FROM ${documents} WHERE content_hash IN (${dialect.texts})
          UNION SELECT content_hash FROM ${jobs} WHERE content_hash IN (${dialect.texts})
-           AND status IN ('queued', 'processing')`,
+           AND kind = 'ingest' AND status IN ('queued', 'processing')`,
         ...[list, list],
       );
       return rows.map((row) => textOf(row, 'content_hash'));
