@@ -7,7 +7,7 @@ import { termText } from './term-text.ts';
 test('the terms are those of the analysis, with a space at both ends', () => {
   assert.deepEqual(termText('The  running\tfoxes,\n(Foxes) ran.'), {
     main: ' the running foxes foxes ran ',
-    extra: ' run fox fox ',
+    extra: ' run fox fox run ',
     length: 5,
   });
   assert.deepEqual(termText(' … \0 - '), { main: '', extra: '', length: 0 });
@@ -16,6 +16,9 @@ test('the terms are those of the analysis, with a space at both ends', () => {
 test('pieces that are not one plain word are cut as the analysis cuts them', () => {
   const signs = [...' .,;:!?\'"()-_/+#*\t\n\0', ' ', '’', '…', '。'];
   const words = [
+    'went',
+    'Fed',
+    'children',
     'word',
     'Words',
     'runs',

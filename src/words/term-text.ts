@@ -1,4 +1,5 @@
-import { analyse } from './analyse.ts';
+import { analyse, stemOf } from './analyse.ts';
+import { irregularEnglish } from './irregular-english.ts';
 import { stemBytes } from './stem-english.ts';
 
 /**
@@ -99,6 +100,12 @@ function writeWord(text: string): void {
   if (kinds[word[0] ?? 0] === capital) word[0] = (word[0] ?? 0) | 0x20;
   main.writeBytes(word, length);
   if (!isStemmable || length < stemUnitsMin) return;
+  if (mayBeIrregular[slotOf(word, length)] === 1) {
+    const term = text.slice(wordStart, wordEnd).toLowerCase();
+    const stem = stemOf(term);
+    if (stem !== term) extra.write(stem);
+    return;
+  }
   const last = word[length - 1];
   const stemLength = stemBytes(word, 0, length);
   // A stem of the same length differs in its last letter, if at all.
@@ -108,6 +115,15 @@ function writeWord(text: string): void {
 const word = new Uint8Array(plainUnitsMax);
 
 const streamBytesMax = 1 << 20;
+
+/** Most words that have no irregular form are told from those that have one without making a text of them. */
+const mayBeIrregular = new Uint8Array(1 << 13);
+for (const form of irregularEnglish.keys()) mayBeIrregular[slotOf(Buffer.from(form), form.length)] = 1;
+
+function slotOf(bytes: Uint8Array, length: number): number {
+  const [first = 0, second = 0, last = 0] = [bytes[0], bytes[1], bytes[length - 1]];
+  return (first * 1009 + second * 131 + last * 17 + length) & (mayBeIrregular.length - 1);
+}
 
 interface Stream {
   write(term: string): void;
