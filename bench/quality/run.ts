@@ -1,5 +1,6 @@
 /**
- * Search quality on the test collections: words, meaning and both, with the shipped settings.
+ * Search quality on the test collections: words, meaning and both, with the shipped settings, through the product's own
+ * write and read paths on a SQLite database. Only the model's vectors are kept between runs, by the text they are of.
  *
  *     node bench/quality/run.ts --data ../shared/data --split test [--sets locomo,scifact] [--cache folder]
  *
@@ -10,13 +11,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
 import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
-import { type FusionSettings, fuse } from '../../src/search/fusion.ts';
+import type { FusionSettings } from '../../src/search/fusion.ts';
 import { type HybridDeps, searchHybrid } from '../../src/search/hybrid.ts';
 import { baselines } from './baselines.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
 import { type BenchQuery, type DataSet, loadDataSet, splitByGroup } from './data-set.ts';
-import { type BenchLegs, createBenchLegs } from './legs.ts';
 import { type Figures, figuresOf, meanFigures } from './metrics.ts';
+import { createProductLegs, type ProductLegs } from './product-legs.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -47,7 +48,7 @@ await provider.close();
 async function report(set: DataSet): Promise<void> {
   if (set.name === 'xquad-r') await reportLanguages(set);
   else {
-    const legs = await createBenchLegs(set, createCachedEmbeddings(provider, options.cache, set.name));
+    const legs = await createProductLegs(set, createCachedEmbeddings(provider, options.cache, set.name));
     const queries = set.queries.filter(({ split }) => split === options.split);
     for (const [run, figures] of Object.entries(await measure(legs, queries, false))) {
       console.log(row([`${set.name} ${options.split} (${queries.length})`, run, ...numbers(figures)]));
@@ -60,7 +61,7 @@ async function report(set: DataSet): Promise<void> {
 }
 
 async function measure(
-  legs: BenchLegs,
+  legs: ProductLegs,
   queries: readonly BenchQuery[],
   wordsOnly: boolean,
 ): Promise<Record<string, Figures>> {
@@ -68,7 +69,7 @@ async function measure(
   for (const query of queries) {
     for (const [run, ranking] of Object.entries(await rankings(legs.forGroup(query.group), query.text, wordsOnly))) {
       runs[run] ??= [];
-      runs[run].push(figuresOf(ranking, query.relevant));
+      runs[run].push(figuresOf(ranking.map(legs.passageOf), query.relevant));
     }
   }
   return Object.fromEntries(Object.entries(runs).map(([run, figures]) => [run, meanFigures(figures)]));
@@ -77,23 +78,20 @@ async function measure(
 async function rankings(deps: HybridDeps, text: string, wordsOnly: boolean): Promise<Record<string, number[]>> {
   const words = (await deps.words.search(text, 10)).map(({ id }) => id);
   if (wordsOnly) return { words };
-  const vector = await deps.meaning.embed(text);
-  const near = await deps.meaning.search(vector, 10);
-  const meaning = fuse(
-    near.map((match) => ({ id: match.id, words: undefined, meaning: match })),
-    settings,
-  );
+  const { matches: near } = await deps.meaning.search(text, 10);
   const ids = (matches: readonly { id: number }[]) => matches.map(({ id }) => id);
   const hybrid = await searchHybrid({ text, limit: 10 }, settings, deps);
   const rrf = await searchHybrid({ text, limit: 10 }, { ...settings, order: 'rrf' }, deps);
-  return { words, meaning: ids(meaning), hybrid: ids(hybrid.matches), 'hybrid ordered by RRF 60': ids(rrf.matches) };
+  return { words, meaning: ids(near), hybrid: ids(hybrid.matches), 'hybrid ordered by RRF 60': ids(rrf.matches) };
 }
 
 /** The model is an English one; of the eleven languages only the words are measured, each in an index of its own. */
 async function reportLanguages(set: DataSet): Promise<void> {
   const means: number[] = [];
   for (const language of splitByGroup(set)) {
-    const { words } = await measure(await createBenchLegs(language, undefined), language.queries, true);
+    const legs = await createProductLegs(language, undefined);
+    const { words } = await measure(legs, language.queries, true);
+    await legs.close();
     means.push(words?.ndcg10 ?? 0);
     console.log(row([language.name, 'words', ...(words ? numbers(words) : [])]));
   }

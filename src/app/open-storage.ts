@@ -13,9 +13,10 @@ export async function openConfiguredStorage(config: StorageConfig, dataDir: stri
 /** Where it is, without opening it. */
 export function storagePlace(config: StorageConfig, dataDir: string): StoragePlace {
   const { backend, path, postgresUrl } = config;
+  const language = config.language === 'auto' ? undefined : config.language;
   if (backend === 'sqlite') {
     const file = path === undefined ? join(dataDir, 'carrel.db') : resolve(path);
-    return { backend, path: file, documentsDir: join(dataDir, 'documents') };
+    return { backend, path: file, documentsDir: join(dataDir, 'documents'), language };
   }
   if (postgresUrl === undefined) {
     throw new CarrelError(
@@ -23,7 +24,7 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
       'STORAGE_BACKEND is postgresql, which needs POSTGRESQL_CONNECTION_STRING (or DATABASE_URL). Set it, or use sqlite.',
     );
   }
-  return { backend: 'postgres', url: postgresUrl.reveal() };
+  return { backend: 'postgres', url: postgresUrl.reveal(), language };
 }
 
 /** Whoever starts the program must be told which file is meant; whoever calls it later must not. */

@@ -1,7 +1,7 @@
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
-import { createMeaning, type Meaning } from '../search/meaning/meaning.ts';
+import { createMeaning } from '../search/meaning/meaning.ts';
 import { embedPassages } from '../search/passage-vectors.ts';
 import type { NewChunk } from '../storage/documents.ts';
 import type { PassageFilter } from '../storage/passages.ts';
@@ -15,7 +15,9 @@ export interface ChunkEmbedding {
   /** Undefined where nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   readonly embedChunks: EmbedChunks;
-  /** There is something to embed in the background. */
+  /** For a caller who waits: a few chunks get their vectors at once, more of them in the background. */
+  embedSoon(chunks: readonly NewChunk[], title: string, signal?: AbortSignal): Promise<readonly NewChunk[]>;
+  /** Something was stored. What is in there without vectors gets them in the background. */
   wake(): void;
   close(): Promise<void>;
 }
@@ -44,31 +46,49 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
     waits: false,
   });
   let chosen: Promise<void> | undefined;
+  let isMissing = false;
   // Chunks of another model, or of a time when the model was away, may be waiting.
   meaning.wake();
+
+  const embedChunks: EmbedChunks = async (chunks, title, options) => {
+    // The background finds out when it is back; until then every file would wait for it in vain.
+    if (!meaning.available) return without(chunks);
+    try {
+      chosen ??= storage.vectors.kb.choose(model);
+      await chosen;
+      return await embedAll(chunks, title, options);
+    } catch (error) {
+      chosen = undefined;
+      options.signal?.throwIfAborted();
+      if (!isCarrelError(error)) throw error;
+      // The words can be searched at once; the meaning follows when the provider is back.
+      log.info('chunks are stored without their vectors', { reason: error.message });
+      return without(chunks);
+    }
+  };
 
   return {
     get model() {
       return { name: model, dimensions: provider.dimensions ?? null };
     },
-    meaning: searchable(meaning),
-    async embedChunks(chunks, title, options) {
-      try {
-        chosen ??= storage.vectors.kb.choose(model);
-        await chosen;
-        return await embedAll(chunks, title, options);
-      } catch (error) {
-        chosen = undefined;
-        options.signal?.throwIfAborted();
-        if (!isCarrelError(error)) throw error;
-        // The words can be searched at once; the meaning follows when the provider is back.
-        log.info('chunks are stored without their vectors', { reason: error.message });
-        return chunks;
-      }
+    meaning: {
+      span: model.startsWith('local:') ? bundledSpan : undefined,
+      search: (request) => meaning.search(request),
     },
-    wake: () => meaning.wake(),
+    embedChunks,
+    embedSoon: async (chunks, title, signal) =>
+      chunks.length > groupSize ? without(chunks) : embedChunks(chunks, title, signal ? { signal } : {}),
+    wake() {
+      if (isMissing) meaning.wake();
+      isMissing = false;
+    },
     close: () => meaning.close(),
   };
+
+  function without(chunks: readonly NewChunk[]): readonly NewChunk[] {
+    isMissing = true;
+    return chunks;
+  }
 
   async function embedAll(
     chunks: readonly NewChunk[],
@@ -89,18 +109,11 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
   }
 }
 
-function searchable(meaning: Meaning<PassageFilter>): ChunkMeaning {
-  return {
-    span: meaning.model.startsWith('local:') ? bundledSpan : undefined,
-    search: ({ filter, ...request }) =>
-      meaning.search({ ...request, ...(filter.labels === undefined ? {} : { filter }) }),
-  };
-}
-
 const noEmbedding: ChunkEmbedding = {
   model: null,
   meaning: undefined,
   embedChunks: async (chunks) => chunks,
+  embedSoon: async (chunks) => chunks,
   wake: () => {},
   close: async () => {},
 };

@@ -12,8 +12,16 @@ export function looksLikeCode(text: string): boolean {
   return codeLines / lines.length >= (lines.length === 1 ? 1 : 0.4) && lines.some((line) => declaration.test(line));
 }
 
-/** The words of a piece of code as a sentence would have them: names taken apart, brackets and operators left out. */
+/**
+ * The words of a piece of code as a sentence would have them: names taken apart, brackets and operators left out. Before
+ * them the name of the language, which a question has and code has not.
+ */
 export function wordsOfCode(code: string): string {
+  const language = languages.find(([, sign]) => sign.test(code.slice(0, unitsRead)))?.[0] ?? '';
+  return `${language} ${sentenceOf(code)}`.trim();
+}
+
+function sentenceOf(code: string): string {
   return code
     .replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, ' ')
     .replace(/[^\p{L}\p{M}\p{N}.,'\s-]+/gu, ' ')
@@ -21,6 +29,28 @@ export function wordsOfCode(code: string): string {
     .replace(/\s+/g, ' ')
     .trim();
 }
+
+/** The first that fits. What fits none has no name; a wrong one costs little. */
+const languages: readonly (readonly [name: string, sign: RegExp])[] = [
+  [
+    'python',
+    /^\s*(?:async )?def \w+\(.*?(?:\).*:|[,(]\s*$)|^from [\w.]+ import |^\s*elif |^\s*class \w+(?:\(.*\))?:\s*$/m,
+  ],
+  ['php', /<\?php|^\s*\$\w+ = .*;\s*$/m],
+  ['rust', /^\s*(?:pub(?:\(\w+\))? )?(?:async )?fn \w+|^\s*impl\b.*\{|^use \w+::|\blet mut /m],
+  ['go', /^func (?:\(\w+ \*?[\w[\]]+\) )?\w+\(|^package \w+\s*$/m],
+  ['c#', /^using [\w.]+;|^\s*namespace [\w.]+/m],
+  [
+    'java',
+    /^import (?:static )?[\w.]+(?:\.\*)?;|^\s*(?:public|private|protected) (?:static |final |abstract )*[\w<>[\], ]+[({]/m,
+  ],
+  ['c++', /^\s*#include <\w+>|\bstd::|^\s*template\s*</m],
+  ['c', /^\s*#(?:include|define)\b/m],
+  ['typescript', /^\s*(?:export )?(?:interface|type) \w+|\w\)?: (?:string|number|boolean|void|Promise<)/m],
+  ['javascript', /^\s*(?:export |default |async )*(?:function\b|(?:const|let|var) \w+ =)|=> |\brequire\(/m],
+  ['ruby', /^\s*def [\w.?!]+(?: |\(|$)|^\s*end\s*$/m],
+  ['sql', /^\s*(?:SELECT|INSERT INTO|CREATE TABLE|UPDATE \w+ SET|DELETE FROM)\b/im],
+];
 
 /** The beginning tells. */
 const unitsRead = 4_000;

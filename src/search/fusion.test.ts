@@ -7,7 +7,7 @@ const settings: FusionSettings = { order: 'weighted', meaningSpan: 0.25, rrfK: 6
 function candidate(id: number, share: number | undefined, cosine: number | undefined): Candidate {
   return {
     id,
-    words: share === undefined ? undefined : { id, share, terms: ['term'] },
+    words: share === undefined ? undefined : { id, share, terms: [{ term: 'term', share }] },
     meaning: cosine === undefined ? undefined : { id, cosine },
   };
 }
@@ -30,7 +30,7 @@ test('meaning weighs more among passages of code', () => {
     return fuse(candidates, settings)[0]?.explanation.meaning?.weight ?? 0;
   });
   const [prose = 0, program = 0] = weights;
-  assert.ok(Math.abs(program - prose - 0.15) < 1e-9);
+  assert.ok(Math.abs(program - prose - 0.25) < 1e-9);
 });
 
 test('scores lie between 0 and 1, and equal ones are ordered by id', () => {
@@ -88,15 +88,19 @@ test('RRF is 1 / (k + rank), summed over the legs, and stands in every answer', 
 });
 
 test('the explanation says which leg, which rank, which terms, which part', () => {
+  const terms = [
+    { term: 'fox', share: 0.4 },
+    { term: 'red', share: 0.1 },
+  ];
   const found: Candidate = {
     id: 7,
-    words: { id: 7, share: 0.5, terms: ['red', 'fox'] },
+    words: { id: 7, share: 0.5, terms },
     meaning: { id: 7, cosine: 0.9, window: { start: 10, end: 50 } },
   };
   const [first] = fuse([found, candidate(8, 0.6, 0.6)], settings);
   assert.equal(first?.id, 7);
   const { words, meaning } = first?.explanation ?? {};
-  assert.deepEqual([words?.rank, words?.terms, words?.share], [2, ['red', 'fox'], 0.5]);
+  assert.deepEqual([words?.rank, words?.terms, words?.share], [2, terms, 0.5]);
   assert.deepEqual([meaning?.rank, meaning?.window, meaning?.nearness], [1, { start: 10, end: 50 }, 1]);
   const sum = (words?.weight ?? 0) * 0.5 + (meaning?.weight ?? 0) * 1;
   assert.ok(Math.abs((first?.score ?? 0) - sum) < 1e-12);

@@ -3,8 +3,15 @@ export interface WordMatch {
   id: number;
   /** BM25 as a share of what a passage with every term of the query, often, would get: 0 to 1. */
   share: number;
-  /** The terms of the query that the passage holds. */
-  terms: readonly string[];
+  /** The terms of the query that the passage holds. Told for those that are shown, because it costs reading them. */
+  terms?: readonly TermShare[];
+}
+
+export interface TermShare {
+  /** As the query has it: a stem, a "phrase", a beginning*. */
+  term: string;
+  /** What it adds to the share of its passage. */
+  share: number;
 }
 
 /** What the search by meaning says about a passage. */
@@ -13,7 +20,7 @@ export interface MeaningMatch {
   cosine: number;
   /** The part of the passage that is nearest to the query, as offsets into its text. */
   window?: { start: number; end: number };
-  /** The passage is program code. */
+  /** The passage is program code. Not always known: the first few tell for the others. */
   code?: boolean;
 }
 
@@ -45,7 +52,7 @@ export interface FusedMatch {
 
 /** Why a passage stands where it stands. Ranks are those within a leg, from 1; absent where the leg did not list it. */
 export interface RankExplanation {
-  words?: { rank?: number; share: number; weight: number; terms: readonly string[] };
+  words?: { rank?: number; share: number; weight: number; terms?: readonly TermShare[] };
   meaning?: {
     rank?: number;
     cosine: number;
@@ -62,7 +69,7 @@ export const legCandidates = 100;
 /** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
 const meaningWeightBase = 0.16;
 const meaningWeightPerFlatness = 1;
-const meaningWeightForCode = 0.15;
+const meaningWeightForCode = 0.25;
 const meaningWeightMin = 0.05;
 const meaningWeightMax = 0.95;
 const flatnessRank = 50;
@@ -93,7 +100,7 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
     const explanation: RankExplanation = { rrf };
     if (words && words.share > 0) {
       const { share, terms } = words;
-      explanation.words = { ...rankField(wordRank), share, weight: 1 - weight, terms };
+      explanation.words = { ...rankField(wordRank), share, weight: 1 - weight, ...(terms ? { terms } : {}) };
     }
     if (meaning) {
       const { cosine, window } = meaning;
@@ -116,7 +123,8 @@ function meaningWeight(sharesDown: readonly number[], codeShare: number): number
 }
 
 function codeShareOf(candidates: readonly Candidate[]): number {
-  return candidates.filter(({ meaning }) => meaning?.code).length / candidates.length;
+  const known = candidates.filter(({ meaning }) => meaning?.code !== undefined);
+  return known.filter(({ meaning }) => meaning?.code).length / Math.max(1, known.length);
 }
 
 /**

@@ -21,13 +21,16 @@ function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [num
       score: async (_text, wanted) => wanted.map(word),
     },
     meaning: {
-      embed: async () => new Float32Array([1]),
-      search: async (_query, limit) =>
-        ids
+      search: async (text, limit) => ({
+        text,
+        vector: new Float32Array([1]),
+        matches: ids
           .map(near)
           .filter(({ cosine }) => cosine > bar[1])
           .slice(0, limit),
-      score: async (_query, wanted) => wanted.map(near),
+        pending: 0,
+      }),
+      score: async (_found, wanted) => wanted.map(near),
     },
   };
 }
@@ -54,7 +57,7 @@ test('pages neither overlap nor leave gaps', async () => {
 
 test('without the meaning the words answer, and the answer says degraded (contract: embedding provider down)', async () => {
   const deps = corpus({ 1: [0.6, 0.4], 2: [0.1, 0.9] });
-  deps.meaning.embed = async () => {
+  deps.meaning.search = async () => {
     throw new CarrelError('unavailable', 'The embedding server does not answer.');
   };
   const result = await searchHybrid({ text: 'q', limit: 10 }, settings, deps);
@@ -68,8 +71,22 @@ test('without the meaning the words answer, and the answer says degraded (contra
 test('a cancelled call and a mistake of ours are not taken for a provider that is down', async () => {
   for (const failure of [new CarrelError('cancelled', 'The call was cancelled.'), new TypeError('broken')]) {
     const deps = corpus({ 1: [0.6, 0.4] });
-    deps.meaning.embed = () => Promise.reject(failure);
+    deps.meaning.search = () => Promise.reject(failure);
     await assert.rejects(searchHybrid({ text: 'q', limit: 10 }, settings, deps), failure);
   }
   assert.equal(isCarrelError(new TypeError('broken')), false);
+});
+
+test('terms are told for the page that is shown, and asked for once', async () => {
+  const asked: (readonly number[])[] = [];
+  const deps = corpus({ 1: [0.6, 0.4], 2: [0.3, 0.9], 3: [0.1, 0.1] });
+  deps.words.search = async () => [1, 2, 3].map((id) => ({ id, share: 0.2 * id }));
+  deps.words.score = async (_text, ids) => {
+    asked.push(ids);
+    return ids.map((id) => ({ id, share: 0.2 * id, terms: [{ term: `t${id}`, share: 0.2 * id }] }));
+  };
+  const { matches } = await searchHybrid({ text: 'q', limit: 1, offset: 1 }, settings, deps);
+  const [shown] = matches;
+  assert.deepEqual(asked, [[], [shown?.id]]);
+  assert.deepEqual(shown?.explanation.words?.terms, [{ term: `t${shown?.id}`, share: 0.2 * (shown?.id ?? 0) }]);
 });

@@ -25,14 +25,16 @@ const code = 'def fooBar(self, item_list):\n    """Counts."""\n    return len(it
 
 test('a long passage has a vector for each part, cut between sentences', async () => {
   const provider = recorder();
-  const text = sentence.repeat(22).trim();
+  const text = sentence.repeat(12).trim();
   const [vectors = []] = await embedPassages([{ text, titlePath: ['Animals', 'Foxes'] }], provider);
   assert.equal(vectors.length, 3);
   assert.equal(vectors[0]?.start, 0);
   assert.equal(vectors.at(-1)?.end, text.length);
   for (const { start, end, vector } of vectors) {
     assert.match(text.slice(start, end), /^This .*fox\.$/s);
-    assert.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-6);
+    const units = end - start;
+    const length = 1 - 0.02 * Math.max(0, Math.log(200 / units));
+    assert.ok(Math.abs(Math.hypot(...vector) - length) < 1e-6);
   }
   assert.ok(provider.asked.every((asked) => asked.startsWith('Animals / Foxes\nThis')));
   // Mostly the part itself, and something of the others.
@@ -45,26 +47,49 @@ test('a short passage of a thread is embedded alone and after the one before; th
   const [[only] = []] = await embedPassages([{ text: 'Yes, last May.', before: 'Ann: Did you go to Rome?' }], provider);
   assert.deepEqual(provider.asked, ['Yes, last May.', 'Ann: Did you go to Rome?\nYes, last May.']);
   assert.deepEqual([only?.start, only?.end], [0, 14]);
-  assert.deepEqual(only?.vector.slice(0, 3), new Float32Array([0.5, 0.5, 0]));
+  const [alone = 0, after = 0, other] = only?.vector ?? [];
+  assert.deepEqual([alone, other], [after, 0]);
+  assert.ok(Math.hypot(alone, after) < 0.72);
+});
+
+test('the shorter a text, the shorter its vector, up to 200 characters', async () => {
+  const texts = ['Wow!', 'x'.repeat(74), 'x'.repeat(200), 'x'.repeat(500)];
+  const all = await embedPassages(
+    texts.map((text) => ({ text })),
+    recorder(),
+  );
+  const lengths = all.map(([only]) => Math.hypot(...(only?.vector ?? [])));
+  assert.ok((lengths[0] ?? 1) < (lengths[1] ?? 0) && (lengths[1] ?? 1) < (lengths[2] ?? 0));
+  assert.ok(Math.abs((lengths[1] ?? 0) - 0.98) < 0.001);
+  assert.deepEqual(lengths.slice(2), [1, 1]);
 });
 
 test('code is embedded whole and by its words', async () => {
   const provider = recorder();
   const [vectors = []] = await embedPassages([{ text: code.repeat(12) }], provider);
   assert.equal(vectors.length, 1);
-  assert.ok(provider.asked[0]?.startsWith('def foo Bar , item list Counts. return len item list'));
+  assert.ok(provider.asked[0]?.startsWith('python def foo Bar , item list Counts. return len item list'));
 });
 
 test('passages keep their order and their number of vectors', async () => {
-  const all = await embedPassages([{ text: 'one' }, { text: sentence.repeat(16) }, { text: '' }], recorder());
+  const all = await embedPassages([{ text: 'one' }, { text: sentence.repeat(12) }, { text: '' }], recorder());
   assert.deepEqual(
     all.map((vectors) => vectors.length),
-    [1, 2, 1],
+    [1, 3, 1],
   );
-  assert.equal(all[2]?.[0]?.vector[3], 1);
+  assert.ok((all[2]?.[0]?.vector[4] ?? 0) > 0);
 });
 
 test('text without sentence ends is one window', () => {
   assert.deepEqual(windowsOf('word '.repeat(400)), [{ start: 0, end: 1999 }]);
   assert.deepEqual(windowsOf(' '.repeat(2000)), [{ start: 0, end: 2000 }]);
+});
+
+test('parts are as long as the provider wants them, or the text stays whole', async () => {
+  const text = sentence.repeat(24).trim();
+  const counts = [100, 400, Number.POSITIVE_INFINITY].map(async (windowUnits) => {
+    const [vectors = []] = await embedPassages([{ text }], { ...recorder(), windowUnits });
+    return vectors.length;
+  });
+  assert.deepEqual(await Promise.all(counts), [12, 3, 1]);
 });

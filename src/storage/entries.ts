@@ -1,6 +1,7 @@
 import type { WordQuery } from '../words/word-query.ts';
 import type { EntryFilter } from './entries/entry-filter.ts';
 import type { ReadOptions } from './storage.ts';
+import type { WeighedWords, WeighRequest } from './word-index.ts';
 
 /** The memory of an agent: texts in threads, with tags, metadata and images. */
 export interface EntryStore {
@@ -17,6 +18,8 @@ export interface EntryStore {
   list(request: ListRequest, options?: ReadOptions): Promise<EntryPage>;
   /** By words: the most relevant first, equals in the order of their ids. */
   searchWords(request: WordSearchRequest, options?: ReadOptions): Promise<ScoredPage>;
+  /** What the words of a query say about entries that are known already, term by term. The keys are their ids. */
+  weighWords(request: WeighRequest, options?: ReadOptions): Promise<WeighedWords>;
   /** The ids of entries that the filter lets through and a search may find, ascending. */
   matching(request: EntryFilter, options?: ReadOptions): Promise<number[]>;
   /** Texts in the order of their ids, from behind `after`, for looking through them one by one. */

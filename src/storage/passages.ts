@@ -1,6 +1,7 @@
 import type { WordQuery } from '../words/word-query.ts';
 import type { ReadOptions } from './storage.ts';
 import type { TextVectors } from './vectors.ts';
+import type { WeighedWords, WeighRequest } from './word-index.ts';
 
 /** What is searched by itself and has statistics of its own. */
 export const corpora = ['context', 'kb', 'notes'] as const;
@@ -21,6 +22,8 @@ export interface PassageStore {
   between(parent: string, first: number, last: number, options?: ReadOptions): Promise<StoredPassage[]>;
   /** By words: the most relevant first, equals in the order of their ids. */
   search(request: PassageSearch, options?: ReadOptions): Promise<PassagePage>;
+  /** What the words of a query say about passages that are known already, term by term. */
+  weigh(request: WeighRequest, options?: ReadOptions): Promise<WeighedWords>;
 }
 
 export interface PassageDocument {

@@ -1,4 +1,5 @@
-import type { DocumentTerms } from '../words/bm25.ts';
+import type { DocumentTerms, TermScore } from '../words/bm25.ts';
+import type { WeighedDocument } from './word-index.ts';
 
 export interface Candidate {
   readonly key: number;
@@ -17,6 +18,18 @@ export function rankPool(pool: readonly Candidate[], score: (terms: DocumentTerm
     .map(({ key, id, terms }) => ({ key, id, score: score(terms) }))
     .sort((a, b) => b.score - a.score || compareIds(a.id, b.id))
     .map(({ key, score: value }) => ({ key, score: value }));
+}
+
+/** What the words say about each of some documents; those that hold none of them are left out. */
+export function weighPool(
+  documents: readonly Omit<Candidate, 'id'>[],
+  termsOf: (terms: DocumentTerms) => TermScore[],
+): WeighedDocument[] {
+  return documents.flatMap(({ key, terms: held }) => {
+    const terms = termsOf(held);
+    if (terms.length === 0) return [];
+    return [{ key, terms, score: terms.reduce((sum, { score }) => sum + score, 0) }];
+  });
 }
 
 /** By code unit. The order of a language would differ between machines. */

@@ -1,3 +1,5 @@
+import type { TermScore } from '../words/bm25.ts';
+import type { WordQuery } from '../words/word-query.ts';
 import type { Ranked } from './rank-pool.ts';
 
 /** What both backends' word indexes take and give. */
@@ -22,6 +24,30 @@ export interface FoundPage {
   readonly total: number;
   /** What a document with every word of the query, often, would score. 0 for a query without words. */
   readonly scoreMax: number;
+}
+
+/** Asks what the words of a query say about documents that are known already. */
+export interface WeighRequest {
+  readonly query: WordQuery;
+  /** Those beyond `weighedMax` are left out. */
+  readonly keys: readonly number[];
+}
+
+export const weighedMax = 500;
+
+export interface WeighedWords {
+  /** In no order; documents without any of the words are left out. */
+  readonly weighed: readonly WeighedDocument[];
+  /** As in `FoundPage`. */
+  readonly scoreMax: number;
+}
+
+export interface WeighedDocument {
+  readonly key: number;
+  /** The sum of its terms' scores, as a search would give it. */
+  readonly score: number;
+  /** The most important first. */
+  readonly terms: readonly TermScore[];
 }
 
 export interface WordIndexConfig {

@@ -1,6 +1,5 @@
 import { fold } from './fold.ts';
-import { irregularEnglish } from './irregular-english.ts';
-import { stemEnglish } from './stem-english.ts';
+import { currentLanguage, stemOf } from './language.ts';
 
 /**
  * Cuts text into the terms that are indexed and asked for. Documents and queries go through the same cut, and both
@@ -55,7 +54,6 @@ const scriptRuns = new RegExp(
 );
 const joiner = /[._'’-]/;
 const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
-const stemmable = /^[a-z]{3,}$/;
 const hangul = /^[\p{sc=Hangul}]+$/u;
 
 /** Made when first needed: its dictionaries take 10 ms to load. */
@@ -143,7 +141,9 @@ function dictionaryWords(run: string, start: number, emit: Emit): void {
 
 function emitForms(word: string, term: string, start: number, end: number, emit: Emit): void {
   const stem = stemOf(term);
-  if (stem !== term) emit(stem, start, end, true);
+  if (stem !== term) emit(clip(stem), start, end, true);
+  const written = writtenStem(word, term);
+  if (written !== term && written !== stem) emit(clip(written), start, end, true);
   // Most words are written small; asking for a boundary in them would take a third of the time.
   if (word === term || !camelBoundary.test(word)) return;
   for (const part of word.split(camelBoundary)) {
@@ -161,17 +161,13 @@ function foldedTerms(part: string): string[] {
   return (folded.match(/[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]+/gu) ?? []).map(clip);
 }
 
-const stems = new Map<string, string>();
-const stemsMax = 50_000;
-
-export function stemOf(term: string): string {
-  if (!stemmable.test(term)) return term;
-  const known = stems.get(term);
-  if (known !== undefined) return known;
-  const stem = stemEnglish(irregularEnglish.get(term) ?? term);
-  if (stems.size >= stemsMax) stems.clear();
-  stems.set(term, stem);
-  return stem;
+/**
+ * The stem of a word as it is written. A stemmer wants the accents; who leaves them out gets the stem of the word without
+ * them, so texts have both.
+ */
+export function writtenStem(word: string, term: string): string {
+  if (currentLanguage() === 'english' || plainAscii.test(word)) return stemOf(term);
+  return fold(stemOf(word.normalize('NFC').toLowerCase())) || term;
 }
 
 function clip(term: string): string {

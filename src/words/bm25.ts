@@ -26,22 +26,32 @@ export function createScorer(
   documentsWith: ReadonlyMap<string, number>,
   statistics: IndexStatistics,
 ): (document: DocumentTerms) => number {
-  const weighed = leaves.map((leaf) => ({ leaf, weight: leafWeight(leaf, documentsWith, statistics.documents) }));
+  const weighed = weigh(leaves, documentsWith, statistics);
   return (document) => {
     let score = 0;
-    for (const { leaf, weight } of weighed) {
-      let frequency = 0;
-      for (const field of fields) {
-        const occurrences = countLeaf(leaf, document[field]);
-        if (occurrences === 0) continue;
-        const { boost, lengthShare, lengthMin } = fieldSettings[field];
-        const relative = document[field].length / Math.max(lengthMin, statistics.averageLengths[field]);
-        frequency += (boost * occurrences) / (1 + lengthShare * Math.max(0, relative - 1));
-      }
-      if (frequency > 0) score += (weight * frequency) / (saturation + frequency);
-    }
+    for (const each of weighed) score += leafScore(each, document, statistics);
     return score;
   };
+}
+
+/** What each leaf adds to the score of a document, the most first; leaves that it does not hold are left out. */
+export function weighTerms(
+  leaves: readonly WordLeaf[],
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): (document: DocumentTerms) => TermScore[] {
+  const weighed = weigh(leaves, documentsWith, statistics);
+  return (document) =>
+    weighed
+      .map((each) => ({ term: leafKey(each.leaf), score: leafScore(each, document, statistics) }))
+      .filter(({ score }) => score > 0)
+      .sort((left, right) => right.score - left.score || (left.term < right.term ? -1 : 1));
+}
+
+export interface TermScore {
+  /** As the query has it: a stem, a "phrase", a beginning*. */
+  readonly term: string;
+  readonly score: number;
 }
 
 /** What a document would get that held every leaf countless times: scores divided by it lie between 0 and 1. */
@@ -51,11 +61,6 @@ export function highestScore(
   statistics: IndexStatistics,
 ): number {
   return leaves.reduce((sum, leaf) => sum + leafWeight(leaf, documentsWith, statistics.documents), 0);
-}
-
-/** The leaves that a document holds, as the reader of an explanation sees them. */
-export function matchedLeaves(leaves: readonly WordLeaf[], document: DocumentTerms): string[] {
-  return leaves.filter((leaf) => fields.some((field) => countLeaf(leaf, document[field]) > 0)).map(leafKey);
 }
 
 /** The terms whose number of documents a scorer needs. */
@@ -80,6 +85,31 @@ const fieldSettings = {
   heading: { boost: 1.5, lengthShare: 0.3, lengthMin: 8 },
   body: { boost: 1, lengthShare: 0.75, lengthMin: 80 },
 } as const satisfies Record<keyof FieldValues, { boost: number; lengthShare: number; lengthMin: number }>;
+
+interface WeighedLeaf {
+  readonly leaf: WordLeaf;
+  readonly weight: number;
+}
+
+function weigh(
+  leaves: readonly WordLeaf[],
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): WeighedLeaf[] {
+  return leaves.map((leaf) => ({ leaf, weight: leafWeight(leaf, documentsWith, statistics.documents) }));
+}
+
+function leafScore({ leaf, weight }: WeighedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
+  let frequency = 0;
+  for (const field of fields) {
+    const occurrences = countLeaf(leaf, document[field]);
+    if (occurrences === 0) continue;
+    const { boost, lengthShare, lengthMin } = fieldSettings[field];
+    const relative = document[field].length / Math.max(lengthMin, statistics.averageLengths[field]);
+    frequency += (boost * occurrences) / (1 + lengthShare * Math.max(0, relative - 1));
+  }
+  return frequency > 0 ? (weight * frequency) / (saturation + frequency) : 0;
+}
 
 /** A phrase is as rare as its words are together. Always above zero, so that a match never lowers a score. */
 export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {

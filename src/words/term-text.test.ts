@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { analyse } from './analyse.ts';
+import { irregularEnglish } from './irregular-english.ts';
 import { termText } from './term-text.ts';
 
 test('the terms are those of the analysis, with a space at both ends', () => {
@@ -46,6 +47,16 @@ test('pieces that are not one plain word are cut as the analysis cuts them', () 
     }),
     { numRuns: 2000 },
   );
+});
+
+test('every irregular form leads to the stem of its word, as in the analysis', () => {
+  const forms = [...irregularEnglish.keys()];
+  assert.deepEqual(termText(forms.join(' ')), plainly(forms.join(' ')));
+  assert.deepEqual(termText('I went; they Understood children'), {
+    main: ' i went they understood children ',
+    extra: ' go thei understand child ',
+    length: 5,
+  });
 });
 
 test('a text longer than the room for its terms, of long and short words, keeps all of them', () => {

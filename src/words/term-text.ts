@@ -1,6 +1,7 @@
-import { analyse, stemOf } from './analyse.ts';
+import { analyse } from './analyse.ts';
 import { irregularEnglish } from './irregular-english.ts';
-import { stemBytes } from './stem-english.ts';
+import { currentLanguage } from './language.ts';
+import { stemBytes, stemEnglish } from './stem-english.ts';
 
 /**
  * The analysed terms of one field as the databases store them: ` term term term `, with a space at both ends, so that a
@@ -19,6 +20,7 @@ export interface TermText {
  * other pieces go through the analysis.
  */
 export function termText(text: string): TermText {
+  const isEnglish = currentLanguage() === 'english';
   let length = 0;
   for (let start = 0; start < text.length; ) {
     if (text.charCodeAt(start) <= space) {
@@ -26,7 +28,7 @@ export function termText(text: string): TermText {
       continue;
     }
     const end = pieceEnd(text, start);
-    if (findPlainWord(text, start, end)) {
+    if (isEnglish && findPlainWord(text, start, end)) {
       if (wordEnd > wordStart) {
         writeWord(text);
         length += 1;
@@ -100,10 +102,9 @@ function writeWord(text: string): void {
   if (kinds[word[0] ?? 0] === capital) word[0] = (word[0] ?? 0) | 0x20;
   main.writeBytes(word, length);
   if (!isStemmable || length < stemUnitsMin) return;
-  if (mayBeIrregular[slotOf(word, length)] === 1) {
-    const term = text.slice(wordStart, wordEnd).toLowerCase();
-    const stem = stemOf(term);
-    if (stem !== term) extra.write(stem);
+  const irregular = irregularOf(length);
+  if (irregular !== undefined) {
+    extra.writeBytes(irregular, irregular.length);
     return;
   }
   const last = word[length - 1];
@@ -114,16 +115,31 @@ function writeWord(text: string): void {
 
 const word = new Uint8Array(plainUnitsMax);
 
-const streamBytesMax = 1 << 20;
-
-/** Most words that have no irregular form are told from those that have one without making a text of them. */
-const mayBeIrregular = new Uint8Array(1 << 13);
-for (const form of irregularEnglish.keys()) mayBeIrregular[slotOf(Buffer.from(form), form.length)] = 1;
-
-function slotOf(bytes: Uint8Array, length: number): number {
-  const [first = 0, second = 0, last = 0] = [bytes[0], bytes[1], bytes[length - 1]];
-  return (first * 1009 + second * 131 + last * 17 + length) & (mayBeIrregular.length - 1);
+/** The stem of an irregular form, if the word is one. */
+function irregularOf(length: number): Uint8Array | undefined {
+  if (length > irregularUnitsMax) return undefined;
+  const found = irregularStems.get(hashOf(word, length));
+  if (found === undefined || found.form.length !== length) return undefined;
+  for (let at = 0; at < length; at += 1) if (found.form[at] !== word[at]) return undefined;
+  return found.stem;
 }
+
+/** Of the bytes of a word; no two irregular forms have the same. A string for each word would take longer. */
+function hashOf(bytes: Uint8Array, length: number): number {
+  let hash = length;
+  for (let at = 0; at < length; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
+  return hash;
+}
+
+const irregularUnitsMax = Math.max(...[...irregularEnglish.keys()].map((form) => form.length));
+const irregularStems = new Map(
+  [...irregularEnglish].map(([form, regular]) => {
+    const bytes = Buffer.from(form);
+    return [hashOf(bytes, bytes.length), { form: bytes, stem: Buffer.from(stemEnglish(regular)) }];
+  }),
+);
+
+const streamBytesMax = 1 << 20;
 
 interface Stream {
   write(term: string): void;

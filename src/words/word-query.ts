@@ -1,4 +1,5 @@
-import { analyse, isPairedCharacter, stemOf } from './analyse.ts';
+import { analyse, isPairedCharacter, writtenStem } from './analyse.ts';
+import { stemOf } from './language.ts';
 import { questionWords } from './question-words.ts';
 
 /**
@@ -46,7 +47,7 @@ export function plainQuery(text: string, { alone = true } = {}): WordQuery {
   const words = analysed(text);
   words.main.forEach((word, index) => {
     if (isTail(words.main, index)) return;
-    const leaf = wordLeaf(word.term);
+    const leaf = wordLeaf(word);
     (questionWords.has(word.term) ? idle : leaves).set(leafKey(leaf), leaf);
   });
   for (const term of words.extra) {
@@ -85,7 +86,7 @@ export function exactWord(text: string): WordQuery {
   if (only === undefined) return nothing;
   if (main.length === 1) {
     const signed = extra.find((term) => /[+#]$/.test(term));
-    return signed === undefined ? wordLeaf(only.term) : { kind: 'term', term: signed };
+    return signed === undefined ? wordLeaf(only) : { kind: 'term', term: signed };
   }
   const whole = extra.find((term) => term.replaceAll('.', '') === main.map((word) => word.term).join(''));
   const phrase = phraseOf(main, false);
@@ -99,7 +100,7 @@ export function prefixWord(text: string): WordQuery {
   if (only === undefined) return nothing;
   if (main.length > 1) return phraseOf(main, true);
   const single = only.term.length === 1 && !isPairedCharacter(only.term);
-  return single ? wordLeaf(only.term) : { kind: 'prefix', prefix: only.term };
+  return single ? wordLeaf(only) : { kind: 'prefix', prefix: only.term };
 }
 
 export const nothing: WordQuery = { kind: 'nothing' };
@@ -139,6 +140,7 @@ export function membersOf(leaf: WordLeaf): WordLeaf[] {
 
 interface MainWord {
   term: string;
+  stem: string;
   start: number;
   end: number;
 }
@@ -150,16 +152,17 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
   analyse(text.slice(0, queryUnitsMax), (term, start, end, isExtra) => {
     if (isExtra) extra.push(term);
     else {
-      main.push({ term, start, end });
-      stems.add(stemOf(term));
+      const stem = writtenStem(text.slice(start, end), term);
+      main.push({ term, stem, start, end });
+      stems.add(stem).add(stemOf(term));
     }
   });
   return { main, extra, stems };
 }
 
 /** A single character of a paired script is indexed only as the first half of a pair or at the end of its run. */
-function wordLeaf(term: string): WordLeaf {
-  return isPairedCharacter(term) ? { kind: 'prefix', prefix: term } : { kind: 'term', term: stemOf(term) };
+function wordLeaf({ term, stem }: MainWord): WordLeaf {
+  return isPairedCharacter(term) ? { kind: 'prefix', prefix: term } : { kind: 'term', term: stem };
 }
 
 /** The lone last character of a run, which the pair before it covers already. */

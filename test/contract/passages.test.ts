@@ -86,6 +86,24 @@ onEachBackend('passages', (backend) => {
     assert.deepEqual(await ids(machine, { parents: ['guide'], labels: [["v2' OR 1=1"]] }), []);
   });
 
+  test('a rank can be explained: each term with its share of the score that the search gave', async () => {
+    const query = plainQuery('failed machine updates');
+    const { hits, scoreMax } = await kb.search({ query, limit: 10, offset: 0 });
+    const { weighed, scoreMax: again } = await kb.weigh({ query, keys: [...hits.map(({ key }) => key), 1_000_000] });
+    assert.equal(again, scoreMax);
+    assert.equal(weighed.length, hits.length);
+    for (const { key, score } of hits) {
+      const found = weighed.find((each) => each.key === key);
+      assert.ok(found && Math.abs(found.score - score) < 1e-9 && score < scoreMax);
+    }
+    const rollback = weighed.find(({ key }) => key === hits.find(({ id }) => id === 'guide-2')?.key);
+    assert.deepEqual(
+      rollback?.terms.map(({ term }) => term),
+      ['fail', 'updat'],
+    );
+    assert.deepEqual((await kb.weigh({ query: plainQuery('zebra'), keys: hits.map(({ key }) => key) })).weighed, []);
+  });
+
   test('neighbours are read by position', async () => {
     const found = await kb.between('guide', 1, 5);
     assert.deepEqual(

@@ -24,6 +24,8 @@ export interface Meaning<Filter> {
 
 export interface MeaningRequest<Filter> {
   readonly text: string;
+  /** Of the text, where it is known already: a second search for the same text need not embed it again. */
+  readonly vector?: Float32Array | undefined;
   readonly limit: number;
   /** What the database can tell, in its own terms. */
   readonly filter?: Filter | undefined;
@@ -33,6 +35,8 @@ export interface MeaningRequest<Filter> {
 }
 
 export interface MeaningAnswer {
+  /** Of the text that was searched for. */
+  readonly vector: Float32Array;
   readonly matches: MeaningMatch[];
   readonly pending: number;
 }
@@ -71,11 +75,11 @@ export function createMeaning<Filter>({ vectors, provider, log, waits = true }: 
       return embedding.available;
     },
     wake: () => embedding.wake(),
-    async search({ text, limit, filter, allowed, signal }) {
-      const [query] = await provider.embed([text], { purpose: 'query', signal });
-      if (query === undefined) return { matches: [], pending: 0 };
+    async search({ text, vector, limit, filter, allowed, signal }) {
+      const query = vector ?? (await provider.embed([text], { purpose: 'query', signal }))[0];
+      if (query === undefined) return { matches: [], pending: 0, vector: new Float32Array() };
       const pending = await settle(signal);
-      return { matches: await nearest.search(query, { limit, filter, allowed, signal }), pending };
+      return { matches: await nearest.search(query, { limit, filter, allowed, signal }), pending, vector: query };
     },
     async close() {
       await embedding.close();

@@ -21,6 +21,7 @@ export function entryStoreOf({ write, read }: EntryRunner): EntryStore {
     get: (request, options) => read('get', request, options),
     list: (request, options) => read('list', request, options),
     searchWords: (request, options) => read('searchWords', request, options),
+    weighWords: (request, options) => read('weighWords', request, options),
     matching: (request, options) => read('matching', request, options),
     texts: (request, options) => read('texts', request, options),
     pastGaps: (request, options) => read('pastGaps', request, options),

@@ -9,6 +9,7 @@ import type {
   TextsRequest,
   WordSearchRequest,
 } from '../entries.ts';
+import type { WeighedWords, WeighRequest } from '../word-index.ts';
 import type { EntryFilter } from './entry-filter.ts';
 import { entriesThen } from './entry-history.ts';
 import { entriesOf } from './entry-rows.ts';
@@ -39,6 +40,7 @@ export interface EntryReads {
   get(request: GetRequest): Work<Entry[]>;
   list(request: ListRequest): Work<EntryPage>;
   searchWords(request: WordSearchRequest): Work<ScoredPage>;
+  weighWords(request: WeighRequest): Work<WeighedWords>;
   matching(request: EntryFilter): Work<number[]>;
   texts(request: TextsRequest): Work<EntryText[]>;
   pastGaps(request: EntryFilter & { readonly asOf: string }): Work<PastGaps>;
@@ -79,6 +81,7 @@ export function createEntryReads(dialect: Dialect): EntryReads {
           : undefined,
       };
     },
+    weighWords: (request) => ask((engine) => engine.weighWords(request)),
     *matching(filter) {
       return yield* selectedKeys(yield* selectEntries(filter, dialect, 'search'), dialect);
     },

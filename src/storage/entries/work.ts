@@ -1,5 +1,5 @@
 import type { WordQuery } from '../../words/word-query.ts';
-import type { FoundPage, IndexedTexts, Page } from '../word-index.ts';
+import type { FoundPage, IndexedTexts, Page, WeighedWords, WeighRequest } from '../word-index.ts';
 
 /**
  * What is done with a database, as steps. The entries are written once for both databases: a generator yields each step,
@@ -23,6 +23,7 @@ export interface Engine extends Queries {
   writeWords(key: number, texts: IndexedTexts): MaybePromise<void>;
   /** `condition` is one on the entries `o`; without it, all that are indexed may be found. `isWide`: see filter-condition. */
   findWords(query: WordQuery, condition: Condition | undefined, isWide: boolean, page: Page): MaybePromise<FoundPage>;
+  weighWords(request: WeighRequest): MaybePromise<WeighedWords>;
 }
 
 export type MaybePromise<T> = T | Promise<T>;

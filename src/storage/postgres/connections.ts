@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
+import type { Language } from '../../words/language.ts';
 import { givenUp } from '../given-up.ts';
 import type { ReadOptions } from '../storage.ts';
 import { isRetryable, storageError } from './postgres-errors.ts';
@@ -12,6 +13,8 @@ export interface PostgresConfig {
   readonly connectTimeoutMs?: number;
   /** The server stops a statement that takes longer. */
   readonly queryTimeoutMs?: number;
+  /** Of the words. Unless told, the one that the database has; another one has all texts cut again. */
+  readonly language?: Language | undefined;
 }
 
 export type Row = Record<string, unknown>;

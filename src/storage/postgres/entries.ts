@@ -61,6 +61,7 @@ function createEngine(statements: Statements, words: WordIndex): Engine {
   return {
     query: (sql, values) => statements.query(numbered(sql), values.map(bound)),
     writeWords: (key, texts) => words.write(statements, [{ key, ...texts }]),
+    weighWords: (request) => words.weigh(statements, request),
     findWords: (query, condition, _isWide, page) =>
       words.find(
         statements,

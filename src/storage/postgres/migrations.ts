@@ -33,4 +33,6 @@ export const migrations: readonly string[] = [
   entryHistorySchema(),
   // SQLite's seventh step concerns FTS5 alone.
   'SELECT 1',
+  // By which analysis and in which language all terms were made; see word-analysis.ts.
+  'CREATE TABLE carrel.word_analysis (stamp text NOT NULL)',
 ];

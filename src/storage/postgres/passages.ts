@@ -106,6 +106,7 @@ export function createPassageStore(connections: Connections, corpus: Corpus): Pa
         const rows = await rowsByKey(statements, 'key, id, parent, position', keys);
         return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
       }, options),
+    weigh: (request, options) => connections.read((statements) => words.weigh(statements, request), options),
   };
 
   async function rowsByKey(

@@ -8,6 +8,7 @@ import { migrate, schemaVersion } from './migrate.ts';
 import { createNoteStore } from './notes.ts';
 import { createOriginals } from './originals.ts';
 import { createPassageStore, createPassageWriter, matchingPassages } from './passages.ts';
+import { settleAnalysis } from './rewrite-words.ts';
 import { createVectorRows } from './vectors.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
@@ -15,6 +16,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   const connections = createConnections(config);
   try {
     await migrate(connections);
+    await settleAnalysis(connections, config.language);
   } catch (error) {
     await connections.close();
     throw error;

@@ -5,6 +5,7 @@ import {
   highestScore,
   type IndexStatistics,
   leafWeight,
+  weighTerms,
 } from '../../words/bm25.ts';
 import { documentTermsOf } from '../../words/document-terms.ts';
 import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
@@ -17,8 +18,17 @@ import {
   planCandidates,
   weighedWords,
 } from '../candidates.ts';
-import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
-import { countedMax, type FoundPage, type IndexedDocument, type Page, type WordIndexConfig } from '../word-index.ts';
+import { type Candidate, type Ranked, rankPool, weighPool } from '../rank-pool.ts';
+import {
+  countedMax,
+  type FoundPage,
+  type IndexedDocument,
+  type Page,
+  type WeighedWords,
+  type WeighRequest,
+  type WordIndexConfig,
+  weighedMax,
+} from '../word-index.ts';
 import { numberOf, type Row, type Statements, textOf } from './connections.ts';
 import { type Condition, renderWords, tsquery } from './render-words.ts';
 
@@ -26,6 +36,7 @@ import { type Condition, renderWords, tsquery } from './render-words.ts';
 export interface WordIndex {
   write(statements: Statements, documents: readonly IndexedDocument[]): Promise<void>;
   find(statements: Statements, query: WordQuery, filter: OwnerFilter, page: Page): Promise<FoundPage>;
+  weigh(statements: Statements, request: WeighRequest): Promise<WeighedWords>;
 }
 
 /** A condition on the owner `o`, whose values are numbered from `$1`. Without `sql`, all may be found. */
@@ -79,6 +90,19 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
       const missing = Math.min(limit, total - offset) - found.length;
       if (missing > 0) found.push(...(await behind(statements, pool, all, missing, Math.max(0, offset - pool.length))));
       return { found, total, scoreMax };
+    },
+    async weigh(statements, { query, keys }) {
+      const leaves = leavesOf(query);
+      const statistics = await readStatistics(statements);
+      const counts = await countDocuments(statements, leaves, statistics);
+      const rows = await statements.query(`SELECT * FROM ${terms} WHERE key = ANY ($1::bigint[])`, [
+        keys.slice(0, weighedMax),
+      ]);
+      const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+      return {
+        weighed: weighPool(documents, weighTerms(leaves, counts, statistics)),
+        scoreMax: highestScore(leaves, counts, statistics),
+      };
     },
   };
 

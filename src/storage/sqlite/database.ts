@@ -2,10 +2,13 @@ import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { makeFolder } from '../../base/make-folder.ts';
+import type { Language } from '../../words/language.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 export interface DatabaseConfig {
+  /** Of all words. A writer without it keeps the one that the database has; a reader must be told. */
+  readonly language?: Language | undefined;
   readonly path: string;
   /** Where the bytes of documents are, for a thread that is asked for them. */
   readonly documentsDir?: string;

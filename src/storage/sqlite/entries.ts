@@ -67,6 +67,7 @@ function createEngine(database: Database): Engine {
   return {
     query: (sql, values) => database.all(sql, ...values.map(bound)),
     writeWords: (key, texts) => words.write([{ key, ...texts }]),
+    weighWords: (request) => words.weigh(request),
     findWords: (query, condition, isWide, page) =>
       words.find(
         query,

@@ -8,8 +8,8 @@ import { wordIndexSchema } from './word-index-schema.ts';
 
 /**
  * What brings a database from schema n to schema n + 1, at index n. Released steps are never changed; a step that is
- * wrong is put right by a later one. A change of the analysis (words/analyse.ts) needs a step that writes every
- * `_terms` table again.
+ * wrong is put right by a later one. After a change of the analysis (src/words) every `_terms`
+ * table is written again; see rewrite-words.ts.
  */
 export const migrations: readonly string[] = [
   `
@@ -42,4 +42,6 @@ export const migrations: readonly string[] = [
   [...['note', 'context_entry'], ...['context', 'kb', 'notes'].map((corpus) => `${corpus}_passage`)]
     .map(directWordIndex)
     .join(''),
+  // By which analysis and in which language all terms were made; see word-analysis.ts.
+  'CREATE TABLE word_analysis (stamp TEXT NOT NULL) STRICT',
 ];

@@ -13,7 +13,7 @@ import {
   type StoredPassage,
 } from '../passages.ts';
 import { vectorCorpus } from '../vectors.ts';
-import type { IndexedDocument } from '../word-index.ts';
+import type { IndexedDocument, WeighedWords, WeighRequest } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { createKeyLists } from './key-lists.ts';
 import type { KeyFilter } from './row-filter.ts';
@@ -29,6 +29,7 @@ export interface PassageTables {
   get(corpus: Corpus, keys: readonly number[]): StoredPassage[];
   between(corpus: Corpus, parent: string, first: number, last: number): StoredPassage[];
   search(corpus: Corpus, request: PassageSearch): PassagePage;
+  weigh(corpus: Corpus, request: WeighRequest): WeighedWords;
   /** The keys that the filter lets through, ascending. */
   matching(corpus: Corpus, filter: PassageFilter): Float64Array;
 }
@@ -50,6 +51,7 @@ export function createPassageTables(database: Database): PassageTables {
     get: (corpus, keys) => table(corpus).get(keys),
     between: (corpus, parent, first, last) => table(corpus).between(parent, first, last),
     search: (corpus, request) => table(corpus).search(request),
+    weigh: (corpus, request) => table(corpus).weigh(request),
     matching: (corpus, filter) => table(corpus).matching(filter),
   };
 }
@@ -109,6 +111,7 @@ function createPassageTable(database: Database, corpus: Corpus) {
       );
       return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
     },
+    weigh: (request: WeighRequest): WeighedWords => words.weigh(request),
     matching(filter: PassageFilter): Float64Array {
       const { sql = `SELECT key FROM ${passages}`, values } = keyFilter(filter);
       return keyLists(sql, values);

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
+import { type Language, useLanguage } from '../../words/language.ts';
 import { type DocumentRunner, documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { newNote } from '../notes.ts';
@@ -19,6 +20,8 @@ export interface SqliteStorageConfig {
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   readonly readersMax?: number;
+  /** Of the words. Unless told, the one that the database has; another one has all texts cut again. */
+  readonly language?: Language | undefined;
 }
 
 /** Files that are looked at in one transaction, so that other writes need not wait for all of them. */
@@ -35,10 +38,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     path: config.path,
     documentsDir,
     role,
+    language,
     busyTimeoutMs: config.busyTimeoutMs ?? 5000,
   });
+  let language = config.language;
   let writer = createSqliteThread(connection('writer'));
   await writer.ready;
+  language = await writer.call('upkeep', 'language', []);
+  // Queries are parsed here.
+  await useLanguage(language);
   const readers = createReaderPool(
     { threadsMax: config.readersMax ?? 2, timeoutMs: config.queryTimeoutMs ?? 5000 },
     () => createSqliteThread(connection('reader')),
@@ -58,6 +66,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     between: (parent, first, last, options) =>
       readers.call('passages', 'between', [corpus, parent, first, last], options),
     search: (request, options) => readers.call('passages', 'search', [corpus, request], options),
+    weigh: (request, options) => readers.call('passages', 'weigh', [corpus, request], options),
   });
 
   const vectors = (corpus: VectorCorpus): Omit<VectorStore<never>, 'matching'> => ({

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
+import { useLanguage } from '../../words/language.ts';
 import { type Database, type DatabaseConfig, openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
+import { settleAnalysis } from './rewrite-words.ts';
 import type { StoreCall, ThreadMessage } from './sqlite-thread.ts';
 import { createStores, type SqliteStores } from './stores.ts';
 import { toWire } from './wire-error.ts';
@@ -14,9 +16,9 @@ assert(parentPort !== null, 'runs as a worker only');
 const port = parentPort;
 const config: DatabaseConfig = workerData;
 
-start();
+await start();
 
-function start(): void {
+async function start(): Promise<void> {
   let database: Database;
   try {
     database = openDatabase(config);
@@ -25,7 +27,11 @@ function start(): void {
     return;
   }
   try {
-    if (config.role === 'writer') migrate(database);
+    if (config.role === 'reader') await useLanguage(config.language ?? 'english');
+    else {
+      migrate(database);
+      await settleAnalysis(database, config.language);
+    }
     serve(database, createStores(database, config.documentsDir));
     send({ kind: 'ready' });
   } catch (error) {

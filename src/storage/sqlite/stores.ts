@@ -1,3 +1,4 @@
+import { currentLanguage, type Language } from '../../words/language.ts';
 import { corpora } from '../passages.ts';
 import type { StorageDescription } from '../storage.ts';
 import { type Database, numberOf, textOf } from './database.ts';
@@ -21,6 +22,8 @@ export interface SqliteStores {
 export interface Upkeep {
   describe(): StorageDescription;
   check(): string[];
+  /** Of the words, on this thread. */
+  language(): Language;
 }
 
 export function createStores(database: Database, documentsDir = ''): SqliteStores {
@@ -50,6 +53,7 @@ function createUpkeep(database: Database): Upkeep {
         bytes: pages * pageBytes,
       };
     },
+    language: currentLanguage,
     check() {
       const problems = database
         .all('PRAGMA quick_check(10)')

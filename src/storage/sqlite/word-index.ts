@@ -5,6 +5,7 @@ import {
   highestScore,
   type IndexStatistics,
   leafWeight,
+  weighTerms,
 } from '../../words/bm25.ts';
 import { documentTermsOf } from '../../words/document-terms.ts';
 import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
@@ -17,8 +18,17 @@ import {
   planCandidates,
   roughWords,
 } from '../candidates.ts';
-import { type Candidate, type Ranked, rankPool } from '../rank-pool.ts';
-import { countedMax, type FoundPage, type IndexedDocument, type Page, type WordIndexConfig } from '../word-index.ts';
+import { type Candidate, type Ranked, rankPool, weighPool } from '../rank-pool.ts';
+import {
+  countedMax,
+  type FoundPage,
+  type IndexedDocument,
+  type Page,
+  type WeighedWords,
+  type WeighRequest,
+  type WordIndexConfig,
+  weighedMax,
+} from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { renderMatch } from './render-match.ts';
 import { createRowFilter, type KeyFilter, type RowCondition } from './row-filter.ts';
@@ -28,6 +38,7 @@ export interface WordIndex {
   /** Documents that are not in the index. Many at once cost less than each by itself. */
   write(documents: readonly IndexedDocument[]): void;
   find(query: WordQuery, filter: KeyFilter, page: Page): FoundPage;
+  weigh(request: WeighRequest): WeighedWords;
 }
 
 interface Pool {
@@ -83,6 +94,20 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
       const missing = Math.min(limit, total - offset) - found.length;
       if (missing > 0) found.push(...behind(pool, match, condition, missing, Math.max(0, offset - pool.length)));
       return { found, total, scoreMax };
+    },
+    weigh({ query, keys }) {
+      const leaves = leavesOf(query);
+      const statistics = readStatistics();
+      const counts = countDocuments(leaves, statistics);
+      const rows = database.all(
+        `SELECT * FROM ${name}_terms WHERE key IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(keys.slice(0, weighedMax)),
+      );
+      const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+      return {
+        weighed: weighPool(documents, weighTerms(leaves, counts, statistics)),
+        scoreMax: highestScore(leaves, counts, statistics),
+      };
     },
   };
 

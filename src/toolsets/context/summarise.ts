@@ -1,6 +1,7 @@
 import { sentencesOf } from '../../search/sentences.ts';
 import { estimateTokens } from '../../tools/token-estimate.ts';
-import { analyse, stemOf } from '../../words/analyse.ts';
+import { analyse } from '../../words/analyse.ts';
+import { stemOf } from '../../words/language.ts';
 import { questionWords } from '../../words/question-words.ts';
 
 export interface SummaryLimits {

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '../../src/base/log.ts';
+import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
+import type { HybridDeps } from '../../src/search/hybrid.ts';
+import { createMeaning } from '../../src/search/meaning/meaning.ts';
+import { createMeaningLeg } from '../../src/search/meaning-leg.ts';
+import { createWordLeg } from '../../src/search/word-leg.ts';
+import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import type { DataSet } from './data-set.ts';
+
+/** Both legs over one data set, stored and searched as the product does it: in a SQLite database of its own. */
+export interface ProductLegs {
+  /** What a query of this group may see. The ids are those of the database. */
+  forGroup(group: string): HybridDeps;
+  /** The place in the corpus of what was found. */
+  passageOf(id: number): number;
+  close(): Promise<void>;
+}
+
+export async function createProductLegs(set: DataSet, embeddings: EmbeddingProvider | undefined): Promise<ProductLegs> {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+  const storage = await createSqliteStorage({ path: join(folder, 'quality.db'), queryTimeoutMs: 60_000 });
+  const isThreaded = set.passages.some(({ before }) => before !== undefined);
+  const stored = await (isThreaded ? storeEntries : storePassages)(set, storage, embeddings);
+  return {
+    forGroup: stored.forGroup,
+    passageOf: (id) => stored.numbers.get(id) ?? -1,
+    async close() {
+      await stored.close();
+      await storage.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Stored {
+  numbers: Map<number, number>;
+  forGroup(group: string): HybridDeps;
+  close(): Promise<void>;
+}
+
+const batch = 200;
+
+/** Conversations as the memory keeps them: an entry for each turn, a thread for each conversation. */
+async function storeEntries(set: DataSet, storage: Storage, provider: EmbeddingProvider | undefined): Promise<Stored> {
+  const numbers = new Map<number, number>();
+  for (let at = 0; at < set.passages.length; at += batch) {
+    const entries = set.passages.slice(at, at + batch).map(({ text, group }, index) => ({
+      threadId: group,
+      source: (at + index) % 2 === 0 ? ('user' as const) : ('agent' as const),
+      text,
+      metadata: undefined,
+      tags: [],
+      images: [],
+      summary: undefined,
+    }));
+    const outcomes = await storage.entries.store({ entries });
+    outcomes.forEach(({ id }, index) => {
+      numbers.set(id, at + index);
+    });
+  }
+  const vectors = storage.vectors.context;
+  const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
+  if (meaning) await settled(meaning, () => vectors.state({ model: meaning.model }));
+  return {
+    numbers,
+    forGroup(group) {
+      const filter = { threadId: group };
+      return {
+        words: createWordLeg({
+          search: (request, options) => storage.entries.searchWords({ ...request, filter, explain: false }, options),
+          weigh: (request, options) => storage.entries.weighWords(request, options),
+        }),
+        meaning: meaning ? createMeaningLeg({ meaning, filter }) : noMeaning,
+      };
+    },
+    close: async () => meaning?.close(),
+  };
+}
+
+/** Everything else as a knowledge base keeps it: passages with their titles. */
+async function storePassages(set: DataSet, storage: Storage, provider: EmbeddingProvider | undefined): Promise<Stored> {
+  const { kb } = storage.passages;
+  const numbers = new Map<number, number>();
+  for (let at = 0; at < set.passages.length; at += batch) {
+    const documents = set.passages.slice(at, at + batch).map(({ title, text }, index) => {
+      const id = String(at + index).padStart(8, '0');
+      return { parent: id, passages: [{ id, position: 0, title, headings: [], body: text, labels: [] }] };
+    });
+    await kb.replace(documents);
+    for (const { parent } of documents) {
+      for (const { key } of await kb.between(parent, 0, 0)) numbers.set(key, Number(parent));
+    }
+  }
+  const vectors = storage.vectors.kb;
+  const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
+  if (meaning) await settled(meaning, () => vectors.state({ model: meaning.model }));
+  const texts = async (keys: readonly number[], signal: AbortSignal) =>
+    new Map((await kb.get(keys, { signal })).map(({ key, body }) => [key, body]));
+  return {
+    numbers,
+    forGroup: () => ({
+      words: createWordLeg({
+        async search(request, options) {
+          const { hits, scoreMax } = await kb.search(request, options);
+          return { hits: hits.map(({ key, score }) => ({ id: key, score })), scoreMax };
+        },
+        weigh: (request, options) => kb.weigh(request, options),
+      }),
+      meaning: meaning ? createMeaningLeg({ meaning, filter: undefined, texts }) : noMeaning,
+    }),
+    close: async () => meaning?.close(),
+  };
+}
+
+const noMeaning: HybridDeps['meaning'] = {
+  search: async (text) => ({ text, vector: new Float32Array(), matches: [], pending: 0 }),
+  score: async () => [],
+};
+
+async function settled(meaning: { wake(): void }, state: () => Promise<{ chosen: boolean; pending: number }>) {
+  meaning.wake();
+  for (;;) {
+    const { chosen, pending } = await state();
+    if (chosen && pending === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}

@@ -1,0 +1,44 @@
+import type { ReadOptions } from '../storage/storage.ts';
+import type { WeighedWords, WeighRequest } from '../storage/word-index.ts';
+import { plainQuery, type WordQuery } from '../words/word-query.ts';
+import type { WordMatch } from './fusion.ts';
+import type { WordLeg } from './hybrid.ts';
+
+/** What a store of passages or entries offers, with the filter of the call built in. */
+export interface WordSource {
+  search(request: WordSourceRequest, options: ReadOptions): Promise<WordSourcePage>;
+  weigh(request: WeighRequest, options: ReadOptions): Promise<WeighedWords>;
+}
+
+export interface WordSourceRequest {
+  readonly query: WordQuery;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface WordSourcePage {
+  readonly hits: readonly { readonly id: number; readonly score: number }[];
+  readonly scoreMax: number;
+}
+
+/** The search by words over one store, its scores as shares of the highest possible one. */
+export function createWordLeg(source: WordSource, parse: (text: string) => WordQuery = plainQuery): WordLeg {
+  return {
+    async search(text, limit, signal) {
+      const { hits, scoreMax } = await source.search({ query: parse(text), limit, offset: 0 }, { signal });
+      return hits.map(({ id, score }) => ({ id, share: shareOf(score, scoreMax) }));
+    },
+    async score(text, ids, signal) {
+      if (ids.length === 0) return [];
+      const { weighed, scoreMax } = await source.weigh({ query: parse(text), keys: ids }, { signal });
+      return weighed.map(({ key, score, terms }): WordMatch => {
+        const shares = terms.map((each) => ({ term: each.term, share: shareOf(each.score, scoreMax) }));
+        return { id: key, share: shareOf(score, scoreMax), terms: shares };
+      });
+    },
+  };
+}
+
+function shareOf(score: number, scoreMax: number): number {
+  return score / Math.max(scoreMax, Number.EPSILON);
+}

@@ -1,0 +1,85 @@
+import { irregularEnglish } from './irregular-english.ts';
+import { stemEnglish } from './stem-english.ts';
+
+/**
+ * The languages that FTS_LANGUAGE may name: those of PostgreSQL's text search. `simple` leaves words as they are, and so do
+ * Basque, Catalan and Yiddish, for which there is no stemmer that could be shipped.
+ */
+export const languages = [
+  ...['arabic', 'armenian', 'basque', 'catalan', 'danish', 'dutch', 'english', 'finnish', 'french', 'german'],
+  ...['greek', 'hindi', 'hungarian', 'indonesian', 'irish', 'italian', 'lithuanian', 'nepali', 'norwegian'],
+  ...['portuguese', 'romanian', 'russian', 'serbian', 'simple', 'spanish', 'swedish', 'tamil', 'turkish', 'yiddish'],
+] as const;
+export type Language = (typeof languages)[number];
+
+/** Gives the stem that the forms of a word have in common, for a word in small letters. */
+export type Stemmer = (word: string) => string;
+
+interface Stemming {
+  readonly language: Language;
+  readonly stem: Stemmer;
+}
+
+const english: Stemming = { language: 'english', stem: (word) => stemEnglish(irregularEnglish.get(word) ?? word) };
+
+/**
+ * One for each thread, because a process serves one database and all words in it are stemmed alike. It is set before the
+ * first text is cut, and is part of what an index is made of: see storage/analysis.ts.
+ */
+let current: Stemming = english;
+
+export function currentLanguage(): Language {
+  return current.language;
+}
+
+export async function useLanguage(language: Language): Promise<void> {
+  if (language === current.language) return;
+  const module = await loaders[language]?.();
+  if (language === 'english') current = english;
+  else current = { language, stem: module?.stemmer ?? ((word) => word) };
+  stems.clear();
+}
+
+const loaders: Partial<Record<Language, () => Promise<{ stemmer: Stemmer }>>> = {
+  arabic: () => import('@orama/stemmers/arabic'),
+  armenian: () => import('@orama/stemmers/armenian'),
+  danish: () => import('@orama/stemmers/danish'),
+  dutch: () => import('@orama/stemmers/dutch'),
+  finnish: () => import('@orama/stemmers/finnish'),
+  french: () => import('@orama/stemmers/french'),
+  german: () => import('@orama/stemmers/german'),
+  greek: () => import('@orama/stemmers/greek'),
+  hindi: () => import('@orama/stemmers/indian'),
+  hungarian: () => import('@orama/stemmers/hungarian'),
+  indonesian: () => import('@orama/stemmers/indonesian'),
+  irish: () => import('@orama/stemmers/irish'),
+  italian: () => import('@orama/stemmers/italian'),
+  lithuanian: () => import('@orama/stemmers/lithuanian'),
+  nepali: () => import('@orama/stemmers/nepali'),
+  norwegian: () => import('@orama/stemmers/norwegian'),
+  portuguese: () => import('@orama/stemmers/portuguese'),
+  romanian: () => import('@orama/stemmers/romanian'),
+  russian: () => import('@orama/stemmers/russian'),
+  serbian: () => import('@orama/stemmers/serbian'),
+  spanish: () => import('@orama/stemmers/spanish'),
+  swedish: () => import('@orama/stemmers/swedish'),
+  tamil: () => import('@orama/stemmers/tamil'),
+  turkish: () => import('@orama/stemmers/turkish'),
+};
+
+const stems = new Map<string, string>();
+const stemsMax = 50_000;
+const englishWord = /^[a-z]{3,}$/;
+const word = /^[\p{L}\p{M}]{3,}$/u;
+
+/** Of a word in small letters, folded or not. What is no word of letters stays as it is. */
+export function stemOf(term: string): string {
+  if (!(current === english ? englishWord : word).test(term)) return term;
+  const known = stems.get(term);
+  if (known !== undefined) return known;
+  // A stemmer may leave nothing of a short word.
+  const stem = current.stem(term) || term;
+  if (stems.size >= stemsMax) stems.clear();
+  stems.set(term, stem);
+  return stem;
+}
