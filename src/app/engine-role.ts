@@ -19,6 +19,7 @@ export const engineRole: Role = {
     'http.host': { env: ['KB_HOST', 'CARREL_HOST'] },
     'http.port': { default: 8000, env: ['KB_PORT', 'CARREL_PORT'] },
     'http.path': { default: '/api/v1', env: [] },
+    'http.allowedHosts': { env: ['KB_ALLOWED_HOSTS', 'CARREL_ALLOWED_HOSTS'] },
     'http.authToken': { env: ['KB_API_KEY', 'CARREL_AUTH_TOKEN'] },
   },
   dataDirVariables: ['KB_DATA_DIR', 'CARREL_HOME'],

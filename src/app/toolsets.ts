@@ -4,15 +4,17 @@ import type { Logger } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
-import { kbSlice } from '../toolsets/kb/kb-slice.ts';
+import { type KbConfig, kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
 import { openFessForServe } from './fess-role.ts';
+import { engineSlices, openLocalEngine } from './open-engine.ts';
 import { ownTargets } from './own-targets.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
 
@@ -87,18 +89,17 @@ const context: ToolsetModule = {
 
 const kb: ToolsetModule = {
   name: 'kb',
-  slices: [kbSlice],
-  async open({ config, log }) {
+  slices: [...engineSlices, kbSlice],
+  async open(context) {
+    const { config, log } = context;
     const settings = config.of(kbSlice);
-    const { engineUrl, apiKey, engineTimeoutMs: timeoutMs } = settings;
-    if (engineUrl === undefined) return undefined;
-    const [{ createKbToolset }, { createRemoteEngine }] = await Promise.all([
+    const [{ createKbToolset }, engine] = await Promise.all([
       import('../toolsets/kb/toolset.ts'),
-      import('../toolsets/kb/remote-engine/create-remote-engine.ts'),
+      settings.engineUrl === undefined ? openLocalEngine(context) : openRemoteEngine(settings.engineUrl, settings),
     ]);
     const { transport, messageBytesMax } = config.of(httpSlice);
     return createKbToolset(settings, {
-      engine: createRemoteEngine({ engineUrl, apiKey, timeoutMs }),
+      engine,
       stagingFolder: join(config.dataDir, 'kb-uploads'),
       messageBytesMax,
       isLocal: transport === 'stdio',
@@ -106,6 +107,11 @@ const kb: ToolsetModule = {
     });
   },
 };
+
+async function openRemoteEngine(engineUrl: string, { apiKey, engineTimeoutMs: timeoutMs }: KbConfig): Promise<Engine> {
+  const { createRemoteEngine } = await import('../toolsets/kb/remote-engine/create-remote-engine.ts');
+  return createRemoteEngine({ engineUrl, apiKey, timeoutMs });
+}
 
 const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessForServe };
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zipOf } from '../../test/security/parsers/raw-zip.ts';
 import { isCarrelError } from '../base/errors.ts';
 import { contentKind } from './content-kind.ts';
 
@@ -57,4 +58,50 @@ test('text in UTF-16 is text, with a mark and without', () => {
     }),
     'text',
   );
+});
+
+test('the name decides where neither bytes nor header do', () => {
+  assert.equal(kind('a,b\n1,2', 'application/vnd.ms-excel', 'list.csv'), 'csv');
+  assert.equal(kind('a: 1', 'text/plain', 'keepers.yml'), 'yaml');
+  assert.equal(kind('x = 1', 'application/octet-stream', 'lamp.py'), 'code');
+  // Tables of types take TypeScript for a film.
+  assert.equal(kind('const a = 1;', 'video/mp2t', 'lamp.ts'), 'code');
+  assert.equal(kind('project(lamp)', '', 'CMakeLists.txt'), 'code');
+  assert.equal(kind('#!/usr/bin/env -S node --x\n1', ''), 'code');
+  assert.equal(kind('words', 'text/plain', 'notes.txt'), 'text');
+  assert.equal(kind('<!doctype html>', '', 'page.php'), 'html');
+});
+
+test('a mail is known by fields that only mail has', () => {
+  const mail = 'Received: from x\r\n by y\r\nFrom: a@b.example\r\nSubject: s\r\n\r\nbody';
+  assert.equal(kind(mail, 'text/plain', 'notes.txt'), 'email');
+  assert.equal(kind(`From a Mon Jan 5\n${mail.replaceAll('\r', '')}`), 'email');
+  assert.equal(kind('From: the desk of Ada\nSubject: oil\n\nWe need oil.', 'text/plain'), 'text');
+  assert.equal(kind('Subject: oil\n\nWe need oil.', '', 'note.eml'), 'email');
+  assert.equal(kind('Just words\n\nWe need oil.', 'message/rfc822', 'note.eml'), 'text');
+});
+
+test('packages of programs that we do not read are refused as a whole', () => {
+  const parts = {
+    '[Content_Types].xml': '<Types><Override ContentType="application/vnd.ms-visio.drawing.main+xml"/></Types>',
+  };
+  assert.throws(() => contentKind(zipOf({ ...parts, 'visio/page1.xml': '<a>text</a>' })), {
+    message: /Export it as PDF/,
+  });
+  assert.throws(() => contentKind(zipOf({ 'Index/Document.iwa': 'x' })), { message: /Export it as PDF/ });
+  assert.equal(contentKind(zipOf({ 'a.xml': '<a>text</a>' })), 'zip');
+});
+
+test('a text that speaks of PDF is no PDF', () => {
+  assert.equal(kind('A file that begins with %PDF- is a PDF.', 'text/markdown'), 'markdown');
+  assert.equal(kind('rubbish\n%PDF-1.4\n%\xe2\xe3'), 'pdf');
+});
+
+test('files of older office programs are refused with what to do', () => {
+  const ole = (stream: string) =>
+    contentKind.bind(null, Buffer.concat([Buffer.from('\xd0\xcf\x11\xe0', 'latin1'), Buffer.from(stream, 'utf16le')]));
+  assert.throws(ole('WordDocument'), { code: 'unsupported_content_type', message: /save it as docx/ });
+  assert.throws(ole('PowerPoint Document'), { code: 'unsupported_content_type', message: /save it as pptx/ });
+  assert.throws(ole('__substg1.0_'), { code: 'unsupported_content_type', message: /save it as eml/ });
+  assert.throws(ole('EncryptedPackage'), { code: 'encrypted_document' });
 });

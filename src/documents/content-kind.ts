@@ -28,7 +28,9 @@ export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHin
   if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml' && named !== 'code') {
     throw unsupported(type);
   }
-  return kindOfType(type) ?? named ?? markup ?? kindOfText(type, start);
+  const kind = kindOfType(type) ?? named ?? markup ?? kindOfText(type, start);
+  // Read as a mail, a text without header fields would lose its first lines.
+  return kind === 'email' && !/^(?:[\x21-\x39\x3b-\x7e]+:|From )/.test(start) ? 'text' : kind;
 }
 
 /** Kinds that their first bytes give away. */

@@ -12,7 +12,7 @@ export interface MailFile {
 
 /** Real mails nest four or five parts. */
 const nestingMax = 32;
-const headerBytesMax = 512 * 1024;
+const headerBytesMax = 2 * 1024 * 1024;
 
 /**
  * A mail (RFC 5322): who wrote to whom and when, its text, and the files that came with it. Of a mail in two versions the

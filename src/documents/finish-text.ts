@@ -24,8 +24,10 @@ export function finishText(raw: string, marks: readonly Mark[], charsMax: number
   return { text, marks: shifted(moved, clean, lead, text.length) };
 }
 
+/** Where the first line that is not blank begins. */
 function blankLines(text: string): number {
-  return text.trim() === '' ? text.length : (/^(?:[^\S\n]*\n)*/.exec(text)?.[0].length ?? 0);
+  const first = text.length - text.trimStart().length;
+  return first === text.length ? first : text.lastIndexOf('\n', first) + 1;
 }
 
 function shifted(marks: readonly Mark[], text: string, lead: number, length: number): Mark[] {

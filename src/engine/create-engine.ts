@@ -149,6 +149,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
             await ingest(job, { owner, signal, report }, { ...deps, chunker, embedChunks: embedding.embedChunks });
           } finally {
             live.delete(job.id);
+            embedding.wake();
           }
         },
         async recover() {
@@ -189,8 +190,11 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     if ((await documents.note({ id }, options)) === undefined) throw notANote(id);
     const derivedTitle = titleOfNote(text);
     const title = before.details['derivedTitle'] === true ? derivedTitle : before.title;
-    const signal = options.signal === undefined ? {} : { signal: options.signal };
-    const chunks = await embedding.embedChunks(await chunker.chunk(textOfNote(text), options.signal), title, signal);
+    const chunks = await embedding.embedSoon(
+      await chunker.chunk(textOfNote(text), options.signal),
+      title,
+      options.signal,
+    );
     const bytes = Buffer.from(text);
     const contentHash = createHash('sha256').update(bytes).digest('hex');
     const edited = await documents.editNote({ id, text, contentHash, bytes: bytes.length, derivedTitle, chunks });

@@ -15,7 +15,9 @@ export interface ChunkEmbedding {
   /** Undefined where nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   readonly embedChunks: EmbedChunks;
-  /** There is something to embed in the background. */
+  /** For a caller who waits: a few chunks get their vectors at once, more of them in the background. */
+  embedSoon(chunks: readonly NewChunk[], title: string, signal?: AbortSignal): Promise<readonly NewChunk[]>;
+  /** Something was stored. What is in there without vectors gets them in the background. */
   wake(): void;
   close(): Promise<void>;
 }
@@ -34,7 +36,7 @@ const bundledSpan = 0.25;
 
 export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddingDeps): ChunkEmbedding {
   if (embeddings === undefined) return noEmbedding;
-  const provider = embeddings;
+  const provider = rememberQueries(embeddings);
   const model = provider.name;
   const meaning = createMeaning<PassageFilter>({
     vectors: storage.vectors.kb,
@@ -44,31 +46,46 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
     waits: false,
   });
   let chosen: Promise<void> | undefined;
+  let isMissing = false;
   // Chunks of another model, or of a time when the model was away, may be waiting.
   meaning.wake();
+
+  const embedChunks: EmbedChunks = async (chunks, title, options) => {
+    // The background finds out when it is back; until then every file would wait for it in vain.
+    if (!meaning.available) return without(chunks);
+    try {
+      chosen ??= storage.vectors.kb.choose(model);
+      await chosen;
+      return await embedAll(chunks, title, options);
+    } catch (error) {
+      chosen = undefined;
+      options.signal?.throwIfAborted();
+      if (!isCarrelError(error)) throw error;
+      // The words can be searched at once; the meaning follows when the provider is back.
+      log.info('chunks are stored without their vectors', { reason: error.message });
+      return without(chunks);
+    }
+  };
 
   return {
     get model() {
       return { name: model, dimensions: provider.dimensions ?? null };
     },
-    meaning: searchable(meaning),
-    async embedChunks(chunks, title, options) {
-      try {
-        chosen ??= storage.vectors.kb.choose(model);
-        await chosen;
-        return await embedAll(chunks, title, options);
-      } catch (error) {
-        chosen = undefined;
-        options.signal?.throwIfAborted();
-        if (!isCarrelError(error)) throw error;
-        // The words can be searched at once; the meaning follows when the provider is back.
-        log.info('chunks are stored without their vectors', { reason: error.message });
-        return chunks;
-      }
+    meaning: searchable(meaning, provider),
+    embedChunks,
+    embedSoon: async (chunks, title, signal) =>
+      chunks.length > groupSize ? without(chunks) : embedChunks(chunks, title, signal ? { signal } : {}),
+    wake() {
+      if (isMissing) meaning.wake();
+      isMissing = false;
     },
-    wake: () => meaning.wake(),
     close: () => meaning.close(),
   };
+
+  function without(chunks: readonly NewChunk[]): readonly NewChunk[] {
+    isMissing = true;
+    return chunks;
+  }
 
   async function embedAll(
     chunks: readonly NewChunk[],
@@ -89,11 +106,39 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
   }
 }
 
-function searchable(meaning: Meaning<PassageFilter>): ChunkMeaning {
+function searchable(meaning: Meaning<PassageFilter>, provider: EmbeddingProvider): ChunkMeaning {
   return {
     span: meaning.model.startsWith('local:') ? bundledSpan : undefined,
+    async embed(text, signal) {
+      const [vector] = await provider.embed([text], { purpose: 'query', signal });
+      return vector ?? new Float32Array();
+    },
     search: ({ filter, ...request }) =>
-      meaning.search({ ...request, ...(filter.labels === undefined ? {} : { filter }) }),
+      meaning.search({ ...request, ...(filter?.labels === undefined ? {} : { filter }) }),
+  };
+}
+
+const queriesMax = 64;
+
+/** A search asks for the vector of its query several times, and agents ask the same question again. */
+function rememberQueries(provider: EmbeddingProvider): EmbeddingProvider {
+  const known = new Map<string, Float32Array[]>();
+  return {
+    name: provider.name,
+    get dimensions() {
+      return provider.dimensions;
+    },
+    async embed(texts, options = {}) {
+      const [text, ...others] = texts;
+      if (options.purpose !== 'query' || text === undefined || others.length > 0) return provider.embed(texts, options);
+      const found = known.get(text) ?? (await provider.embed(texts, options));
+      known.delete(text);
+      known.set(text, found);
+      const [oldest] = known.keys();
+      if (known.size > queriesMax && oldest !== undefined) known.delete(oldest);
+      return found;
+    },
+    close: () => provider.close(),
   };
 }
 
@@ -101,6 +146,7 @@ const noEmbedding: ChunkEmbedding = {
   model: null,
   meaning: undefined,
   embedChunks: async (chunks) => chunks,
+  embedSoon: async (chunks) => chunks,
   wake: () => {},
   close: async () => {},
 };

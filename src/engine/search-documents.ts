@@ -1,11 +1,11 @@
-import { isCarrelError } from '../base/errors.ts';
-import { type Candidate, fuse, legCandidates, type RankExplanation } from '../search/fusion.ts';
+import { legCandidates } from '../search/fusion.ts';
+import { type MeaningLeg, searchHybrid, type WordLeg } from '../search/hybrid.ts';
 import { tagLabel, typeLabel } from '../storage/documents/document-work.ts';
 import type { PassageFilter } from '../storage/passages.ts';
 import type { Storage } from '../storage/storage.ts';
 import { plainQuery } from '../words/word-query.ts';
-import type { EngineHit, EngineSearchAnswer } from './engine.ts';
-import { neighboursOnWire } from './wire.ts';
+import type { EngineSearchAnswer } from './engine.ts';
+import { hitsOf, type RankedChunk } from './search-hits.ts';
 
 export interface DocumentSearch {
   readonly query: string;
@@ -18,15 +18,26 @@ export interface DocumentSearch {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Search by meaning over the chunks, by the keys of their passages. */
+/** Search by meaning over the chunks, which are known by the keys of their passages. */
 export interface ChunkMeaning {
+  /** Cosines that tell anything lie this close to the best, where that is known of the model. */
   readonly span: number | undefined;
-  search(request: {
-    text: string;
-    limit: number;
-    filter: PassageFilter;
-    signal: AbortSignal;
-  }): Promise<{ matches: readonly { id: number; cosine: number }[]; pending: number }>;
+  embed(text: string, signal: AbortSignal): Promise<Float32Array>;
+  search(request: MeaningRequest): Promise<{ matches: readonly ChunkMatch[]; pending: number }>;
+}
+
+interface ChunkMatch {
+  readonly id: number;
+  readonly cosine: number;
+  readonly window?: { readonly start: number; readonly end: number };
+}
+
+interface MeaningRequest {
+  readonly text: string;
+  readonly limit: number;
+  readonly filter?: PassageFilter;
+  readonly allowed?: ReadonlySet<number>;
+  readonly signal: AbortSignal;
 }
 
 export interface SearchDeps {
@@ -35,15 +46,8 @@ export interface SearchDeps {
   readonly meaning: ChunkMeaning | undefined;
 }
 
-interface Ranked {
-  readonly id: number;
-  /** 0 to 1. */
-  readonly score: number;
-  readonly why: Record<string, unknown>;
-}
-
 interface Ranking {
-  readonly ranked: readonly Ranked[];
+  readonly ranked: readonly RankedChunk[];
   /** Chunks that match beyond those that were put in order. */
   readonly unranked: number;
   readonly degraded?: string;
@@ -58,11 +62,12 @@ export async function searchDocuments(request: DocumentSearch, deps: SearchDeps)
   const { ranked, unranked, degraded } = await rank(request, deps);
   const { threshold } = request;
   const kept = threshold === undefined ? ranked : ranked.filter(({ score }) => score >= threshold);
-  const results = await hitsOf(kept.slice(0, request.top), request, deps);
+  const results = await hitsOf(kept.slice(0, request.top), request, deps.storage);
   return {
     query: request.query,
     results,
-    total_matches: kept.length + (threshold === undefined ? unranked : 0),
+    // A chunk that was not put in order scores less than all that were.
+    total_matches: kept.length + (kept.length === ranked.length ? unranked : 0),
     returned: results.length,
     ...(degraded === undefined ? {} : { degraded }),
   };
@@ -72,136 +77,106 @@ const noMeaning = 'Nothing is embedded here (EMBEDDING_PROVIDER=none): these res
 const meaningAway = 'Search by meaning is not available now: these results are found by words only.';
 
 async function rank(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
-  if (request.mode === 'words') return rankWords(await searchWords(request, deps));
-  if (deps.meaning === undefined) {
-    const ranking = rankWords(await searchWords(request, deps));
-    return request.mode === 'meaning' ? { ...ranking, degraded: noMeaning } : ranking;
-  }
-  const [words, meaning] = await Promise.all([
-    request.mode === 'meaning' ? undefined : searchWords(request, deps),
-    searchMeaning(request, deps.meaning),
-  ]);
-  if (meaning === undefined) {
-    return { ...rankWords(words ?? (await searchWords(request, deps))), degraded: meaningAway };
-  }
-  const degraded = pendingNote(meaning.pending);
-  if (words === undefined) return { ...rankMeaning(meaning.matches), ...degraded };
-  return { ...rankBoth(words, meaning.matches, deps.meaning.span), ...degraded };
-}
-
-function pendingNote(pending: number): { degraded?: string } {
-  if (pending === 0) return {};
-  return { degraded: `${pending} chunks are not embedded yet and are found by their words only.` };
-}
-
-interface WordLeg {
-  readonly matches: readonly { id: number; share: number }[];
-  readonly total: number;
-}
-
-async function searchWords({ query, signal, ...request }: DocumentSearch, { storage }: SearchDeps): Promise<WordLeg> {
-  const limit = Math.max(legCandidates, request.top);
-  const page = await storage.passages.kb.search(
-    { query: plainQuery(query), filter: filterOf(request), limit, offset: 0 },
-    { signal },
-  );
-  const best = Math.max(page.scoreMax, Number.EPSILON);
-  return { matches: page.hits.map(({ key, score }) => ({ id: key, share: score / best })), total: page.total };
-}
-
-async function searchMeaning(request: DocumentSearch, meaning: ChunkMeaning) {
-  const { query: text, top, signal = new AbortController().signal } = request;
-  try {
-    return await meaning.search({ text, limit: Math.max(legCandidates, top), filter: filterOf(request), signal });
-  } catch (error) {
-    // A cancelled call ends; a provider that is away or busy does not take the words with it.
-    if (isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind)) return undefined;
-    throw error;
-  }
-}
-
-/** Of each group at least one label: so each tag is a group, and all must be there. */
-export function filterOf({ tags, docType }: Pick<DocumentSearch, 'tags' | 'docType'>): PassageFilter {
-  const groups = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
-  return groups.length === 0 ? {} : { labels: groups.map((label) => [label]) };
-}
-
-function rankWords({ matches, total }: WordLeg): Ranking {
-  return {
-    ranked: matches.map(({ id, share }, index) => ({ id, score: share, why: { words: { rank: index + 1, share } } })),
-    unranked: Math.max(0, total - matches.length),
-  };
-}
-
-function rankMeaning(matches: readonly { id: number; cosine: number }[]): Ranking {
-  return {
-    ranked: matches.map(({ id, cosine }, index) => ({
-      id,
-      score: Math.max(0, cosine),
-      why: { meaning: { rank: index + 1, cosine } },
-    })),
-    unranked: 0,
-  };
+  const { meaning } = deps;
+  if (request.mode === 'words') return rankByWords(request, deps);
+  if (meaning !== undefined) return rankWithMeaning(request, deps, meaning);
+  const ranking = await rankByWords(request, deps);
+  return request.mode === 'meaning' ? { ...ranking, degraded: noMeaning } : ranking;
 }
 
 const rrfK = 60;
 
-function rankBoth(
-  words: WordLeg,
-  meaning: readonly { id: number; cosine: number }[],
-  meaningSpan: number | undefined,
-): Ranking {
-  const candidates = new Map<number, Candidate>();
-  for (const { id, share } of words.matches) {
-    candidates.set(id, { id, words: { id, share, terms: [] }, meaning: undefined });
+async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meaning: ChunkMeaning): Promise<Ranking> {
+  const { query: text, signal = new AbortController().signal } = request;
+  const words = createWordLeg(request, deps);
+  const near = createMeaningLeg(request, meaning);
+  const { matches, degraded } = await searchHybrid(
+    { text, limit: Number.MAX_SAFE_INTEGER, signal },
+    { order: 'weighted', meaningSpan: meaning.span, rrfK },
+    { words: request.mode === 'meaning' ? noWords : words, meaning: near },
+  );
+  if (degraded !== undefined) {
+    return { ...(await rankByWords(request, deps)), degraded: meaningAway };
   }
-  for (const { id, cosine } of meaning) {
-    candidates.set(id, { id, words: candidates.get(id)?.words, meaning: { id, cosine } });
-  }
-  const fused = fuse([...candidates.values()], { order: 'weighted', meaningSpan, rrfK });
+  const ranked = matches.map(({ id, score, explanation }) => ({
+    id,
+    score: request.mode === 'meaning' ? Math.max(0, explanation.meaning?.cosine ?? 0) : score,
+    why: { ...explanation },
+  }));
+  const waiting = near.pending();
+  const unranked = request.mode === 'meaning' ? 0 : Math.max(0, words.total() - words.found());
+  return { ranked, unranked, ...(waiting > 0 ? { degraded: pendingNote(waiting) } : {}) };
+}
+
+function pendingNote(pending: number): string {
+  return `${pending} chunks are not embedded yet and are found by their words only.`;
+}
+
+async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
+  const leg = createWordLeg(request, deps);
+  const matches = await leg.search(request.query, Math.max(legCandidates, request.top), request.signal);
   return {
-    ranked: fused.map(({ id, score, explanation }) => ({ id, score, why: whyOf(explanation) })),
-    unranked: Math.max(0, words.total - words.matches.length),
+    ranked: matches.map(({ id, share }, index) => ({ id, score: share, why: { words: { rank: index + 1, share } } })),
+    unranked: Math.max(0, leg.total() - matches.length),
   };
 }
 
-function whyOf({ words, meaning, rrf }: RankExplanation): Record<string, unknown> {
+interface CountedWordLeg extends WordLeg {
+  /** Chunks that hold a word of the query, and how many of them were given back. */
+  total(): number;
+  found(): number;
+}
+
+function createWordLeg(request: DocumentSearch, { storage }: SearchDeps): CountedWordLeg {
+  const filter = filterOf(request);
+  let total = 0;
+  let found = 0;
+  const ask = async (text: string, narrowed: PassageFilter, limit: number, signal: AbortSignal | undefined) => {
+    const page = await storage.passages.kb.search(
+      { query: plainQuery(text), filter: narrowed, limit, offset: 0 },
+      { signal },
+    );
+    const best = Math.max(page.scoreMax, Number.EPSILON);
+    const matches = page.hits.map(({ key, score }) => ({ id: key, share: score / best, terms: [] }));
+    return { matches, total: page.total };
+  };
   return {
-    ...(words === undefined ? {} : { words: { rank: words.rank, share: words.share, weight: words.weight } }),
-    ...(meaning === undefined ? {} : { meaning }),
-    rrf,
+    async search(text, limit, signal) {
+      const answer = await ask(text, filter, Math.max(limit, request.top), signal);
+      total = answer.total;
+      found = answer.matches.length;
+      return answer.matches;
+    },
+    score: async (text, ids, signal) =>
+      ids.length === 0 ? [] : (await ask(text, { keys: ids }, ids.length, signal)).matches,
+    total: () => total,
+    found: () => found,
   };
 }
 
-async function hitsOf(
-  shown: readonly Ranked[],
-  request: DocumentSearch,
-  { storage }: SearchDeps,
-): Promise<EngineHit[]> {
-  const { neighbours, signal } = request;
-  const found = await storage.documents.located({ keys: shown.map(({ id }) => id), neighbours }, { signal });
-  const chunks = new Map(found.map((chunk) => [chunk.key, chunk]));
-  return shown.flatMap(({ id, score, why }) => {
-    const chunk = chunks.get(id);
-    // Deleted since it was found.
-    if (chunk === undefined) return [];
-    const { document } = chunk;
-    return [
-      {
-        document_id: document.id,
-        chunk_id: chunk.key,
-        score,
-        text: chunk.text,
-        chunk_index: chunk.position,
-        chunk_metadata: chunk.metadata,
-        title: document.title,
-        doc_type: document.docType,
-        source_path: document.sourcePath ?? null,
-        created_at: document.createdAt,
-        tags: [...document.tags],
-        why,
-        ...(neighbours > 0 ? { neighbours: neighboursOnWire(chunk) } : {}),
-      },
-    ];
-  });
+const noWords: WordLeg = { search: async () => [], score: async () => [] };
+
+function createMeaningLeg(request: DocumentSearch, meaning: ChunkMeaning): MeaningLeg & { pending(): number } {
+  const { query: text, signal = new AbortController().signal } = request;
+  const filter = filterOf(request);
+  let pending = 0;
+  return {
+    embed: (query) => meaning.embed(query, signal),
+    async search(_vector, limit) {
+      const answer = await meaning.search({ text, limit: Math.max(limit, request.top), filter, signal });
+      pending = answer.pending;
+      return answer.matches;
+    },
+    async score(_vector, ids) {
+      if (ids.length === 0) return [];
+      return (await meaning.search({ text, limit: ids.length, allowed: new Set(ids), signal })).matches;
+    },
+    pending: () => pending,
+  };
+}
+
+/** Of each group at least one label: so each tag is a group, and all must be there. */
+function filterOf({ tags, docType }: Pick<DocumentSearch, 'tags' | 'docType'>): PassageFilter {
+  const groups = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
+  return groups.length === 0 ? {} : { labels: groups.map((label) => [label]) };
 }

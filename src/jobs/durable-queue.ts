@@ -30,7 +30,7 @@ export interface DurableQueue {
   close(): Promise<void>;
 }
 
-const recoverEveryMs = 15_000;
+const recoverEveryMs = 5_000;
 const failureDelayMs = 5_000;
 
 /** Works on a queue that several processes share, a bounded number of jobs at a time. */

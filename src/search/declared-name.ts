@@ -1,7 +1,8 @@
 /** The name that a line of code declares, or undefined. By the words and shapes that languages share, not by grammars. */
 export function declaredName(line: string, language: string | undefined): string | undefined {
   const text = line.slice(0, lineUnitsMax).trim();
-  if (language === 'yaml' || language === 'json' || language === 'xml') return keyName(text);
+  if (language === 'xml') return /^([\w.-]+(?::[\w.-]+)?)(?:\s.*)?:(?:\s|$)/.exec(text)?.[1];
+  if (language === 'yaml' || language === 'json') return keyName(text);
   if (keywords.has(/^[\w]+/.exec(text)?.[0] ?? '')) return undefined;
   for (const pattern of patterns) {
     const name = pattern
@@ -16,7 +17,7 @@ export function declaredName(line: string, language: string | undefined): string
 const lineUnitsMax = 400;
 const nameUnitsMax = 80;
 
-/** `key:`, `"key": {`, `- name: x` of an item, and the elements of an XML outline. */
+/** `key:`, `"key": {`, and `- name: x` of an item. */
 function keyName(text: string): string | undefined {
   const key = /^(?:-\s+)?(?:"((?:[^"\\]|\\.){1,80})"|'([^']{1,80})'|([\w.$@/ -]{1,80}?))\s*:(?:\s|$)/.exec(text);
   return key?.slice(1).find((group) => group !== undefined);

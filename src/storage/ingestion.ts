@@ -27,6 +27,7 @@ export interface IngestionStore {
   get(request: { readonly id: number }, options?: ReadOptions): Promise<StoredJob | undefined>;
   /** Newest first. */
   list(request: JobListRequest, options?: ReadOptions): Promise<StoredJobPage>;
+  /** Of files and notes that were given; the record of changes is not counted. */
   counts(request: Record<never, never>, options?: ReadOptions): Promise<JobCounts>;
 }
 

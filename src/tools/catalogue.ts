@@ -27,7 +27,6 @@ export interface ToolListing {
   inputSchema: object;
   outputSchema: object;
   annotations: {
-    title: string;
     readOnlyHint: boolean;
     destructiveHint: boolean;
     idempotentHint: boolean;
@@ -78,7 +77,6 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
     inputSchema: parser.schema,
     outputSchema: describeOutput(tool, toolset),
     annotations: {
-      title: tool.title,
       readOnlyHint: reads,
       destructiveHint: tool.effect === 'delete',
       idempotentHint: reads || tool.idempotent === true,

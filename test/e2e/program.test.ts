@@ -145,14 +145,6 @@ test('nothing is written into the current folder, and what is written is for the
   }
 });
 
-test('roles of later versions say so and end with 69', () => {
-  for (const role of ['kb']) {
-    const { code, err } = run([role]);
-    assert.equal(code, 69, role);
-    assert.match(err, /not in this version/);
-  }
-});
-
 test('--toolsets offers the tools of those toolsets; find alone still asks every source (contract §8)', async () => {
   const offered = async (...args: string[]): Promise<unknown[]> => {
     const client = startStdioClient(carrelProgram, ['serve', ...args]);

@@ -23,6 +23,10 @@ export function kindOfZip(bytes: Uint8Array): DocumentKind {
       throw refusal('This is a binary Excel file (xlsb): save it as xlsx and try again.');
     }
   }
+  // Drawings, models, Apple's Pages: their parts are files of an archive, but no documents of their own.
+  if (types.includes('<Types') || zip.find('Index/Document.iwa')) {
+    throw refusal('This is a file of a program whose format we do not read. Export it as PDF.');
+  }
   return zip.find('META-INF/container.xml') ? 'epub' : 'zip';
 }
 

@@ -11,7 +11,7 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   const relations = document.relationsOf(document.main);
   const partOf = (type: string) => relations.find((relation) => relation.type === type)?.target;
   const styles = readDocxStyles(document, partOf('styles'), partOf('numbering'));
-  const flow = createFlow(options.charsMax);
+  const flow = createFlow(options.mode, options.charsMax);
   const body = createBody(flow, styles);
   document.walk(document.main, skipping(notShown, body.handler));
   for (const kind of ['footnote', 'endnote'] as const) {
@@ -21,7 +21,7 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   return {
     ...described,
     title: described.title ?? body.title() ?? flow.topHeading,
-    ...flow.print(options.mode),
+    ...flow.finish(),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Block, Cell, Container, Span } from '../html/blocks.ts';
 import { printMarkdown } from '../html/print-markdown.ts';
 import { printText } from '../html/print-text.ts';
 
-/** Collects what a word processor or presentation holds, in order, into the blocks that pages are printed from. */
+/** Collects what a word processor or presentation holds, in order, and prints it as pages are printed. */
 export interface Flow {
   addText(text: string): void;
   /** Ends the paragraph that is being collected. Inside of a table it is a part of its cell. */
@@ -18,13 +18,13 @@ export interface Flow {
   startPage(page: number): void;
   /** The title of a slide goes before its other text, wherever the file has it; a slide without one gets `title`. */
   endSlide(title: string): void;
-  /** Text up to here is set aside: a footnote in the middle of a paragraph. Returns what was collected since, on leaving. */
+  /** What follows is set aside, as a footnote in the middle of a paragraph is, until the function returned is called. */
   setAside(): () => string;
   /** More text than anybody asked for: reading can stop. */
   readonly isFull: boolean;
   /** The first heading of the highest level. */
   readonly topHeading: string | null;
-  print(mode: ExtractMode): Pick<Reading, 'text' | 'marks' | 'truncated'>;
+  finish(): Pick<Reading, 'text' | 'marks' | 'truncated'>;
 }
 
 /** Columns that a cell can add by its span, and levels of lists that are shown. */
@@ -32,19 +32,22 @@ const columnsMax = 64;
 const depthMax = 12;
 /** What a cell costs beside its text, so that a million empty ones are not free. */
 const cellUnits = 8;
+/** Blocks and rows are printed when so many have come: as objects they take many times the room of their text. */
+const blocksMax = 2000;
+const rowsMax = 2000;
 
-interface Page {
-  page: number | undefined;
-  blocks: Block[];
-}
-
-export function createFlow(charsMax: number): Flow {
-  const pages: Page[] = [{ page: undefined, blocks: [] }];
+export function createFlow(mode: ExtractMode, charsMax: number): Flow {
+  const parts: string[] = [];
+  const marks: Mark[] = [];
+  let length = 0;
+  let page: number | undefined;
+  let blocks: Block[] = [];
   let spans: Span[] = [];
   let units = 0;
   let tableDepth = 0;
   let rows: Cell[][] = [];
   let cell: Span[] | undefined;
+  let top: { level: number; text: string } | undefined;
 
   return {
     addText(text) {
@@ -57,10 +60,8 @@ export function createFlow(charsMax: number): Flow {
         if (spans.length > 0) cell.push(...spans, plainSpan(' '));
       } else if (spans.some((span) => span.text.trim() !== '')) {
         units += 2;
-        const level = Math.min(heading, 6);
-        current().blocks.push(
-          level > 0 ? { kind: 'heading', level, spans, inside: null } : { kind: 'paragraph', spans, inside },
-        );
+        if (heading > 0) pushHeading(Math.min(heading, 6));
+        else push({ kind: 'paragraph', spans, inside });
       }
       spans = [];
     },
@@ -69,7 +70,9 @@ export function createFlow(charsMax: number): Flow {
       tableDepth += 1;
     },
     openRow() {
-      if (tableDepth === 1) rows.push([]);
+      if (tableDepth !== 1) return;
+      if (rows.length >= rowsMax) printRows(rows[0]);
+      rows.push([]);
     },
     openCell() {
       if (tableDepth === 1) cell = [];
@@ -87,18 +90,13 @@ export function createFlow(charsMax: number): Flow {
     },
     closeTable() {
       tableDepth -= 1;
-      if (tableDepth > 0) return;
-      const filled = rows.filter((row) => row.some(({ spans: held }) => held.some((span) => span.text.trim() !== '')));
-      // Office programs seldom mark the first row, and it nearly always names the columns.
-      if (filled.length > 0) current().blocks.push({ kind: 'table', rows: filled, headed: true, inside: null });
-      rows = [];
-      cell = undefined;
+      if (tableDepth <= 0) endTable();
     },
-    startPage(page) {
-      pages.push({ page, blocks: [] });
+    startPage(number) {
+      printBlocks();
+      page = number;
     },
     endSlide(title) {
-      const { blocks } = current();
       const index = blocks.findIndex((block) => block.kind === 'heading');
       const [own] = index === -1 ? [] : blocks.splice(index, 1);
       blocks.unshift(own ?? { kind: 'heading', level: 1, spans: [plainSpan(title)], inside: null });
@@ -117,13 +115,53 @@ export function createFlow(charsMax: number): Flow {
       return units > charsMax;
     },
     get topHeading() {
-      return topHeading(pages);
+      return top?.text ?? null;
     },
-    print: (mode) => ({ ...print(pages, mode), truncated: units > charsMax }),
+    finish() {
+      // Reading may have stopped in the middle of a table.
+      if (tableDepth > 0) {
+        this.closeCell();
+        endTable();
+      }
+      this.endParagraph();
+      printBlocks();
+      return { text: parts.join('\n\n'), marks, truncated: units > charsMax };
+    },
   };
 
-  function current(): Page {
-    return pages.at(-1) as Page;
+  function pushHeading(level: number): void {
+    if (!top || level < top.level) top = { level, text: spans.map((span) => span.text).join('') };
+    push({ kind: 'heading', level, spans, inside: null });
+  }
+
+  /** Printed between two blocks that no list holds together; a slide is printed whole, for its title comes first. */
+  function push(block: Block): void {
+    if (blocks.length >= blocksMax && page === undefined && !block.inside) printBlocks();
+    blocks.push(block);
+  }
+
+  function endTable(): void {
+    tableDepth = 0;
+    printRows(undefined);
+    cell = undefined;
+  }
+
+  /** `header` begins the rest of the table: its rows would mean nothing without it. */
+  function printRows(header: Cell[] | undefined): void {
+    const filled = rows.filter((row) => row.some(({ spans: held }) => held.some((span) => span.text.trim() !== '')));
+    // Office programs seldom mark the first row, and it nearly always names the columns.
+    if (filled.length > 0) push({ kind: 'table', rows: filled, headed: true, inside: null });
+    if (header && page === undefined) printBlocks();
+    rows = header ? [header] : [];
+  }
+
+  function printBlocks(): void {
+    const text = mode === 'markdown' ? printMarkdown(blocks) : printText(blocks);
+    blocks = [];
+    if (text === '') return;
+    if (page !== undefined) marks.push({ offset: length, page });
+    parts.push(text);
+    length += text.length + 2;
   }
 }
 
@@ -135,29 +173,4 @@ export function listItem(parent: Container | null, number: number | null): Conta
 
 function plainSpan(text: string): Span {
   return { text, bold: false, italic: false, code: false, struck: false, href: null, image: null };
-}
-
-function print(pages: readonly Page[], mode: ExtractMode): { text: string; marks: Mark[] } {
-  const parts: string[] = [];
-  const marks: Mark[] = [];
-  let offset = 0;
-  for (const { page, blocks } of pages) {
-    const text = mode === 'markdown' ? printMarkdown(blocks) : printText(blocks);
-    if (text === '') continue;
-    if (page !== undefined) marks.push({ offset, page });
-    parts.push(text);
-    offset += text.length + 2;
-  }
-  return { text: parts.join('\n\n'), marks };
-}
-
-function topHeading(pages: readonly Page[]): string | null {
-  let best: { level: number; text: string } | undefined;
-  for (const { blocks } of pages) {
-    for (const block of blocks) {
-      if (block.kind !== 'heading' || (best && best.level <= block.level)) continue;
-      best = { level: block.level, text: block.spans.map((span) => span.text).join('') };
-    }
-  }
-  return best?.text ?? null;
 }

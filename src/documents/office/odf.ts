@@ -19,7 +19,7 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
     walkBody(zip, sheets.handler);
     return { ...described, ...sheets.finish() };
   }
-  const flow = createFlow(options.charsMax);
+  const flow = createFlow(options.mode, options.charsMax);
   const styles = createOdfStyles();
   walkMember(zip, 'styles.xml', styles.handler);
   const body = createOdfText(flow, styles, kind);
@@ -28,7 +28,7 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
   return {
     ...described,
     title: described.title ?? flow.topHeading,
-    ...flow.print(options.mode),
+    ...flow.finish(),
     ...(kind === 'odp' ? { pages: body.slides() } : {}),
   };
 }

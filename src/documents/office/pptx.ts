@@ -8,7 +8,7 @@ import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
   const slides = slidesOf(document);
-  const flow = createFlow(options.charsMax);
+  const flow = createFlow(options.mode, options.charsMax);
   let read = 0;
   for (const slide of slides) {
     if (flow.isFull || performance.now() > options.stopAt) break;
@@ -19,7 +19,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     readSpeakerNotes(document, slide, flow);
   }
   const described = document.describe();
-  const printed = flow.print(options.mode);
+  const printed = flow.finish();
   return {
     ...described,
     title: described.title ?? flow.topHeading,

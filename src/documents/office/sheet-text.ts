@@ -15,6 +15,9 @@ export interface SheetText {
 /** Wider than any table that people read; dimensions that a file declares are not looked at. */
 export const columnsMax = 1024;
 
+/** What a cell may hold in the programs that write such files. */
+const cellUnitsMax = 32_767;
+
 export function createSheetText(mode: ExtractMode, charsMax: number): SheetText {
   const parts: string[] = [];
   let units = 0;
@@ -28,12 +31,13 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
       push(mode === 'markdown' ? `# ${oneLine(name)}` : oneLine(name));
     },
     addRow(cells) {
+      if (units > charsMax) return;
       const last = cells.findLastIndex((cell) => cell.trim() !== '');
       if (last === -1) {
         endTable();
         return;
       }
-      const row = cells.slice(0, Math.min(last + 1, columnsMax)).map(mode === 'markdown' ? escapedCell : oneLine);
+      const row = boundedRow(cells.slice(0, Math.min(last + 1, columnsMax)));
       width = Math.max(width, row.length);
       const line = printRow(row);
       units += line.length + 1;
@@ -48,6 +52,19 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
       return { text: parts.join('\n\n'), truncated: units > charsMax };
     },
   };
+
+  /** A thousand cells may all point at the same long text: what is over the bound is not copied. */
+  function boundedRow(cells: readonly string[]): string[] {
+    const row: string[] = [];
+    let left = charsMax - units;
+    for (const cell of cells) {
+      if (left < 0) break;
+      const text = oneLine(cell.slice(0, cellUnitsMax));
+      row.push(mode === 'markdown' ? text.replaceAll('|', '\\|') : text);
+      left -= text.length + 3;
+    }
+    return row;
+  }
 
   function endTable(): void {
     if (!header) return;
@@ -67,10 +84,6 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
   function printRow(row: readonly string[]): string {
     return mode === 'markdown' ? `| ${row.join(' | ')} |` : row.join(' | ');
   }
-}
-
-function escapedCell(text: string): string {
-  return oneLine(text).replaceAll('|', '\\|');
 }
 
 function oneLine(text: string): string {

@@ -18,9 +18,12 @@ interface Group {
 /** Word nests a few dozen groups. */
 const depthMax = 1000;
 
+/** Bytes of a code page that are decoded together; a character of two may be cut once in so many. */
+const pendingMax = 65_536;
+
 /** Rich Text Format: paragraphs, headings, lists and tables; pictures, objects and what is hidden are passed over. */
 export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
-  const flow = createFlow(options.charsMax);
+  const flow = createFlow(options.mode, options.charsMax);
   const body = createRtfBody(flow);
   const fields = new Map<string, string>();
   const fontPages = new Map<number, number>();
@@ -53,6 +56,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     if (token.type === 'byte') {
       if (toSkip > 0) toSkip -= 1;
       else if (group.to !== 'none' && group.to !== 'fonts') pending.push(token.byte);
+      if (pending.length >= pendingMax) flushBytes();
       continue;
     }
     flushBytes();
@@ -60,7 +64,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   }
   flushBytes();
   body.finish();
-  const printed = flow.print(options.mode);
+  const printed = flow.finish();
   return {
     title: fields.get('title')?.trim() || flow.topHeading,
     byline: fields.get('author')?.trim() ?? null,

@@ -51,9 +51,20 @@ export async function readForm(
     const [file] = files;
     return { fields, file: file && { filename: file.filename, received: await file.received } };
   } catch (error) {
-    for (const { received } of files) received.then(engine.dropReceived).catch(() => {});
-    throw isCarrelError(error) ? error : malformed(error);
+    throw (await abandon(files, engine)) ?? (isCarrelError(error) ? error : malformed(error));
   }
+}
+
+/** Drops what has come so far. A file that was refused is why the form was given up, whatever the form says of it. */
+async function abandon(
+  files: readonly { received: Promise<StagedOriginal> }[],
+  engine: LocalEngine,
+): Promise<CarrelError | undefined> {
+  for (const outcome of await Promise.allSettled(files.map(({ received }) => received))) {
+    if (outcome.status === 'fulfilled') await engine.dropReceived(outcome.value);
+    else if (isCarrelError(outcome.reason)) return outcome.reason;
+  }
+  return undefined;
 }
 
 interface FormEvents {

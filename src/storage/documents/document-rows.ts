@@ -47,6 +47,13 @@ function documentOf(row: Row, tags: string[]): StoredDocument {
   };
 }
 
+/** All but the text of a note that waits, which may be long. */
+export const jobColumns = [
+  ...['key', 'kind', 'status', 'filename', 'title', 'doc_type', 'source_path', 'tags', 'phase', 'phase_done'],
+  ...['phase_total', 'error', 'error_code', 'document_id', 'chunk_count', 'content_hash', 'attempts', 'details'],
+  ...['created_at', 'updated_at'],
+].join(', ');
+
 export function jobOf(row: Row): StoredJob {
   return {
     id: numberOf(row, 'key'),

@@ -1,6 +1,6 @@
 import { numberOf, query, textOf } from '../entries/work.ts';
 import type { JobCounts, JobListRequest, StoredJob, StoredJobPage } from '../ingestion.ts';
-import { jobOf } from './document-rows.ts';
+import { jobColumns, jobOf } from './document-rows.ts';
 import { type DocumentDialect, type DocumentWork, tablesOf } from './document-work.ts';
 
 export interface QueueReads {
@@ -14,14 +14,14 @@ export function createQueueReads(dialect: DocumentDialect): QueueReads {
   const { jobs } = tablesOf(dialect);
   return {
     *job({ id }) {
-      const [row] = yield* query(`SELECT * FROM ${jobs} WHERE key = ?`, id);
+      const [row] = yield* query(`SELECT ${jobColumns} FROM ${jobs} WHERE key = ?`, id);
       return row === undefined ? undefined : jobOf(row);
     },
     *jobs({ status, limit, offset }) {
       const where = status === undefined ? '' : 'WHERE status = ?';
       const values = status === undefined ? [] : [status];
       const rows = yield* query(
-        `SELECT * FROM ${jobs} ${where} ORDER BY key DESC LIMIT ? OFFSET ?`,
+        `SELECT ${jobColumns} FROM ${jobs} ${where} ORDER BY key DESC LIMIT ? OFFSET ?`,
         ...values,
         limit,
         offset,
@@ -31,7 +31,9 @@ export function createQueueReads(dialect: DocumentDialect): QueueReads {
     },
     *jobCounts() {
       const counts = { queued: 0, processing: 0, done: 0, failed: 0, cancelled: 0 };
-      for (const row of yield* query(`SELECT status, count(*) AS total FROM ${jobs} GROUP BY status`)) {
+      for (const row of yield* query(
+        `SELECT status, count(*) AS total FROM ${jobs} WHERE kind = 'ingest' GROUP BY status`,
+      )) {
         Object.assign(counts, { [textOf(row, 'status')]: numberOf(row, 'total') });
       }
       return counts;

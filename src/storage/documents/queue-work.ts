@@ -11,7 +11,7 @@ import type {
   StoredJob,
 } from '../ingestion.ts';
 import { storable } from '../notes.ts';
-import { jobOf } from './document-rows.ts';
+import { jobColumns, jobOf } from './document-rows.ts';
 import { type DocumentDialect, type DocumentWork, tablesOf } from './document-work.ts';
 
 export interface QueueWork {
@@ -45,7 +45,7 @@ export function createQueueWork(dialect: DocumentDialect): QueueWork {
       const [row = {}] = yield* query(
         `INSERT INTO ${jobs} (kind, filename, title, doc_type, source_path, content_type, tags, note, content_hash, bytes,
            status, phase, details, attempts, crashes, retries, run_after, created_at, updated_at)
-         VALUES ('ingest', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 'received', '{}', 0, 0, 0, 0, ?, ?) RETURNING *`,
+         VALUES ('ingest', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 'received', '{}', 0, 0, 0, 0, ?, ?) RETURNING ${jobColumns}`,
         ...[
           storable(request.filename),
           optional(request.title),
@@ -102,11 +102,11 @@ export function createQueueWork(dialect: DocumentDialect): QueueWork {
     *cancel({ id }, now) {
       const [cancelled] = yield* query(
         `UPDATE ${jobs} SET status = 'cancelled', note = NULL, updated_at = ?, ${free}
-         WHERE key = ? AND status IN ('queued', 'processing') RETURNING *`,
+         WHERE key = ? AND status IN ('queued', 'processing') RETURNING ${jobColumns}`,
         ...[now, id],
       );
       if (cancelled !== undefined) return jobOf(cancelled);
-      const [row] = yield* query(`SELECT * FROM ${jobs} WHERE key = ?`, id);
+      const [row] = yield* query(`SELECT ${jobColumns} FROM ${jobs} WHERE key = ?`, id);
       return row === undefined ? undefined : jobOf(row);
     },
   };

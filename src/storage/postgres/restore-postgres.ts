@@ -1,10 +1,9 @@
 import type { Client } from 'pg';
-import { CarrelError } from '../../base/errors.ts';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup.ts';
+import { checkEmpty } from '../backup/check-empty.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';
-import { isFilledFromTheStart } from '../word-analysis.ts';
 import { columnList, connectAlone, statementsOf } from './back-up-postgres.ts';
 import { checkContent } from './check-content.ts';
 import type { PostgresConfig, Statements } from './connections.ts';
@@ -51,21 +50,11 @@ async function makeRoom(statements: Statements, force: boolean): Promise<void> {
   const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
   if (known?.['known'] === true) {
     checkSchema(await schemaVersion(statements), migrations.length);
-    if (!force) await checkEmpty(statements);
+    if (!force) checkEmpty(await readTables(statements));
   }
   await statements.query('DROP SCHEMA IF EXISTS carrel CASCADE');
   await statements.query(prepare);
   await statements.query('INSERT INTO carrel.schema_version VALUES (0)');
-}
-
-async function checkEmpty(statements: Statements): Promise<void> {
-  const used = (await readTables(statements)).filter(({ name, rows }) => rows > 0 && !isFilledFromTheStart(name));
-  if (used.length === 0) return;
-  throw new CarrelError(
-    'storage_not_empty',
-    'The database has content, which the backup would replace. Back it up, then restore with --force.',
-    { data: { tables: used.map(({ name }) => name) } },
-  );
 }
 
 async function applySteps(statements: Statements, from: number, to: number): Promise<void> {

@@ -6,13 +6,13 @@ import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup.ts';
+import { checkEmpty } from '../backup/check-empty.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { isOriginal, restoreOriginal } from '../backup/originals.ts';
 import { createPrivateFile, removeLeftovers, syncFile, syncFolder, temporaryPath } from '../backup/own-files.ts';
 import { checkSchema } from '../schema-version.ts';
-import { isFilledFromTheStart } from '../word-analysis.ts';
 import { countRows, databaseMember } from './back-up-sqlite.ts';
-import { type Database, openDatabase } from './database.ts';
+import { openDatabase } from './database.ts';
 import { checkOwner, migrate, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { isBusy, storageError } from './sqlite-errors.ts';
@@ -104,7 +104,7 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
     checkOwner(database);
     checkSchema(schemaVersion(database), migrations.length);
-    if (!force) checkEmpty(database);
+    if (!force) checkEmpty(countRows(database));
     if (fresh !== undefined) renameSync(fresh, path);
   } finally {
     database.close();
@@ -117,16 +117,6 @@ function replaceUnreadable(path: string, fresh: string): void {
     if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${path}.damaged${suffix}`);
   }
   renameSync(fresh, path);
-}
-
-function checkEmpty(database: Database): void {
-  const used = countRows(database).filter(({ name, rows }) => rows > 0 && !isFilledFromTheStart(name));
-  if (used.length === 0) return;
-  throw new CarrelError(
-    'storage_not_empty',
-    'The database has content, which the backup would replace. Back it up, then restore with --force.',
-    { data: { tables: used.map(({ name }) => name) } },
-  );
 }
 
 function inUse(cause: unknown): CarrelError {

@@ -37,7 +37,7 @@ export const filterInput = {
 };
 
 export const asOfInput = {
-  as_of: z.string().optional().describe('Entries as they were at this time.'),
+  as_of: z.string().optional().describe('As things were then.'),
 };
 
 export const queryInput = z.string().min(1);

@@ -1,19 +1,25 @@
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
-import type { BulkSelection } from '../../engine/engine.ts';
+import type { BulkOutcome, BulkSelection } from '../../engine/engine.ts';
 import { collectionInput, tagListInput, tagsToMatch } from './collections.ts';
 import { docTypeInput, documentIdInput } from './kb-parts.ts';
 
+const idsMax = 10_000;
+
 // An empty list is refused: an engine might read it as no condition at all.
 export const selectionInput = {
-  document_ids: z.array(documentIdInput).min(1).max(10_000).optional(),
+  document_ids: z.array(documentIdInput).refine(isSome, { error: 'must have 1 to 10000 items' }).optional(),
   collection: collectionInput.optional(),
-  tags: tagListInput.min(1).optional(),
+  tags: tagListInput.refine(isSome, { error: 'must have at least 1 item' }).optional(),
   doc_type: docTypeInput.optional(),
   from_id: documentIdInput.optional(),
   to_id: documentIdInput.optional(),
   force: z.boolean().default(false).describe('Even if it is most of all documents.'),
 };
+
+function isSome(items: readonly unknown[]): boolean {
+  return items.length > 0 && items.length <= idsMax;
+}
 
 type Selecting = z.output<z.ZodObject<typeof selectionInput>>;
 
@@ -31,9 +37,9 @@ export function readSelection(input: Selecting): BulkSelection {
   return { ...named, force };
 }
 
-export const bulkOutput = z.object({
-  matched: z.int(),
-  total: z.int(),
-  changed: z.int(),
-  job_id: z.union([z.int(), z.string()]),
-});
+export const bulkOutput = z.looseObject({ matched: z.int(), changed: z.int() });
+
+/** As plain data. */
+export function showBulk({ matched, total, changed, job_id }: BulkOutcome) {
+  return { matched, total, changed, job_id };
+}

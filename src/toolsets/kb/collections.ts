@@ -80,4 +80,6 @@ export const collectionInput = z
   .trim()
   .transform(nameIn)
   .pipe(z.string().refine(isName, { error: nameRule }));
-export const tagListInput = z.array(name).max(tagsMax);
+export const tagListInput = z
+  .array(name)
+  .refine((tags) => tags.length <= tagsMax, { error: `must have at most ${tagsMax} items` });

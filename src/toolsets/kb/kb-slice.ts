@@ -29,11 +29,11 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     description: 'Folders whose files kb_upload_start may take by their path. On stdio only.',
   }),
   uploadBytesMax: integer({
-    default: 256 * 1024 * 1024,
+    default: 64 * 1024 * 1024,
     min: 1024,
     max: 64 * gibibyte,
     env: ['KB_UPLOAD_BYTES_MAX'],
-    description: 'The largest file that can be uploaded.',
+    description: 'The largest file that can be uploaded, in bytes. The engine has a bound of its own.',
   }),
   uploadsPerClient: integer({
     default: 20,

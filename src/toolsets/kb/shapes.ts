@@ -47,13 +47,12 @@ export function showDocument(document: EngineDocument) {
   };
 }
 
-/** `document_id` and `collection` at least. */
-export const documentOutput = z.looseObject({
-  document_id: z.int(),
-  title: z.string(),
-  collection: z.string().nullable(),
-  tags: z.array(z.string()),
-});
+/*
+ * Output schemas name what a caller goes on with. Every word of them is paid for by every user, and says little that
+ * the answer itself does not.
+ */
+
+export const documentOutput = z.looseObject({ document_id: z.int() });
 
 const errorCharsMax = 500;
 
@@ -90,8 +89,5 @@ export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], exi
   };
 }
 
-export const outcomeOutput = z.looseObject({
-  status: z.string().describe('queued, or duplicate: then document_id or job_id holds the same content.'),
-  job_id: z.union([z.int(), z.string()]).optional(),
-  document_id: z.int().optional(),
-});
+/** `duplicate`: then document_id or job_id holds the same content. */
+export const outcomeOutput = z.looseObject({ status: z.string() });

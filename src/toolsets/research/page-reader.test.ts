@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { startPageSite } from '../../../test/fakes/page-site.ts';
+import { docxOf, paragraph } from '../../../test/security/parsers/office-samples.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { createExtractor } from '../../documents/extractor.ts';
 import { createSafeFetch } from '../../web/safe-fetch.ts';
@@ -35,6 +38,21 @@ test('a page is read as text with its title, where it was found', async (t) => {
   assert.match(page.text, /Twelve people turn the wheel/);
   assert.doesNotMatch(page.text, /script text|color: red/);
   assert.equal(page.isCut, false);
+});
+
+test('an office document is read like a page, whatever type its server gives it', async (t) => {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/octet-stream');
+    response.end(docxOf(paragraph('Words of a letter.')));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const fetch = createSafeFetch({ allowPrivate: parseTargetList([`127.0.0.1:${port}`]), timeoutMs: 5_000 });
+  const { signal } = new AbortController();
+  const url = `http://127.0.0.1:${port}/letter.docx`;
+  const page = await createPageReader({ fetch, extractor }).read({ url, mode: 'text', goesOn: false, signal });
+  assert.equal(page.text, 'Words of a letter.');
 });
 
 const failures: [path: string, code: string, details: object][] = [

@@ -253,6 +253,8 @@ function selects(body: Record<string, unknown>, { id, tags, doc_type }: FakeDocu
 
 async function record(request: IncomingMessage): Promise<Recorded> {
   const { method = '', url = '', headers } = request;
+  // A kept connection has many requests.
+  request.socket.setMaxListeners(0);
   const closed = new Promise<void>((resolve) => request.socket.once('close', () => resolve()));
   const common = { method, url, authorization: headers.authorization, closed };
   const type = headers['content-type'] ?? '';

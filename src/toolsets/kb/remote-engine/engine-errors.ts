@@ -10,20 +10,22 @@ export type Meanings = Readonly<Record<number, ErrorCode>>;
 const messages: Partial<Record<ErrorCode, string>> = {
   document_not_found: 'No document has this id. kb_search and kb_get by source_path find the ids that there are.',
   not_a_note: 'Only notes can be updated, and this document is none. Upload the new version of a file instead.',
+  duplicate: 'Another document has exactly this text already. Nothing was changed.',
   job_not_found: 'No job has this id. kb_jobs lists the jobs that there are.',
   safety_threshold_exceeded:
     'This would change more of all documents than the safety threshold allows. Narrow the selection, or repeat with force if it is really meant.',
   storage_full: 'The disk of the engine is full. The operator must make room; nothing was stored.',
   upload_too_large: 'The engine does not take a file of this size.',
+  invalid_arguments: 'The kb engine refused the arguments. Check them against the description of the tool.',
 };
 
-/** An answer that is no result, as an error of ours. `meanings` wins over what the engine calls it. */
+/** An answer that is no result, as an error of ours. What an engine of ours calls it wins over what its status means. */
 export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelError {
   const { status: httpStatus } = answer;
   const cause = new Error(`engine: ${httpStatus} ${answer.body.toString('utf8', 0, 2000)}`);
   const value = parseJson(answer.body.toString('utf8'));
   const body = isLoose(value) ? value : {};
-  const code = meanings[httpStatus] ?? namedCode(body) ?? (httpStatus === 413 ? 'upload_too_large' : undefined);
+  const code = namedCode(body) ?? meanings[httpStatus] ?? (httpStatus === 413 ? 'upload_too_large' : undefined);
   const message = code === undefined ? undefined : messages[code];
   if (code !== undefined && message !== undefined) {
     return new CarrelError(code, message, { cause, data: { httpStatus, ...numbersOf(body) } });
@@ -88,7 +90,7 @@ function statusMessage(status: number): string {
   return 'The kb engine refused the request. Check the arguments.';
 }
 
-/** An engine of ours names its errors as we do; only those that we have words for count. */
+/** An engine of ours names its errors as we do; those that we have words for count. */
 function namedCode(body: Loose): ErrorCode | undefined {
   const named = isLoose(body['detail']) ? body['detail']['error'] : body['error'];
   return typeof named === 'string' && Object.hasOwn(messages, named) ? (named as ErrorCode) : undefined;

@@ -1,12 +1,9 @@
 import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
-import { boundedText } from '../../../tools/bounded-text.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { tagsToStore } from '../collections.ts';
-import { describeOutcome, filingInput } from '../kb-parts.ts';
+import { describeOutcome, filingInput, noteInput } from '../kb-parts.ts';
 import { outcomeOutput } from '../shapes.ts';
-
-export const noteInput = boundedText({ required: true, max: 1_000_000 });
 
 export function createKbAddnoteTool(engine: Pick<Engine, 'submit' | 'document'>): Tool {
   return defineTool({

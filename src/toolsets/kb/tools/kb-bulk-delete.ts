@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { bulkOutput, readSelection, selectionInput } from '../bulk-selection.ts';
+import { bulkOutput, readSelection, selectionInput, showBulk } from '../bulk-selection.ts';
 
 export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete'>): Tool {
   return defineTool({
@@ -11,6 +11,6 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete'>): Tool
     effect: 'delete',
     input: z.object(selectionInput),
     output: bulkOutput,
-    run: (input, { signal }) => engine.bulkDelete(readSelection(input), { signal }),
+    run: async (input, { signal }) => showBulk(await engine.bulkDelete(readSelection(input), { signal })),
   });
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { bulkOutput, readSelection, selectionInput } from '../bulk-selection.ts';
+import { bulkOutput, readSelection, selectionInput, showBulk } from '../bulk-selection.ts';
+import { changeManyTags } from '../change-many-tags.ts';
 import { collectionInput, collectionTag, isCollectionTag, readTags, tagListInput } from '../collections.ts';
 
 export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bulkTags' | 'tags'>): Tool {
@@ -18,12 +19,12 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
       const { collection, tags } = readTags({ collection: named, tags: given });
       const chosen = readSelection(selection);
       if (collection !== undefined) {
-        return engine.bulkSetTags(chosen, [collectionTag(collection), ...tags], { signal });
+        return showBulk(await engine.bulkSetTags(chosen, [collectionTag(collection), ...tags], { signal }));
       }
       // The engine would take the collections away too. Everything else that there is goes, and they stay.
       const others = (await engine.tags({ signal })).map(({ tag }) => tag);
       const remove = others.filter((tag) => !isCollectionTag(tag) && !tags.includes(tag));
-      return engine.bulkTags(chosen, { remove, add: tags }, { signal });
+      return showBulk(await changeManyTags(engine, chosen, { remove, add: tags }, { signal }));
     },
   });
 }

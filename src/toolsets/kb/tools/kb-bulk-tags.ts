@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { bulkOutput, readSelection, selectionInput } from '../bulk-selection.ts';
+import { bulkOutput, readSelection, selectionInput, showBulk } from '../bulk-selection.ts';
+import { changeManyTags } from '../change-many-tags.ts';
 import { collectionInput, collectionTag, isCollectionTag, readTags, tagListInput } from '../collections.ts';
 
 export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>): Tool {
@@ -26,12 +27,12 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>):
         throw new CarrelError('invalid_arguments', 'Nothing would change: give add, remove or set_collection.');
       }
       const chosen = readSelection(selection);
-      if (collection === undefined) return engine.bulkTags(chosen, { remove, add: tags }, { signal });
+      if (collection === undefined) return showBulk(await engine.bulkTags(chosen, { remove, add: tags }, { signal }));
       // Which of the collections each document is in is not known here, so it leaves all others.
       const wanted = collectionTag(collection);
       const known = (await engine.tags({ signal })).map(({ tag }) => tag).filter(isCollectionTag);
       const left = [...remove.filter((tag) => !isCollectionTag(tag)), ...known.filter((tag) => tag !== wanted)];
-      return engine.bulkTags(chosen, { remove: left, add: [wanted, ...tags] }, { signal });
+      return showBulk(await changeManyTags(engine, chosen, { remove: left, add: [wanted, ...tags] }, { signal }));
     },
   });
 }

@@ -10,7 +10,7 @@ export function createKbDeleteTool(engine: Pick<Engine, 'deleteDocument'>): Tool
     description: 'Deletes a document or note for good.',
     effect: 'delete',
     input: z.object({ document_id: documentIdInput }),
-    output: z.object({ status: z.string(), document_id: z.int(), title: z.string() }),
-    run: ({ document_id: id }, { signal }) => engine.deleteDocument(id, { signal }),
+    output: z.looseObject({ status: z.string() }),
+    run: async ({ document_id: id }, { signal }) => ({ ...(await engine.deleteDocument(id, { signal })) }),
   });
 }

@@ -24,12 +24,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
       max_chunks: z.int().min(0).max(10_000).default(chunksDefault),
       ...budgetInput,
     }),
-    output: z.looseObject({
-      document_id: z.int().optional(),
-      chunks: z.array(z.unknown()).optional(),
-      documents: z.array(z.unknown()).optional(),
-      total: z.int().optional(),
-    }),
+    output: z.looseObject({ document_id: z.int().optional(), documents: z.array(z.unknown()).optional() }),
     async run({ document_id: id, source_path: sourcePath, ...page }, { signal }) {
       if ((id === undefined) === (sourcePath === undefined)) {
         throw new CarrelError('invalid_arguments', 'Give either document_id or source_path.');

@@ -11,7 +11,7 @@ export function createKbJobsTool(engine: Pick<Engine, 'jobs' | 'job'>): Tool {
     effect: 'read',
     input: z.object({
       status: z.enum([...jobStatuses, 'skipped']).optional(),
-      job_id: z.union([z.int(), z.string().min(1).max(200)]).optional(),
+      job_id: z.union([z.int(), z.string()]).optional(),
       limit: z.int().min(1).max(500).default(50),
       offset: z.int().min(0).default(0),
     }),

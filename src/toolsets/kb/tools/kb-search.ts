@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import { boundedText } from '../../../tools/bounded-text.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, tagListInput, tagsToMatch } from '../collections.ts';
-import { docTypeInput } from '../kb-parts.ts';
+import { docTypeInput, queryInput } from '../kb-parts.ts';
 import { type ShownHit, showHit } from '../shapes.ts';
 
 export function createKbSearchTool(engine: Pick<Engine, 'search'>): Tool {
@@ -16,23 +15,18 @@ export function createKbSearchTool(engine: Pick<Engine, 'search'>): Tool {
       'Finds chunks of documents and notes by words and meaning, best first. For a complex question search with 2–3 phrasings, merge the results by chunk_id without duplicates, and rank them yourself. kb_get gives the whole document.',
     effect: 'read',
     input: z.object({
-      query: boundedText({ required: true, max: 10_000 }),
+      query: queryInput,
       top: z.int().min(1).max(100).default(10),
       collection: collectionInput.optional(),
       tags: tagListInput.optional().describe('All of these.'),
       doc_type: docTypeInput.optional().describe('Such as note, pdf, markdown, code.'),
       fts_only: z.boolean().default(false).describe('Words only.'),
       vec_only: z.boolean().default(false).describe('Meaning only.'),
-      threshold: z.number().optional().describe('Leave out lower scores.'),
+      threshold: z.number().min(0).max(1).optional().describe('Leave out lower scores.'),
       neighbours: z.int().min(0).max(5).default(0).describe('Chunks before and after each hit.'),
       ...budgetInput,
     }),
-    output: z.looseObject({
-      query: z.string(),
-      results: z.array(z.unknown()),
-      total_matches: z.int(),
-      returned: z.int(),
-    }),
+    output: z.looseObject({ results: z.array(z.unknown()), total_matches: z.int() }),
     async run(input, { signal }) {
       if (input.fts_only && input.vec_only) {
         throw new CarrelError(

@@ -10,7 +10,7 @@ export function createKbStatusTool(engine: Pick<Engine, 'status'>): Tool {
       'Engine version, model, device, counts of documents and chunks, the queue, and whether you are authenticated.',
     effect: 'read',
     input: z.object({}),
-    output: z.looseObject({ version: z.string(), documents: z.int(), authenticated: z.boolean() }),
+    output: z.looseObject({ version: z.string(), authenticated: z.boolean() }),
     run: async (_, { signal, caller }) => ({
       ...(await engine.status({ signal })),
       authenticated: caller.authenticated === true,

@@ -21,13 +21,7 @@ export function createKbUploadChunkTool(uploads: Pick<Uploads, 'addChunk'>): Too
         .max(chunksMax - 1)
         .describe('From 0.'),
     }),
-    output: z.object({
-      upload_id: z.string(),
-      chunk_index: z.int(),
-      received_bytes: z.int(),
-      total_size: z.int(),
-      chunks: z.int(),
-    }),
+    output: z.looseObject({ received_bytes: z.int() }),
     async run({ upload_id, data, chunk_index }, call) {
       const bytes = decodeBase64(data, 'data');
       const { receivedBytes, totalSize, chunks } = await uploads.addChunk(upload_id, chunk_index, bytes, call);

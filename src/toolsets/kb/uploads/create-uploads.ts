@@ -6,14 +6,12 @@ import type { Engine, SubmitOutcome } from '../../../engine/engine.ts';
 import type { Call } from '../../../tools/call.ts';
 import type { Manifest, Staging } from './staging.ts';
 import { completeChunks, createUpload, isFinished, type Upload, uploadNotFound } from './upload.ts';
+import { exactly, reported, tooManyBytes } from './upload-content.ts';
+import { checkQuotas, type UploadQuotas } from './upload-quotas.ts';
 
-export interface UploadsConfig {
+export interface UploadsConfig extends UploadQuotas {
   /** Bytes of one upload. */
   bytesMax: number;
-  clientUploadsMax: number;
-  clientBytesMax: number;
-  uploadsMax: number;
-  stagingBytesMax: number;
   idleMs: number;
   /** Whether uploads that an earlier process left are gone on with. */
   survivesRestart: boolean;
@@ -104,24 +102,6 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       }
     });
 
-  const checkQuotas = (totalSize: number, callerId: string): void => {
-    const open = [...uploads.values()].filter((upload) => !isFinished(upload) && !isExpired(upload));
-    const own = open.filter(({ manifest }) => manifest.caller === callerId);
-    const bytes = (some: readonly Upload[]): number => some.reduce((sum, { manifest }) => sum + manifest.totalSize, 0);
-    const problem =
-      own.length >= config.clientUploadsMax
-        ? `You have ${own.length} unfinished uploads, which is as many as one client may have.`
-        : bytes(own) + totalSize > config.clientBytesMax
-          ? `Your unfinished uploads would have more than ${config.clientBytesMax} bytes together.`
-          : open.length >= config.uploadsMax || bytes(open) + totalSize > config.stagingBytesMax
-            ? 'There is no room for another upload at the moment.'
-            : undefined;
-    if (problem === undefined) return;
-    throw new CarrelError('upload_quota', `${problem} Finish one, or wait until idle ones are removed.`, {
-      retryAfterSeconds: 60,
-    });
-  };
-
   const sweep = async (): Promise<void> => {
     for (const [id, upload] of uploads) if (isExpired(upload)) await forget(id);
     const finished = [...uploads].filter(([, upload]) => isFinished(upload) && upload.users === 0);
@@ -144,7 +124,8 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
           data: { total_size: totalSize, bytes_max: config.bytesMax },
         });
       }
-      checkQuotas(totalSize, callerId);
+      const open = [...uploads.values()].filter((upload) => !isFinished(upload) && !isExpired(upload));
+      checkQuotas(config, open, { totalSize, callerId });
       const secret = randomBytes(32).toString('base64url');
       const manifest = { ...given, id: randomUUID(), caller: callerId, secretHash: hashOf(secret).toString('hex') };
       const upload = createUpload(manifest, new Map(), clock());
@@ -172,7 +153,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         }
         const { totalSize } = upload.manifest;
         if (upload.receivedBytes + bytes.length > totalSize)
-          throw tooMany(upload.receivedBytes + bytes.length, totalSize);
+          throw tooManyBytes(upload.receivedBytes + bytes.length, totalSize);
         await staging.writeChunk(id, index, bytes);
         upload.receivedBytes += bytes.length;
         upload.chunks.set(index, bytes.length);
@@ -184,7 +165,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       const upload = await find(id);
       if (!timingSafeEqual(hashOf(secret), Buffer.from(upload.manifest.secretHash, 'hex'))) throw notFound();
       const { totalSize } = upload.manifest;
-      if (length !== undefined && length > totalSize) throw tooMany(length, totalSize);
+      if (length !== undefined && length > totalSize) throw tooManyBytes(length, totalSize);
       await inTurn(upload, signal, async () => {
         checkOpen(upload);
         if (upload.chunks.size > 0) throw conflict('Bytes have arrived already, and this address takes them once.');
@@ -241,48 +222,10 @@ function receiptOf({ receivedBytes, chunks, manifest: { totalSize } }: Upload): 
   return { receivedBytes, totalSize, chunks: chunks.size };
 }
 
-/** The content, if it has just as many bytes as announced. */
-async function* exactly(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
-  let received = 0;
-  for await (const part of content) {
-    received += part.length;
-    if (received > size) throw tooMany(received, size);
-    yield part;
-  }
-  if (received < size) {
-    throw new CarrelError(
-      'upload_incomplete',
-      `${received} bytes arrived, and total_size is ${size}. Send all of them.`,
-      {
-        data: { received_bytes: received, total_size: size },
-      },
-    );
-  }
-}
-
-async function* reported(
-  content: AsyncIterable<Uint8Array>,
-  total: number,
-  call: Pick<Call, 'report'>,
-): AsyncGenerator<Uint8Array> {
-  let progress = 0;
-  for await (const part of content) {
-    yield part;
-    progress += part.length;
-    call.report({ progress, total, message: 'bytes handed to the engine' });
-  }
-}
-
 function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
 function conflict(message: string): CarrelError {
   return new CarrelError('upload_conflict', message);
-}
-
-function tooMany(bytes: number, totalSize: number): CarrelError {
-  return new CarrelError('upload_too_large', `That makes ${bytes} bytes, and total_size is ${totalSize}.`, {
-    data: { received_bytes: bytes, total_size: totalSize },
-  });
 }

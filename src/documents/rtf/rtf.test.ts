@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readRtf } from './rtf.ts';
+
+function text(rtf: string): string {
+  const bytes = Buffer.from(rtf, 'latin1');
+  return readRtf(bytes, { mode: 'markdown', charsMax: 100_000, stopAt: Number.POSITIVE_INFINITY }).text;
+}
+
+test('characters come from code pages, from the charset of their font, and from Unicode', () => {
+  assert.equal(text("{\\rtf1\\ansi\\ansicpg1252 Gr\\'fc\\'dfe}"), 'Grüße');
+  assert.equal(text("{\\rtf1\\ansicpg1251 \\'cc\\'e0\\'ff\\'ea}"), 'Маяк');
+  assert.equal(text("{\\rtf1{\\fonttbl{\\f3\\fcharset128 Mincho;}}{\\f3 \\'93\\'94\\'91\\'e4}}"), '灯台');
+  assert.equal(text('{\\rtf1\\uc1 \\u28783?\\u21488?{\\uc0 \\u-10179\\u-8704}}'), '灯台😀');
+  assert.equal(text("{\\rtf1\\uc2 a\\u233 \\'c3\\'a9b}"), 'aéb');
+});
+
+test('pictures, fonts, styles, unknown destinations and hidden text are passed over', () => {
+  const rtf =
+    '{\\rtf1{\\fonttbl{\\f0 Arial;}}{\\*\\unknown secret}{\\pict 89504e47}a {\\v hidden}b{\\info{\\author X}}\\par}';
+  assert.equal(text(rtf), 'a b');
+});
+
+test('headings, lists and tables keep their shape', () => {
+  const rtf = `{\\rtf1{\\stylesheet{\\s1 heading 1;}{\\s2\\outlinelevel1 Mine;}}\\pard\\s1 One\\par\\pard\\s2 Two\\par
+    \\pard{\\listtext 1.\\tab}first\\par{\\listtext 2.\\tab}second\\par\\pard after\\par
+    \\trowd\\intbl a\\cell b\\cell\\row\\trowd\\intbl c\\cell d\\cell\\row\\pard end\\par}`;
+  assert.equal(
+    text(rtf.replace(/\n\s*/g, '')),
+    '# One\n\n## Two\n\n1. first\n2. second\n\nafter\n\n| a | b |\n| --- | --- |\n| c | d |\n\nend',
+  );
+});
+
+test('a document that is cut short gives what it has', () => {
+  assert.equal(text('{\\rtf1 one\\par two\\par {\\b thr'), 'one\n\ntwo\n\nthr');
+});

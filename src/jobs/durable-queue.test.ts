@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../base/log.ts';
+import { createDurableQueue, type JobSource } from './durable-queue.ts';
+
+interface Job {
+  readonly id: number;
+}
+
+/** A queue in memory, whose jobs end when the test says so. */
+function source(count: number) {
+  const waiting = Array.from({ length: count }, (_, id): Job => ({ id }));
+  const begun = new Map<number, { signal: AbortSignal; end(error?: Error): void }>();
+  const watchers = new Set<() => void>();
+  const told = { recovered: 0, givenBack: 0, isOurs: true };
+  const jobs: JobSource<Job> = {
+    claim: async () => waiting.shift(),
+    renew: async () => told.isOurs,
+    perform: (job, signal) =>
+      new Promise((resolve, reject) => {
+        const end = (error?: Error) => (error ? reject(error) : resolve());
+        signal.addEventListener('abort', () => end());
+        begun.set(job.id, { signal, end });
+        for (const watch of watchers) watch();
+      }),
+    recover: async () => {
+      told.recovered += 1;
+    },
+    giveBack: async () => {
+      told.givenBack += 1;
+    },
+  };
+  const started = async (id: number) => {
+    while (!begun.has(id)) await new Promise<void>((resolve) => watchers.add(resolve));
+    const job = begun.get(id);
+    assert.ok(job);
+    return job;
+  };
+  return { jobs, waiting, begun, told, started };
+}
+
+const config = { workers: 2, leaseMs: 60_000, pollMs: 60_000 };
+
+test('so many jobs run at the same time, and the next begins when one ends', async () => {
+  const { jobs, begun, told, started } = source(3);
+  const queue = createDurableQueue(config, jobs, silentLogger);
+  await started(1);
+  assert.equal(begun.has(2), false);
+  begun.get(0)?.end();
+  await started(2);
+  assert.equal(told.recovered, 1, 'what dead processes left is looked for first');
+  await queue.close();
+});
+
+test('a job that breaks off keeps no other from running', async () => {
+  const { jobs, begun, started } = source(3);
+  const queue = createDurableQueue({ ...config, workers: 1 }, jobs, silentLogger);
+  await started(0);
+  begun.get(0)?.end(new Error('broken'));
+  begun.set(0, { signal: AbortSignal.abort(), end: () => {} });
+  assert.ok(await started(1));
+  await queue.close();
+});
+
+test('waking finds what came in since, without waiting for the next look', async () => {
+  const { jobs, waiting, started } = source(0);
+  const queue = createDurableQueue(config, jobs, silentLogger);
+  waiting.push({ id: 7 });
+  queue.wake();
+  assert.ok(await started(7));
+  await queue.close();
+});
+
+test('a job that is not ours any more is stopped: told by us, or found out with the lease', async () => {
+  const { jobs, told, started } = source(2);
+  const queue = createDurableQueue({ ...config, leaseMs: 30 }, jobs, silentLogger);
+  const [first, second] = [await started(0), await started(1)];
+  queue.drop(0);
+  assert.equal(first.signal.aborted, true);
+  assert.equal(second.signal.aborted, false);
+  told.isOurs = false;
+  if (!second.signal.aborted) await new Promise((resolve) => second.signal.addEventListener('abort', resolve));
+  await queue.close();
+});
+
+test('closing stops what runs, gives it back, and begins nothing more', async () => {
+  const { jobs, waiting, told, started } = source(5);
+  const queue = createDurableQueue(config, jobs, silentLogger);
+  const first = await started(0);
+  await started(1);
+  await queue.close();
+  assert.equal(first.signal.aborted, true);
+  assert.deepEqual([waiting.length, told.givenBack], [3, 1]);
+  queue.wake();
+  assert.equal(waiting.length, 3);
+});
+
+test('a queue that cannot be read is looked at again', async () => {
+  const { jobs, started } = source(1);
+  let failures = 1;
+  const flaky: JobSource<Job> = {
+    ...jobs,
+    async claim() {
+      failures -= 1;
+      if (failures >= 0) throw new Error('the database is away');
+      return jobs.claim();
+    },
+  };
+  const queue = createDurableQueue(config, flaky, silentLogger);
+  queue.wake();
+  queue.wake();
+  assert.ok(await started(0));
+  await queue.close();
+});

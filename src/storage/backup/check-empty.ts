@@ -1,0 +1,13 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { TableFacts } from './manifest.ts';
+
+/** Refuses a database with content. The sums of an index and the settings of a store are there from the start. */
+export function checkEmpty(tables: readonly TableFacts[]): void {
+  const used = tables.filter(({ name, rows }) => rows > 0 && !/_(?:statistics|settings)$/.test(name));
+  if (used.length === 0) return;
+  throw new CarrelError(
+    'storage_not_empty',
+    'The database has content, which the backup would replace. Back it up, then restore with --force.',
+    { data: { tables: used.map(({ name }) => name) } },
+  );
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { before, beforeEach, test } from 'node:test';
+import type { ClaimedJob, FinishRequest, IngestionStore } from '../../src/storage/ingestion.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { onEachBackend } from '../support/backends.ts';
+
+const leaseMs = 60_000;
+
+onEachBackend('the queue of ingestion', (backend) => {
+  let storage: Storage;
+  let queue: IngestionStore;
+  let count = 0;
+  before(async () => {
+    storage = await backend.open();
+    queue = storage.ingestion;
+  });
+  beforeEach(async () => {
+    const { jobs } = await queue.list({ limit: 1000, offset: 0 });
+    for (const { id } of jobs) await queue.cancel({ id });
+  });
+
+  async function submit(): Promise<number> {
+    count += 1;
+    const note = `note ${count}`;
+    const hash = createHash('sha256').update(note).digest('hex');
+    const accepted = await queue.accept({
+      filename: `${count}.md`,
+      title: undefined,
+      docType: undefined,
+      sourcePath: undefined,
+      contentType: 'text/plain',
+      tags: [],
+      content: { note, hash, bytes: note.length },
+    });
+    assert.ok(accepted.outcome === 'accepted');
+    return accepted.job.id;
+  }
+
+  const claim = (owner: string, lease = leaseMs): Promise<ClaimedJob | undefined> =>
+    queue.claim({ owner, leaseMs: lease });
+  const statusOf = async (id: number) => (await queue.get({ id }))?.status;
+
+  function finish(id: number, owner: string): FinishRequest {
+    return {
+      id,
+      owner,
+      title: 'title',
+      docType: 'note',
+      contentType: 'text/plain',
+      language: undefined,
+      details: {},
+      chunks: [{ text: `text of ${id}`, headings: [], metadata: {} }],
+    };
+  }
+
+  test('jobs are claimed in their order, each once', async () => {
+    const ids = [await submit(), await submit(), await submit()];
+    const claimed = [await claim('a'), await claim('b'), await claim('a'), await claim('b')];
+    assert.deepEqual(
+      claimed.map((job) => job?.id),
+      [...ids, undefined],
+    );
+  });
+
+  test('of many who claim at once, no two get the same job', async () => {
+    const ids: number[] = [];
+    for (let index = 0; index < 20; index += 1) ids.push(await submit());
+    const claimed = await Promise.all(Array.from({ length: 30 }, (_, index) => claim(`owner ${index}`)));
+    const got = claimed.flatMap((job) => (job === undefined ? [] : [job.id]));
+    assert.equal(new Set(got).size, got.length);
+    // One who meets a job that another is just taking may come back with nothing, and asks again.
+    for (let job = await claim('last'); job !== undefined; job = await claim('last')) got.push(job.id);
+    assert.deepEqual(
+      got.sort((a, b) => a - b),
+      ids,
+    );
+  });
+
+  test('a lease that has run out goes to the next, and its old holder can do nothing any more', async () => {
+    const id = await submit();
+    assert.equal((await claim('slow', 1))?.id, id);
+    const before = await storage.documents.counts({});
+    let taken: ClaimedJob | undefined;
+    while (taken === undefined) taken = await claim('next');
+    assert.deepEqual([taken.id, taken.crashes], [id, 1]);
+    assert.equal(await queue.renew({ id, owner: 'slow', leaseMs, progress: { phase: 'indexing' } }), false);
+    assert.deepEqual(await queue.finish(finish(id, 'slow')), { outcome: 'lost' });
+    assert.equal(await queue.fail({ id, owner: 'slow', code: 'internal', message: 'x' }), false);
+    assert.equal(await queue.postpone({ id, owner: 'slow', delayMs: 0, message: 'x' }), false);
+    assert.equal((await storage.documents.counts({})).documents, before.documents);
+    assert.equal((await queue.finish(finish(id, 'next'))).outcome, 'done');
+    assert.equal((await storage.documents.counts({})).documents, before.documents + 1);
+    assert.deepEqual(await queue.finish(finish(id, 'next')), { outcome: 'lost' }, 'a second end is refused');
+  });
+
+  test('what dead holders had comes back, after the jobs that killed nobody', async () => {
+    const [first, second] = [await submit(), await submit()];
+    await claim('dead');
+    assert.deepEqual(await queue.owners({}), ['dead']);
+    assert.equal(await queue.giveBack({ owners: ['dead', 'unknown'], crashed: true }), 1);
+    assert.equal((await claim('alive'))?.id, second);
+    const again = await claim('alive');
+    assert.deepEqual([again?.id, again?.crashes], [first, 1]);
+  });
+
+  test('what is given back in order counts as not begun', async () => {
+    const id = await submit();
+    await claim('stopping');
+    await queue.giveBack({ owners: ['stopping'], crashed: false });
+    const again = await claim('next');
+    assert.deepEqual([again?.id, again?.crashes], [id, 0]);
+    assert.equal((await queue.get({ id }))?.attempts, 1);
+  });
+
+  test('a job that killed many is left alone for a while', async () => {
+    const id = await submit();
+    for (let crash = 0; crash < 6; crash += 1) {
+      assert.equal((await claim('dying'))?.id, id);
+      await queue.giveBack({ owners: ['dying'], crashed: true });
+    }
+    assert.equal(await claim('careful'), undefined);
+    assert.equal(await statusOf(id), 'queued');
+  });
+
+  test('a job that was postponed is not claimed before its time, and keeps the reason', async () => {
+    const id = await submit();
+    await claim('a');
+    await queue.postpone({ id, owner: 'a', delayMs: 60_000, message: 'The disk is full.' });
+    assert.equal(await claim('a'), undefined);
+    const job = await queue.get({ id });
+    assert.deepEqual([job?.status, job?.error], ['queued', 'The disk is full.']);
+  });
+
+  test('progress is seen by others, and is over with the job', async () => {
+    const id = await submit();
+    await claim('a');
+    await queue.renew({ id, owner: 'a', leaseMs, progress: { phase: 'embedding', done: 3, total: 9 } });
+    assert.deepEqual((await queue.get({ id }))?.progress, { phase: 'embedding', done: 3, total: 9 });
+    await queue.finish(finish(id, 'a'));
+    const job = await queue.get({ id });
+    assert.deepEqual([job?.status, job?.chunkCount, job?.error], ['done', 1, undefined]);
+  });
+
+  test('contract §6: a job can be cancelled while it waits and while it runs; one that has ended stays as it is', async () => {
+    const waiting = await submit();
+    assert.equal((await queue.cancel({ id: waiting }))?.status, 'cancelled');
+    assert.equal(await claim('a'), undefined);
+    const running = await submit();
+    await claim('a');
+    assert.equal((await queue.cancel({ id: running }))?.status, 'cancelled');
+    assert.equal(await queue.renew({ id: running, owner: 'a', leaseMs, progress: undefined }), false);
+    assert.deepEqual(await queue.finish(finish(running, 'a')), { outcome: 'lost' });
+    const ended = await submit();
+    await claim('a');
+    await queue.finish(finish(ended, 'a'));
+    assert.equal((await queue.cancel({ id: ended }))?.status, 'done');
+    assert.equal(await queue.cancel({ id: 999_999 }), undefined);
+  });
+
+  test('a failed job tells why, and its content may be given again', async () => {
+    const id = await submit();
+    await claim('a');
+    await queue.fail({ id, owner: 'a', code: 'encrypted_document', message: 'It has a password.' });
+    const job = await queue.get({ id });
+    assert.deepEqual([job?.status, job?.errorCode, job?.error], ['failed', 'encrypted_document', 'It has a password.']);
+    count -= 1;
+    assert.ok((await submit()) > id);
+  });
+
+  test('jobs are listed newest first, by status, in pages', async () => {
+    const ids = [await submit(), await submit(), await submit()];
+    const first = await queue.list({ status: 'queued', limit: 2, offset: 0 });
+    const rest = await queue.list({ status: 'queued', limit: 2, offset: 2 });
+    assert.deepEqual([...first.jobs, ...rest.jobs].map(({ id }) => id).reverse(), ids);
+    assert.equal(first.total, 3);
+    assert.equal((await queue.counts({})).queued, 3);
+  });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { zipSync } from 'fflate';
+import { startOllama } from '../../fakes/ollama.ts';
+import { makeFolder } from '../../support/child-program.ts';
+import { type Json, startEngine } from '../../support/engine-client.ts';
+import { pause } from '../../support/pause.ts';
+import { shareOneQueue } from '../../support/share-queue.ts';
+
+test('a poisoned file fails alone, with a reason that helps, while searches go on', async (t) => {
+  const env = { KB_EXTRACT_TIMEOUT_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
+  const engine = await startEngine(t, { env });
+  const good = await engine.document(await engine.addNote('a lighthouse in the fog'));
+  const zeros = new Uint8Array(64 * 1024 * 1024);
+  const poisons: [name: string, content: string | Uint8Array][] = [
+    ['picture.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
+    ['program.bin', Buffer.from('7f454c46020101000000000000000000', 'hex')],
+    ['broken.pdf', '%PDF-1.7\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\nxref garbage'],
+    ['truncated.docx', zipSync({ 'word/document.xml': Buffer.from('<w:document>') }).subarray(0, 60)],
+    ['blank.txt', ' \n\t\n '],
+    ['bomb.docx', zipSync({ '[Content_Types].xml': Buffer.from('<Types/>'), 'word/document.xml': zeros })],
+  ];
+  const jobs = await Promise.all(poisons.map(([name, content]) => engine.addFile(name, content)));
+  const late = await engine.addFile('good.txt', 'good news come last');
+  const ended: Json[] = [];
+  for (const job of jobs) {
+    const end = engine.ended(job);
+    // Somebody searches all the time.
+    assert.equal((await engine.search({ query: 'lighthouse' })).results[0]?.['document_id'], good);
+    ended.push(await end);
+  }
+  for (const [index, job] of ended.entries()) {
+    const [name = ''] = poisons[index] ?? [];
+    assert.equal(job['status'], 'failed', `${name} ${JSON.stringify(job)}`);
+    assert.match(String(job['error']), /^[A-Z][^\n]{20,400}\.$/, name);
+    assert.doesNotMatch(String(job['error']), /at .*:\d+:\d+|node_modules|Error:/, name);
+    assert.equal(job['document_id'], null);
+  }
+  assert.ok(await engine.document(late));
+  assert.equal((await engine.get('/documents'))['total'], 2);
+  const kept = readdirSync(join(engine.program.dataDir, 'documents')).filter((name) => name !== 'incoming');
+  assert.equal(kept.length, 1, 'only the good file is kept');
+});
+
+test('a file that failed may be given again', async (t) => {
+  const engine = await startEngine(t);
+  const first = await engine.addFile('blank.txt', ' \n ');
+  assert.equal((await engine.ended(first))['status'], 'failed');
+  const again = await engine.addFile('blank.txt', ' \n ');
+  assert.equal((await engine.ended(again))['status'], 'failed');
+  assert.notEqual(again, first);
+});
+
+test('contract §3: without its provider a document is found by words, and by meaning when the provider is back', async (t) => {
+  const ollama = await startOllama(t);
+  ollama.mode = 'down';
+  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin } });
+  const id = await engine.document(await engine.addNote('quartz vein under the hill'));
+  const words = await engine.search({ query: 'quartz' });
+  assert.equal(words.results[0]?.['document_id'], id);
+  assert.match(String(words['degraded']), /words only/);
+  ollama.mode = 'up';
+  let found = await engine.search({ query: 'quartz vein under the hill', vec_only: true });
+  while ('degraded' in found) {
+    await pause(50);
+    found = await engine.search({ query: 'quartz vein under the hill', vec_only: true });
+  }
+  assert.equal(found.results[0]?.['document_id'], id);
+  assert.ok(Number(found.results[0]?.['score']) > 0.5);
+  const [hit] = (await engine.search({ query: 'quartz hill' })).results;
+  assert.deepEqual(Object.keys(hit?.['why'] as Json).sort(), ['meaning', 'rrf', 'words']);
+});
+
+test('contract §6: a job is cancelled in the middle of its work, and leaves nothing', async (t) => {
+  const ollama = await startOllama(t);
+  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin } });
+  await engine.document(await engine.addNote('the provider is known to be up'));
+  ollama.mode = 'slow';
+  const job = await engine.addFile('slow.txt', 'waits for its vectors');
+  let progress = (await engine.get(`/jobs/${job}`))['progress'] as Json;
+  while (progress['phase'] !== 'embedding') {
+    await pause(20);
+    progress = (await engine.get(`/jobs/${job}`))['progress'] as Json;
+  }
+  assert.deepEqual(progress, { phase: 'embedding', done: 0, total: 1 });
+  const { status, json } = await engine.call('DELETE', `/jobs/${job}`);
+  assert.deepEqual([status, json['status']], [200, 'cancelled']);
+  ollama.mode = 'up';
+  const next = await engine.document(await engine.addNote('the next one is not held up'));
+  assert.ok(next > 0);
+  assert.equal((await engine.get(`/jobs/${job}`))['status'], 'cancelled');
+  assert.equal((await engine.get('/documents'))['total'], 2);
+  const kept = readdirSync(join(engine.program.dataDir, 'documents')).filter((name) => name !== 'incoming');
+  assert.deepEqual(kept, []);
+});
+
+test('contract §6: what waits when the engine stops is ingested when it starts again', async (t) => {
+  const dataDir = join(makeFolder(t), 'data');
+  const ollama = await startOllama(t);
+  const env = { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin };
+  const first = await startEngine(t, { dataDir, env });
+  ollama.mode = 'slow';
+  const jobs: number[] = [];
+  for (let index = 0; index < 6; index += 1) jobs.push(await first.addFile(`${index}.txt`, `waiting file ${index}`));
+  assert.equal(await first.program.stop(), 0);
+  ollama.mode = 'up';
+  const second = await startEngine(t, { dataDir, env });
+  const ids = new Set<number>();
+  for (const job of jobs) ids.add(await second.document(job));
+  assert.equal(ids.size, 6);
+  assert.equal((await second.get('/documents'))['total'], 6);
+  for (const job of jobs) assert.equal((await second.get(`/jobs/${job}`))['attempts'], 1, 'a stop is no failure');
+});
+
+test('two engines on one SQLite file share its queue, and each sees what the other stored', async (t) => {
+  const dataDir = join(makeFolder(t), 'data');
+  const engines = [await startEngine(t, { dataDir }), await startEngine(t, { dataDir })] as const;
+  await shareOneQueue(engines);
+});
+
+test('with the model in the package, a question finds what answers it in other words', async (t) => {
+  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'local' } });
+  const cat = await engine.document(await engine.addNote('The kitten slept on the sofa all afternoon.'));
+  await engine.document(await engine.addNote('Quarterly revenue grew by nine percent.'));
+  const found = await engine.search({ query: 'where did the young cat take a nap', vec_only: true });
+  assert.equal(found.results[0]?.['document_id'], cat);
+  assert.equal(found.total_matches, 2);
+  assert.ok(!('degraded' in found));
+});

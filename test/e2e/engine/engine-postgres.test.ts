@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type EngineClient, startEngine } from '../../support/engine-client.ts';
+import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgres } from '../../support/postgres.ts';
+import { shareOneQueue } from '../../support/share-queue.ts';
+
+const obstacle = postgresObstacle();
+
+describe('engines on PostgreSQL (contract §3, §6)', { skip: obstacle ?? false }, () => {
+  let server: PostgresServer;
+  const closings: (() => Promise<void> | void)[] = [];
+  const owner = { after: (close: () => Promise<void> | void) => void closings.push(close) };
+  before(async () => {
+    const started = await startPostgres();
+    assert.ok(typeof started !== 'string', String(started));
+    server = started;
+    closings.push(() => started.stop());
+  });
+  after(async () => {
+    for (const close of closings.reverse()) await close();
+  });
+
+  async function startTwo(): Promise<readonly [EngineClient, EngineClient]> {
+    const database = await createTestDatabase(server);
+    closings.push(database.drop);
+    // Nothing is shared but the database: each has a data folder of its own.
+    const env = { STORAGE_BACKEND: 'postgresql', DATABASE_URL: database.url };
+    return Promise.all([startEngine(owner, { env }), startEngine(owner, { env })]);
+  }
+
+  test('two engines share one queue: each job once, and both give back the bytes', async () => {
+    await shareOneQueue(await startTwo());
+  });
+
+  test('what an engine was working on when it was killed is finished by the other', async () => {
+    const [doomed, other] = await startTwo();
+    const jobs: number[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      jobs.push(await doomed.addFile(`${index}.txt`, `file ${index} of the doomed `.repeat(500)));
+    }
+    doomed.program.process.kill('SIGKILL');
+    await doomed.program.exited;
+    const ids = new Set<number>();
+    for (const job of jobs) ids.add(await other.document(job));
+    assert.equal(ids.size, 40);
+    assert.equal((await other.get('/documents'))['total'], 40);
+  });
+
+  test('notes are edited, tagged and deleted, and the other engine sees it at once', async () => {
+    const [one, two] = await startTwo();
+    const id = await two.document(await one.addNote('granite boulder', { tags: 'stones' }));
+    await one.call('PATCH', `/notes/${id}`, { text: 'marble statue' });
+    assert.equal((await two.search({ query: 'granite' })).returned, 0);
+    assert.equal((await two.search({ query: 'marble', tags: ['stones'] })).returned, 1);
+    await two.call('PUT', `/documents/${id}/tags`, { remove: ['stones'], add: ['art'] });
+    assert.equal((await one.search({ query: 'marble', tags: ['art'] })).returned, 1);
+    await one.call('DELETE', `/documents/${id}`);
+    assert.equal((await two.call('GET', `/documents/${id}`)).status, 404);
+    assert.equal((await two.search({ query: 'marble' })).returned, 0);
+  });
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { connectAgent, type KbAgent } from '../acceptance/kb/kb-fixture.ts';
+import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/child-program.ts';
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+test('carrel kb without an engine elsewhere has one inside, whose documents survive a restart (contract §6)', async (t) => {
+  const dataDir = makeFolder(t);
+  const first = await startCarrel(t, ['kb'], { dataDir });
+  const agent = await connectAgent(t, first.url);
+  const id = await ingested(agent, await agent.call('kb_addnote', { text: 'The lighthouse keeper retired in May' }));
+  assert.equal((await agent.call('kb_status'))['documents'], 1);
+  const { upload_id } = await agent.call('kb_upload_start', { filename: 'a.txt', total_size: 17 });
+  await agent.call('kb_upload_chunk', { upload_id, data: base64('half of a '), chunk_index: 0 });
+  await agent.client.close();
+  first.process.kill('SIGKILL');
+  await first.exited;
+
+  const second = await startCarrel(t, ['kb'], { dataDir });
+  const later = await connectAgent(t, second.url);
+  const { results } = await later.call('kb_search', { query: 'lighthouse' });
+  assert.deepEqual(
+    (results as { document_id: number; collection: string }[]).map((hit) => [hit.document_id, hit.collection]),
+    [[id, 'documents']],
+  );
+  // With an engine of ours in the same process, uploads survive too.
+  await later.call('kb_upload_chunk', { upload_id, data: base64('message'), chunk_index: 1 });
+  const file = await ingested(later, await later.call('kb_upload_finish', { upload_id }));
+  assert.match(JSON.stringify(await later.call('kb_get', { document_id: file })), /half of a message/);
+});
+
+test('in carrel serve, find asks the knowledge base, and its documents are resources (contract §8)', async (t) => {
+  const { client, call } = await serve(t, makeFolder(t), {});
+  const id = await ingested(
+    { call },
+    await call('kb_addnote', { text: 'Zirconium melts at 1855 °C', title: 'Metals' }),
+  );
+  const found = await call('find', { query: 'zirconium' });
+  const [hit] = found['hits'] as { source: string; uri: string; title: string; why: string }[];
+  assert.deepEqual([hit?.source, hit?.uri, hit?.title], ['kb', `carrel://kb/doc/${id}`, 'Metals']);
+  const { contents } = await client.readResource({ uri: `carrel://kb/doc/${id}` });
+  const [content] = contents as { text: string; _meta: Record<string, unknown> }[];
+  assert.equal(content?.text, 'Zirconium melts at 1855 °C');
+  assert.deepEqual([content._meta['collection'], content._meta['title']], ['documents', 'Metals']);
+  const { resources } = await client.listResources();
+  assert.ok(resources.some(({ uri }) => uri === `carrel://kb/doc/${id}`));
+  await assert.rejects(client.readResource({ uri: 'carrel://kb/doc/999' }), /No document/);
+  await assert.rejects(client.readResource({ uri: 'carrel://kb/doc/1 OR 1=1' }), /No document/);
+});
+
+test('an engine that is away is a source that failed, not one without hits (contract §8)', async (t) => {
+  const { call } = await serve(t, makeFolder(t), { KB_ENGINE_URL: 'http://127.0.0.1:9' });
+  const { sources } = await call('find', { query: 'anything' });
+  const kb = (sources as { source: string; status: string; message: string }[]).find(({ source }) => source === 'kb');
+  assert.equal(kb?.status, 'failed');
+  assert.match(kb.message, /unreachable/);
+});
+
+test('a file below an allowed folder is taken by its path, on stdio only', async (t) => {
+  const dataDir = makeFolder(t);
+  const root = join(dataDir, 'papers');
+  mkdirSync(root);
+  writeFileSync(join(root, 'essay.md'), '# Essay\n\nOn the keeping of bees.');
+  writeFileSync(join(dataDir, 'secret.md'), 'Not for agents.');
+  symlinkSync(join(dataDir, 'secret.md'), join(root, 'innocent.md'));
+  const { client, call } = await serve(t, dataDir, { KB_ALLOWED_ROOTS: root });
+  const taken = await call('kb_upload_start', { path: join(root, 'essay.md'), collection: 'essays' });
+  const id = await ingested({ call }, taken);
+  const document = await call('kb_get', { document_id: id });
+  assert.deepEqual([document['collection'], document['source_path']], ['essays', join(root, 'essay.md')]);
+  assert.match(JSON.stringify(document['chunks']), /keeping of bees/);
+  for (const path of [
+    join(root, 'innocent.md'),
+    join(dataDir, 'secret.md'),
+    `${root}/../secret.md`,
+    '/etc/hostname',
+    'essay.md',
+  ]) {
+    const result = await client.callTool({ name: 'kb_upload_start', arguments: { path } });
+    assert.deepEqual([result.isError, Object(result.structuredContent).error.code], [true, 'path_not_allowed'], path);
+  }
+  assert.equal((await call('kb_upload_start', { filename: 'a.txt', total_size: 1 }))['upload_url'], undefined);
+
+  const http = await startCarrel(t, ['kb'], { env: { KB_ALLOWED_ROOTS: root } });
+  const agent = await connectAgent(t, http.url);
+  const error = await agent.fail('kb_upload_start', { path: join(root, 'essay.md') });
+  assert.equal(error.code, 'invalid_arguments');
+});
+
+async function serve(t: TestContext, dataDir: string, env: Record<string, string>) {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [carrelProgram],
+    env: cleanEnv(dataDir, env),
+    cwd: dataDir,
+    stderr: 'ignore',
+  });
+  await client.connect(transport);
+  t.after(() => client.close());
+  const call: KbAgent['call'] = async (tool, input = {}) => {
+    const result = await client.callTool({ name: tool, arguments: input });
+    assert.ok(!result.isError, JSON.stringify(result.content));
+    return result.structuredContent as Record<string, unknown>;
+  };
+  return { client, call };
+}
+
+async function ingested({ call }: Pick<KbAgent, 'call'>, answer: Record<string, unknown>): Promise<number> {
+  assert.ok(answer['job_id'] !== undefined, JSON.stringify(answer));
+  for (;;) {
+    const { jobs } = await call('kb_jobs', { job_id: answer['job_id'] });
+    const [job] = jobs as { status: string; document_id: number; error: string }[];
+    assert.ok(job && job.status !== 'failed', job?.error);
+    if (job.status === 'done') return job.document_id;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import type { Owner } from '../fakes/loopback-server.ts';
+import { type Carrel, type CarrelOptions, startCarrel } from './child-program.ts';
+import { pause } from './pause.ts';
+
+export type Json = Record<string, unknown>;
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: Json;
+}
+
+export interface EngineClient {
+  readonly url: string;
+  readonly program: Carrel;
+  call(method: string, path: string, body?: unknown): Promise<ApiAnswer>;
+  get(path: string): Promise<Json>;
+  submit(form: FormData): Promise<ApiAnswer>;
+  /** The id of its job. */
+  addFile(name: string, content: string | Uint8Array, fields?: Record<string, string>): Promise<number>;
+  addNote(text: string, fields?: Record<string, string>): Promise<number>;
+  /** The job, once it has ended. */
+  ended(job: number): Promise<Json>;
+  /** The id of the document that a job has made. */
+  document(job: number): Promise<number>;
+  search(body: Json): Promise<{ results: Json[]; total_matches: number; returned: number } & Json>;
+}
+
+/** Starts the built engine; without a model unless told, because most tests ask nothing of it. */
+export async function startEngine(t: Owner, options: CarrelOptions = {}): Promise<EngineClient> {
+  const env = { EMBEDDING_PROVIDER: 'none', ...options.env };
+  const program = await startCarrel(t, ['engine'], { ...options, env });
+  const key = options.env?.['KB_API_KEY'];
+  return engineClient(program, key);
+}
+
+export function engineClient(program: Carrel, key?: string): EngineClient {
+  const { url } = program;
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const read = async (response: Response): Promise<ApiAnswer> => ({
+    status: response.status,
+    headers: response.headers,
+    json: (await response.json()) as Json,
+  });
+  const client: EngineClient = {
+    url,
+    program,
+    async call(method, path, body) {
+      const json = body === undefined ? {} : { body: JSON.stringify(body) };
+      const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+      return read(await fetch(`${url}${path}`, { method, headers: { ...headers, ...type }, ...json }));
+    },
+    async get(path) {
+      const { status, json } = await client.call('GET', path);
+      assert.equal(status, 200, JSON.stringify(json));
+      return json;
+    },
+    submit: async (body) => read(await fetch(`${url}/jobs`, { method: 'POST', headers, body })),
+    addFile: (name, content, fields) => accepted(client, formOf(fields, name, content)),
+    addNote: (text, fields) => accepted(client, formOf({ ...fields, note: text })),
+    async ended(job) {
+      for (;;) {
+        const found = await client.get(`/jobs/${job}`);
+        if (!['queued', 'processing'].includes(String(found['status']))) return found;
+        await pause(20);
+      }
+    },
+    async document(job) {
+      const found = await client.ended(job);
+      assert.equal(found['status'], 'done', JSON.stringify(found));
+      return Number(found['document_id']);
+    },
+    async search(body) {
+      const { status, json } = await client.call('POST', '/search', body);
+      assert.equal(status, 200, JSON.stringify(json));
+      return json as Awaited<ReturnType<EngineClient['search']>>;
+    },
+  };
+  return client;
+}
+
+export function formOf(fields: Record<string, string> = {}, name?: string, content?: string | Uint8Array): FormData {
+  const form = new FormData();
+  if (name !== undefined) form.append('file', new Blob([new Uint8Array(Buffer.from(content ?? ''))]), name);
+  for (const [field, value] of Object.entries(fields)) form.append(field, value);
+  return form;
+}
+
+async function accepted(client: EngineClient, form: FormData): Promise<number> {
+  const { status, json } = await client.submit(form);
+  assert.equal(status, 202, JSON.stringify(json));
+  assert.equal(json['status'], 'queued');
+  return Number(json['job_id']);
+}

@@ -1,0 +1,49 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type LoopbackServer, type Owner, serveHttp } from '../fakes/loopback-server.ts';
+
+export interface Passed {
+  method: string;
+  /** With its query. */
+  url: string;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+export interface RecordingProxy extends LoopbackServer {
+  /** What went through, oldest first. */
+  readonly passed: Passed[];
+  /** Connections are cut as soon as they come, until false. */
+  isCut: boolean;
+  json(index: number): unknown;
+}
+
+/** Stands between a client and a server, passes on everything as it is, and keeps what was asked. */
+export async function startRecordingProxy(t: Owner, target: string): Promise<RecordingProxy> {
+  const passed: Passed[] = [];
+  const server = await serveHttp(t, (incoming, outgoing) => {
+    if (proxy.isCut) {
+      incoming.socket.destroy();
+      return;
+    }
+    const { method = '', url = '', headers } = incoming;
+    const record: Passed = { method, url, headers, text: '' };
+    passed.push(record);
+    const onward = httpRequest(new URL(url, target), { method, headers, agent: false }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => onward.destroy());
+    incoming.on('data', (part: Buffer) => {
+      record.text += part.toString('latin1');
+    });
+    incoming.pipe(onward);
+  });
+  const proxy: RecordingProxy = {
+    ...server,
+    passed,
+    isCut: false,
+    json: (index) => JSON.parse(Buffer.from(passed.at(index)?.text ?? '', 'latin1').toString('utf8')),
+  };
+  return proxy;
+}

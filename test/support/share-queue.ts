@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import type { EngineClient } from './engine-client.ts';
+
+/** Files given to several engines in turn become documents once each, which every engine finds and gives back. */
+export async function shareOneQueue(engines: readonly EngineClient[]): Promise<void> {
+  const jobs: number[] = [];
+  for (let index = 0; index < 30; index += 1) {
+    const engine = engines[index % engines.length];
+    assert.ok(engine);
+    jobs.push(await engine.addFile(`shared-${index}.txt`, `shared file ${index}`));
+  }
+  for (const engine of engines) {
+    const ids = new Set<number>();
+    for (const job of jobs) ids.add(await engine.document(job));
+    assert.equal(ids.size, 30);
+    assert.equal((await engine.get('/documents'))['total'], 30);
+    const [id] = ids;
+    const bytes = await fetch(`${engine.url}/documents/${id}/file`);
+    assert.match(await bytes.text(), /^shared file \d+$/);
+    assert.equal((await engine.search({ query: 'shared' })).total_matches, 30);
+  }
+}
