@@ -1,0 +1,18 @@
+const zipped = new Set(['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'zip']);
+
+/** The same document in other bytes, because the engine keeps the same bytes once only. */
+export function distinctCopy(format: string, bytes: Buffer, index: number): Buffer {
+  if (zipped.has(format)) return withZipComment(bytes, `copy ${index}`);
+  if (format === 'pdf') return Buffer.concat([bytes, Buffer.from(`\n%${index}\n`)]);
+  // UTF-16 needs whole units.
+  const newline = bytes[0] === 0xff ? '\n\0' : bytes[0] === 0xfe ? '\0\n' : '\n';
+  return Buffer.concat([bytes, Buffer.from(newline.repeat(index + 1))]);
+}
+
+/** The comment is the last field of an archive (APPNOTE 4.3.16); its length stands in the two bytes before it. */
+function withZipComment(bytes: Buffer, comment: string): Buffer {
+  const end = bytes.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
+  const head = Buffer.from(bytes.subarray(0, end + 22));
+  head.writeUInt16LE(comment.length, end + 20);
+  return Buffer.concat([head, Buffer.from(comment)]);
+}

@@ -1,0 +1,40 @@
+/** Made of words whose frequencies fall as in a language, from a fixed seed; each file and each chunk is another. */
+export function createMarkdown(index: number, chunks: number): { name: string; content: Buffer } {
+  const random = createRandom(index + 1);
+  const sections = Array.from({ length: chunks }, (_, section) => {
+    const sentences = Array.from({ length: 10 }, () => sentence(random));
+    return `## Section ${section} of file ${index}\n\n${sentences.join(' ')}`;
+  });
+  return { name: `file-${index}.md`, content: Buffer.from(`# File ${index}\n\n${sections.join('\n\n')}\n`) };
+}
+
+export function queryWords(random: () => number): string {
+  return [word(random), word(random), word(random)].join(' ');
+}
+
+/** Mulberry32: the same numbers on every machine. */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const vocabulary = 20_000;
+
+function sentence(random: () => number): string {
+  return `${Array.from({ length: 12 }, () => word(random)).join(' ')}.`;
+}
+
+/** Rank by a power of chance: the first hundred words make about a third of all. */
+function word(random: () => number): string {
+  const rank = Math.floor(vocabulary ** random());
+  return (
+    syllables[rank % 50] + (syllables[Math.floor(rank / 50) % 50] ?? '') + (syllables[Math.floor(rank / 2500)] ?? '')
+  );
+}
+
+const syllables = [...'bdfgklmnpr'].flatMap((consonant) => [...'aeiou'].map((vowel) => consonant + vowel));

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface MemoryWatch {
+  /** In MB: of the engine, as the kernel has it; of its largest reader of documents, as seen ten times a second. */
+  peaks(): { engine: number; readers: number };
+  stop(): void;
+}
+
+export function createMemoryWatch(pid: number): MemoryWatch {
+  let readers = 0;
+  const timer = setInterval(() => {
+    for (const child of childrenOf(pid)) readers = Math.max(readers, peakOf(child));
+  }, 100);
+  return {
+    peaks: () => ({ engine: peakOf(pid), readers }),
+    stop: () => clearInterval(timer),
+  };
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    return [];
+  }
+}
+
+function peakOf(pid: number): number {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,23 @@
+import type { EngineClient } from '../../test/support/engine-client.ts';
+import { createRandom, queryWords } from './markdown.ts';
+
+/** One search after the other, so many of them or until the signal; how long each took, in ms. */
+export async function measureSearches(
+  engine: EngineClient,
+  { count = Number.POSITIVE_INFINITY, signal }: { count?: number; signal?: AbortSignal },
+): Promise<number[]> {
+  const random = createRandom(7);
+  const times: number[] = [];
+  while (times.length < count && !signal?.aborted) {
+    const query = queryWords(random);
+    const started = performance.now();
+    await engine.search({ query });
+    times.push(performance.now() - started);
+  }
+  return times;
+}
+
+export function percentile(times: readonly number[], share: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
