@@ -67,7 +67,7 @@ export interface RankExplanation {
 export const legCandidates = 100;
 
 /** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
-const meaningWeightBase = 0.16;
+const meaningWeightBase = 0.2;
 const meaningWeightPerFlatness = 1;
 const meaningWeightForCode = 0.25;
 const meaningWeightMin = 0.05;
