@@ -109,12 +109,14 @@ export function toggle(options: FieldOptions<boolean>): Field<boolean> {
   });
 }
 
+/** `aliases`: other names for some of the values. */
 export function choice<const Value extends string>(
   values: readonly Value[],
-  options: FieldOptions<NoInfer<Value>>,
+  options: FieldOptions<NoInfer<Value>> & { aliases?: Readonly<Record<string, NoInfer<Value>>> },
 ): Field<Value> {
+  const aliases = new Map(Object.entries(options.aliases ?? {}));
   return field(values.join(' or '), options, (raw) => {
-    const found = values.find((value) => value === raw);
+    const found = values.find((value) => value === (aliases.get(String(raw)) ?? raw));
     if (found === undefined) throw new ConfigFault(`must be one of ${values.join(', ')}`);
     return found;
   });

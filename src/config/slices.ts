@@ -7,6 +7,8 @@ export const httpSlice = defineSlice('http', 'Transport', {
     default: 'stdio',
     flag: 'transport',
     env: ['CARREL_TRANSPORT'],
+    // What mcp-context-server calls it.
+    aliases: { 'streamable-http': 'http' },
     description: 'How clients connect: over the standard streams of this process, or over HTTP.',
   }),
   host: text({

@@ -84,3 +84,12 @@ test('text without sentence ends is one window', () => {
   assert.deepEqual(windowsOf('word '.repeat(400)), [{ start: 0, end: 1999 }]);
   assert.deepEqual(windowsOf(' '.repeat(2000)), [{ start: 0, end: 2000 }]);
 });
+
+test('parts are as long as the provider wants them, or the text stays whole', async () => {
+  const text = sentence.repeat(24).trim();
+  const counts = [100, 400, Number.POSITIVE_INFINITY].map(async (windowUnits) => {
+    const [vectors = []] = await embedPassages([{ text }], { ...recorder(), windowUnits });
+    return vectors.length;
+  });
+  assert.deepEqual(await Promise.all(counts), [12, 3, 1]);
+});

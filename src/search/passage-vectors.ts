@@ -13,10 +13,10 @@ export interface PassageToEmbed {
 
 /**
  * One vector of a long passage hides what one sentence says, so long prose has a vector for each of its parts. A turn of a
- * chat means more whole.
+ * chat means more whole: what would be fewer than three windows is one.
  */
-const wholeUnitsMax = 600;
 const windowUnits = 200;
+const windowsMin = 3;
 
 /** How much of the passage before, and up to which length, a passage of a thread is read with. */
 const threadUnitsMax = 400;
@@ -49,7 +49,7 @@ export async function embedPassages(
   provider: EmbeddingProvider,
   options: EmbedOptions = {},
 ): Promise<WindowVector[][]> {
-  const plans = passages.map(planOf);
+  const plans = passages.map((passage) => planOf(passage, provider.windowUnits ?? windowUnits));
   const vectors = await provider.embed(
     plans.flatMap(({ texts }) => texts),
     options,
@@ -73,9 +73,9 @@ interface Plan {
 }
 
 /** The windows of a passage, and the texts to embed: one for each window, or two for a short passage of a thread. */
-function planOf({ text, titlePath = [], before }: PassageToEmbed): Plan {
+function planOf({ text, titlePath = [], before }: PassageToEmbed, units: number): Plan {
   const heading = titlePath.length > 0 ? `${titlePath.join(' / ')}\n` : '';
-  const windows = windowsOf(text);
+  const windows = windowsOf(text, units);
   if (looksLikeCode(text)) return { windows, texts: [heading + wordsOfCode(text)], code: true };
   const texts = windows.map(({ start, end }) => heading + text.slice(start, end));
   if (before && windows.length === 1 && text.length <= threadUnitsMax) {
@@ -85,10 +85,10 @@ function planOf({ text, titlePath = [], before }: PassageToEmbed): Plan {
 }
 
 /** Parts of about equal length, cut between sentences. */
-export function windowsOf(text: string): Span[] {
+export function windowsOf(text: string, units: number = windowUnits): Span[] {
   const whole: Span = { start: 0, end: text.length };
-  if (text.length < wholeUnitsMax || looksLikeCode(text)) return [whole];
-  const count = Math.round(text.length / windowUnits);
+  if (text.length < windowsMin * units || looksLikeCode(text)) return [whole];
+  const count = Math.round(text.length / units);
   const target = text.length / count;
   const windows: Span[] = [];
   for (const { start, end } of sentencesOf(text, whole)) {

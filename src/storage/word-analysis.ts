@@ -54,6 +54,11 @@ export const wordIndexSources: readonly WordIndexSource[] = [
 /** Documents that are cut again at once. */
 export const rewrittenAtOnce = 500;
 
+/** Tables that have rows before anything is stored. */
+export function isFilledFromTheStart(table: string): boolean {
+  return table === 'word_analysis' || /_(?:statistics|settings)$/.test(table);
+}
+
 function text(row: Readonly<Record<string, unknown>>, column: string): string {
   const value = row[column];
   return typeof value === 'string' ? value : '';

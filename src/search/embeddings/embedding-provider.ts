@@ -4,6 +4,8 @@ export interface EmbeddingProvider {
   readonly name: string;
   /** Length of the vectors. Unknown for a remote model until it answered once, unless it was configured. */
   readonly dimensions: number | undefined;
+  /** About how many characters the parts of a long text have that it is given. Unless said, what serves best here. */
+  readonly windowUnits?: number;
   /** One vector of unit length for each text, in the same order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
   close(): Promise<void>;

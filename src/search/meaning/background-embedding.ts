@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
+import { createBacklog } from '../../jobs/backlog.ts';
 import type { PutVectors, TextToEmbed, VectorStore } from '../../storage/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { embedPassages } from '../passage-vectors.ts';
@@ -27,91 +27,48 @@ type EmbeddedText = PutVectors['texts'][number];
 
 const batchSize = 32;
 const settleMs = 3_000;
-const retryMinMs = 1_000;
-const retryMaxMs = 60_000;
 
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
   const { vectors, provider, log } = deps;
   const model = provider.name;
-  const stop = new AbortController();
-  let available = true;
-  let retryMs = retryMinMs;
-  let running: Promise<void> | undefined;
-  let again = false;
-
+  const backlog = createBacklog({
+    async doSome(signal) {
+      const waiting = await vectors.waiting({ model, limit: batchSize });
+      if (waiting.length > 0) await vectors.put({ model, texts: await embedTexts(waiting, signal) });
+      else deps.onDone?.();
+      return waiting.length > 0;
+    },
+    onFailure: (error) => log.warn('texts wait to be embedded', { model, reason: reasonOf(error) }),
+  });
   return {
     get available() {
-      return available;
+      return backlog.available;
     },
-    wake,
+    wake: () => backlog.wake(),
     async settled() {
-      wake();
-      // Without a provider there is nothing to wait for.
-      if (available) await Promise.race([running, delay(settleMs, undefined, { ref: false })]);
+      backlog.wake();
+      await backlog.settled(settleMs);
     },
-    async close() {
-      stop.abort();
-      await running;
-    },
+    close: () => backlog.close(),
   };
 
-  function wake(): void {
-    if (stop.signal.aborted) return;
-    if (running !== undefined) {
-      again = true;
-      return;
-    }
-    again = false;
-    running = embedAll().finally(() => {
-      running = undefined;
-      if (again) wake();
-    });
-  }
-
-  /** Until nothing waits. A provider that fails is asked again later, and less often each time. */
-  async function embedAll(): Promise<void> {
-    while (!stop.signal.aborted) {
-      try {
-        if (!(await embedSome())) {
-          deps.onDone?.();
-          return;
-        }
-        available = true;
-        retryMs = retryMinMs;
-      } catch (error) {
-        if (stop.signal.aborted) return;
-        if (available) log.warn('texts wait to be embedded', { model, reason: reasonOf(error) });
-        available = false;
-        await delay(retryMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-        retryMs = Math.min(retryMaxMs, retryMs * 2);
-      }
-    }
-  }
-
-  async function embedSome(): Promise<boolean> {
-    const waiting = await vectors.waiting({ model, limit: batchSize });
-    if (waiting.length === 0) return false;
-    await vectors.put({ model, texts: await embedTexts(waiting) });
-    return true;
-  }
-
-  async function embedTexts(waiting: readonly TextToEmbed[]): Promise<EmbeddedText[]> {
+  async function embedTexts(waiting: readonly TextToEmbed[], signal: AbortSignal): Promise<EmbeddedText[]> {
     try {
-      const windows = await embedPassages(waiting, provider, { signal: stop.signal });
+      const windows = await embedPassages(waiting, provider, { signal });
       return waiting.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
     } catch (error) {
       // Either nothing can be embedded now, and this throws too, or one of the texts cannot be.
-      await provider.embed(['.'], { signal: stop.signal });
+      await provider.embed(['.'], { signal });
       const [only, ...others] = waiting;
-      if (only === undefined || others.length > 0) return inTurn(waiting);
+      if (only === undefined || others.length > 0) return inTurn(waiting, signal);
       log.warn('a text cannot be embedded and is found by words only', { owner: only.owner, reason: reasonOf(error) });
       return [{ owner: only.owner, textHash: only.textHash, windows: [] }];
     }
   }
 
-  async function inTurn(waiting: readonly TextToEmbed[]): Promise<EmbeddedText[]> {
+  async function inTurn(waiting: readonly TextToEmbed[], signal: AbortSignal): Promise<EmbeddedText[]> {
     const embedded: EmbeddedText[] = [];
-    for (const each of waiting) embedded.push(...(await embedTexts([each])));
+    for (const each of waiting) embedded.push(...(await embedTexts([each], signal)));
     return embedded;
   }
 }

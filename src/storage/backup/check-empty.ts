@@ -1,9 +1,10 @@
 import { CarrelError } from '../../base/errors.ts';
+import { isFilledFromTheStart } from '../word-analysis.ts';
 import type { TableFacts } from './manifest.ts';
 
-/** Refuses a database with content. The sums of an index and the settings of a store are there from the start. */
+/** Refuses a database with content. */
 export function checkEmpty(tables: readonly TableFacts[]): void {
-  const used = tables.filter(({ name, rows }) => rows > 0 && !/_(?:statistics|settings)$/.test(name));
+  const used = tables.filter(({ name, rows }) => rows > 0 && !isFilledFromTheStart(name));
   if (used.length === 0) return;
   throw new CarrelError(
     'storage_not_empty',

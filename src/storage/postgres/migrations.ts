@@ -34,5 +34,5 @@ export const migrations: readonly string[] = [
   // SQLite's seventh step concerns FTS5 alone.
   'SELECT 1',
   // By which analysis and in which language all terms were made; see word-analysis.ts.
-  'CREATE TABLE carrel.word_settings (stamp text NOT NULL)',
+  'CREATE TABLE carrel.word_analysis (stamp text NOT NULL)',
 ];

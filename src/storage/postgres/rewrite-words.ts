@@ -19,13 +19,13 @@ export async function settleAnalysis(connections: Connections, wanted: Language 
     // Read again under the lock, because another server may have been first.
     if ((await storedAnalysis(statements)) === stamp) return;
     for (const source of wordIndexSources) await rewrite(statements, source);
-    await statements.query('DELETE FROM carrel.word_settings');
-    await statements.query('INSERT INTO carrel.word_settings (stamp) VALUES ($1)', [stamp]);
+    await statements.query('DELETE FROM carrel.word_analysis');
+    await statements.query('INSERT INTO carrel.word_analysis (stamp) VALUES ($1)', [stamp]);
   });
 }
 
 export async function storedAnalysis(statements: Statements): Promise<string | undefined> {
-  const [row] = await statements.query('SELECT stamp FROM carrel.word_settings');
+  const [row] = await statements.query('SELECT stamp FROM carrel.word_analysis');
   return row === undefined ? undefined : textOf(row, 'stamp');
 }
 

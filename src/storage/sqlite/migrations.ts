@@ -43,5 +43,5 @@ export const migrations: readonly string[] = [
     .map(directWordIndex)
     .join(''),
   // By which analysis and in which language all terms were made; see word-analysis.ts.
-  'CREATE TABLE word_settings (stamp TEXT NOT NULL) STRICT',
+  'CREATE TABLE word_analysis (stamp TEXT NOT NULL) STRICT',
 ];

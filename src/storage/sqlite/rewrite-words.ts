@@ -15,13 +15,13 @@ export async function settleAnalysis(database: Database, wanted: Language | unde
     // Read again under the lock, because another process may have been first.
     if (storedAnalysis(database) === stamp) return;
     for (const source of wordIndexSources) rewrite(database, source);
-    database.run('DELETE FROM word_settings');
-    database.run('INSERT INTO word_settings (stamp) VALUES (?)', stamp);
+    database.run('DELETE FROM word_analysis');
+    database.run('INSERT INTO word_analysis (stamp) VALUES (?)', stamp);
   });
 }
 
 export function storedAnalysis(database: Database): string | undefined {
-  const row = database.get('SELECT stamp FROM word_settings');
+  const row = database.get('SELECT stamp FROM word_analysis');
   return row === undefined ? undefined : textOf(row, 'stamp');
 }
 

@@ -22,6 +22,15 @@ export interface ContextParts {
   readonly reranks: boolean;
 }
 
+/** What tools that write take. */
+export type WriteParts = Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>;
+
+/** After a write: vectors and summaries of what is new are made behind the answer. */
+export function wakeBacklogs({ meaning, summaries }: Pick<ContextParts, 'meaning' | 'summaries'>): void {
+  meaning?.wake();
+  summaries?.wake();
+}
+
 /** In the order of the ids; what is gone meanwhile is left out. */
 export async function loadEntries(
   entries: EntryStore,

@@ -58,7 +58,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const { entries, metrics } = meterEntries(storage.entries);
   const usesMeaning = config.semanticSearch !== 'false' && embeddings !== undefined;
   const meaning = usesMeaning
-    ? createMeaning({ vectors: storage.vectors.context, provider: embeddings, log })
+    ? createMeaning({ vectors: storage.vectors.context, provider: inParts(embeddings, config), log })
     : undefined;
   const words = config.fullTextSearch !== 'false';
   const local = extractiveSummaries(config);
@@ -120,5 +120,18 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       await Promise.all([meaning?.close(), summaries?.close()]);
       await deps.close?.();
     },
+  };
+}
+
+/** The provider, given long texts in parts of the configured length, or whole. */
+function inParts(provider: EmbeddingProvider, { chunking, chunkChars }: ContextConfig): EmbeddingProvider {
+  return {
+    name: provider.name,
+    get dimensions() {
+      return provider.dimensions;
+    },
+    windowUnits: chunking ? chunkChars : Number.POSITIVE_INFINITY,
+    embed: (texts, options) => provider.embed(texts, options),
+    close: () => provider.close(),
   };
 }

@@ -140,7 +140,7 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
 
 test('contract §5: MCP_TRANSPORT, MCP_AUTH_TOKEN and DB_PATH as the original has them', async (t) => {
   const env = {
-    MCP_TRANSPORT: 'http',
+    MCP_TRANSPORT: 'streamable-http',
     MCP_AUTH_TOKEN: 'sesame-opens-it',
     DB_PATH: 'memory.db',
     EMBEDDING_PROVIDER: 'none',

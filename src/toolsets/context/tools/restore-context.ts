@@ -1,14 +1,10 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import type { ContextParts } from '../context-parts.ts';
+import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write-input.ts';
 
-export function createRestoreContextTool({
-  entries,
-  meaning,
-  summaries,
-}: Pick<ContextParts, 'entries' | 'meaning' | 'summaries'>): Tool {
+export function createRestoreContextTool(parts: Omit<WriteParts, 'writes'>): Tool {
   return defineTool({
     name: 'restore_context',
     title: 'Restore Context',
@@ -26,13 +22,12 @@ export function createRestoreContextTool({
       if ((ids === undefined) === (threadId === undefined)) {
         throw new CarrelError('invalid_arguments', 'Must provide either context_ids or thread_id');
       }
-      const { ids: restored } = await entries.restore({
+      const { ids: restored } = await parts.entries.restore({
         ids,
         threadId: threadId?.trim(),
         ...idempotencyOf('restore_context', input),
       });
-      meaning?.wake();
-      summaries?.wake();
+      wakeBacklogs(parts);
       return {
         success: true,
         restored_count: restored.length,

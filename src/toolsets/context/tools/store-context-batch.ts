@@ -2,16 +2,12 @@ import * as z from 'zod';
 import type { NewEntry, StoreOutcome } from '../../../storage/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type BatchRow, batchAnswer, batchInput, batchItems, batchOutput, runBatch } from '../batch.ts';
-import type { ContextParts } from '../context-parts.ts';
+import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { remarks } from '../remarks.ts';
 import { idempotencyOf, parseNewEntry } from '../write-input.ts';
 
-export function createStoreContextBatchTool({
-  entries,
-  meaning,
-  summaries,
-  writes,
-}: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>): Tool {
+export function createStoreContextBatchTool(parts: WriteParts): Tool {
+  const { entries, meaning, writes } = parts;
   return defineTool({
     name: 'store_context_batch',
     title: 'Store Context (Batch)',
@@ -27,8 +23,7 @@ export function createStoreContextBatchTool({
         refusal: ({ index, fault }) => `entries, nothing was stored. First error at index ${index}: ${fault}`,
         perform: (items) => entries.store({ entries: items, ...idempotencyOf('store_context_batch', input) }),
       });
-      meaning?.wake();
-      summaries?.wake();
+      wakeBacklogs(parts);
       const results = rows.map((row) =>
         'fault' in row
           ? { index: row.index, success: false, context_id: null, error: row.fault }

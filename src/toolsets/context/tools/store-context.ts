@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import type { ContextParts } from '../context-parts.ts';
+import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { remarks } from '../remarks.ts';
 import { idempotencyInput, idempotencyOf, parseNewEntry } from '../write-input.ts';
 
@@ -13,12 +13,8 @@ export const newEntryInput = {
   tags: z.array(z.string()).optional(),
 };
 
-export function createStoreContextTool({
-  entries,
-  meaning,
-  summaries,
-  writes,
-}: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>): Tool {
+export function createStoreContextTool(parts: WriteParts): Tool {
+  const { entries, meaning, writes } = parts;
   return defineTool({
     name: 'store_context',
     title: 'Store Context',
@@ -34,8 +30,7 @@ export function createStoreContextTool({
       const entry = parseNewEntry(input, writes);
       const [outcome] = await entries.store({ entries: [entry], ...idempotencyOf('store_context', input) });
       if (outcome === undefined) throw new TypeError('an entry was stored without an outcome');
-      meaning?.wake();
-      summaries?.wake();
+      wakeBacklogs(parts);
       const images = entry.images.length > 0 ? ` with ${entry.images.length} images` : '';
       const notes = remarks(
         meaning && !outcome.repeated && 'embedding queued',

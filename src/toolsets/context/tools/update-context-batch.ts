@@ -2,17 +2,13 @@ import * as z from 'zod';
 import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type BatchItem, batchAnswer, batchInput, batchItems, batchOutput, runBatch } from '../batch.ts';
-import type { ContextParts } from '../context-parts.ts';
+import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { remarks } from '../remarks.ts';
 import { updatedFields } from '../updated-fields.ts';
 import { idempotencyOf, parseUpdate } from '../write-input.ts';
 
-export function createUpdateContextBatchTool({
-  entries,
-  meaning,
-  summaries,
-  writes,
-}: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>): Tool {
+export function createUpdateContextBatchTool(parts: WriteParts): Tool {
+  const { entries, meaning, writes } = parts;
   return defineTool({
     name: 'update_context_batch',
     title: 'Update Context (Batch)',
@@ -30,8 +26,7 @@ export function createUpdateContextBatchTool({
         perform: (updates) =>
           entries.update({ updates, allOrNothing: input.atomic, ...idempotencyOf('update_context_batch', input) }),
       });
-      meaning?.wake();
-      summaries?.wake();
+      wakeBacklogs(parts);
       const results = rows.map((row) => {
         const failed = { index: row.index, success: false, updated_fields: null };
         if ('fault' in row) return { ...failed, context_id: idOf(input.updates[row.index]), error: row.fault };

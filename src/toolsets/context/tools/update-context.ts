@@ -1,17 +1,13 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import type { ContextParts } from '../context-parts.ts';
+import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { remarks } from '../remarks.ts';
 import { updatedFields } from '../updated-fields.ts';
 import { idempotencyInput, idempotencyOf, parseUpdate } from '../write-input.ts';
 
-export function createUpdateContextTool({
-  entries,
-  meaning,
-  summaries,
-  writes,
-}: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>): Tool {
+export function createUpdateContextTool(parts: WriteParts): Tool {
+  const { entries, meaning, writes } = parts;
   return defineTool({
     name: 'update_context',
     title: 'Update Context',
@@ -41,8 +37,7 @@ export function createUpdateContextTool({
         ...idempotencyOf('update_context', input),
       });
       if (!outcome?.found) throw new CarrelError('entry_not_found', `Context entry with ID ${update.id} not found`);
-      meaning?.wake();
-      summaries?.wake();
+      wakeBacklogs(parts);
       const fields = updatedFields(update, outcome, meaning !== undefined);
       const summary =
         update.text === undefined
