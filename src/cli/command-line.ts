@@ -41,11 +41,22 @@ interface Command {
 
 const safety: Record<string, FlagType> = { ...everywhere, json: 'boolean', force: 'boolean' };
 
+const adding: Record<string, FlagType> = {
+  ...everywhere,
+  json: 'boolean',
+  watch: 'boolean',
+  collection: 'string',
+  tag: 'list',
+  include: 'list',
+  exclude: 'list',
+};
+
 /** Commands that take words of their own. */
 const otherCommands: Record<string, Command> = {
   help: { flags: everywhere, wordsMax: 0 },
   export: { flags: everywhere, wordsMax: 1 },
   import: { flags: everywhere, wordsMax: 1 },
+  add: { flags: adding, wordsMax: Number.POSITIVE_INFINITY },
   backup: { flags: safety, wordsMax: 1 },
   restore: { flags: safety, wordsMax: 1 },
 };

@@ -13,6 +13,7 @@ For people
 ${line('doctor [role]', 'checks this machine and says what to do about what is wrong')}
 ${line('config [role]', 'shows the effective settings and where each came from')}
 ${line('tools [role]', 'lists the tools and what they cost in tokens')}
+${line('add <paths...>', 'adds files and folders to the knowledge base; --watch keeps folders in step')}
 ${line('backup <file>', 'writes everything that is kept into one file, while servers go on')}
 ${line('restore <file>', 'puts a backup in the place of what is kept; --force where that is not empty')}
 ${line('export [file]', 'writes the context entries as JSONL')}
@@ -27,7 +28,10 @@ ${line('--read-only', 'offer only tools that change nothing')}
 ${line('--cody', 'speak 2024-11-05, with the HTTP+SSE pair')}
 ${line('--config <file>', 'configuration file (default ~/.carrel/config.json)')}
 ${line('--data-dir <folder>', 'where data lives (default ~/.carrel)')}
-${line('--json', 'for doctor, config, tools, backup and restore: print JSON')}
+${line('--json', 'for people: print JSON')}
+${line('--collection, --tag', 'for add: where the documents go')}
+${line('--include, --exclude', 'for add: patterns of files, such as "*.md" or "drafts/**"')}
+${line('--force', 'for backup and restore: replace what is there')}
 ${line('--debug', 'log everything, also on stderr')}
 ${line('--version, --help', '')}
 `;

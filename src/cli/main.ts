@@ -31,6 +31,8 @@ async function runCommand(line: CommandLine): Promise<void> {
     return;
   }
   switch (line.command) {
+    case 'add':
+      return (await import('./add/add-command.ts')).addCommand(line);
     case 'backup':
       return (await import('./backup.ts')).backupCommand(line);
     case 'config':

@@ -1,7 +1,7 @@
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
-import { createMeaning, type Meaning } from '../search/meaning/meaning.ts';
+import { createMeaning } from '../search/meaning/meaning.ts';
 import { embedPassages } from '../search/passage-vectors.ts';
 import type { NewChunk } from '../storage/documents.ts';
 import type { PassageFilter } from '../storage/passages.ts';
@@ -36,7 +36,7 @@ const bundledSpan = 0.25;
 
 export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddingDeps): ChunkEmbedding {
   if (embeddings === undefined) return noEmbedding;
-  const provider = rememberQueries(embeddings);
+  const provider = embeddings;
   const model = provider.name;
   const meaning = createMeaning<PassageFilter>({
     vectors: storage.vectors.kb,
@@ -71,7 +71,10 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
     get model() {
       return { name: model, dimensions: provider.dimensions ?? null };
     },
-    meaning: searchable(meaning, provider),
+    meaning: {
+      span: model.startsWith('local:') ? bundledSpan : undefined,
+      search: (request) => meaning.search(request),
+    },
     embedChunks,
     embedSoon: async (chunks, title, signal) =>
       chunks.length > groupSize ? without(chunks) : embedChunks(chunks, title, signal ? { signal } : {}),
@@ -104,42 +107,6 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
     }
     return embedded;
   }
-}
-
-function searchable(meaning: Meaning<PassageFilter>, provider: EmbeddingProvider): ChunkMeaning {
-  return {
-    span: meaning.model.startsWith('local:') ? bundledSpan : undefined,
-    async embed(text, signal) {
-      const [vector] = await provider.embed([text], { purpose: 'query', signal });
-      return vector ?? new Float32Array();
-    },
-    search: ({ filter, ...request }) =>
-      meaning.search({ ...request, ...(filter?.labels === undefined ? {} : { filter }) }),
-  };
-}
-
-const queriesMax = 64;
-
-/** A search asks for the vector of its query several times, and agents ask the same question again. */
-function rememberQueries(provider: EmbeddingProvider): EmbeddingProvider {
-  const known = new Map<string, Float32Array[]>();
-  return {
-    name: provider.name,
-    get dimensions() {
-      return provider.dimensions;
-    },
-    async embed(texts, options = {}) {
-      const [text, ...others] = texts;
-      if (options.purpose !== 'query' || text === undefined || others.length > 0) return provider.embed(texts, options);
-      const found = known.get(text) ?? (await provider.embed(texts, options));
-      known.delete(text);
-      known.set(text, found);
-      const [oldest] = known.keys();
-      if (known.size > queriesMax && oldest !== undefined) known.delete(oldest);
-      return found;
-    },
-    close: () => provider.close(),
-  };
 }
 
 const noEmbedding: ChunkEmbedding = {

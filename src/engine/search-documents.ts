@@ -1,9 +1,11 @@
 import { legCandidates } from '../search/fusion.ts';
-import { type MeaningLeg, searchHybrid, type WordLeg } from '../search/hybrid.ts';
+import { searchHybrid, type WordLeg } from '../search/hybrid.ts';
+import type { Meaning } from '../search/meaning/meaning.ts';
+import { createMeaningLeg } from '../search/meaning-leg.ts';
+import { createWordLeg } from '../search/word-leg.ts';
 import { tagLabel, typeLabel } from '../storage/documents/document-work.ts';
 import type { PassageFilter } from '../storage/passages.ts';
 import type { Storage } from '../storage/storage.ts';
-import { plainQuery } from '../words/word-query.ts';
 import type { EngineSearchAnswer } from './engine.ts';
 import { hitsOf, type RankedChunk } from './search-hits.ts';
 
@@ -15,29 +17,13 @@ export interface DocumentSearch {
   readonly mode: 'hybrid' | 'words' | 'meaning';
   readonly threshold: number | undefined;
   readonly neighbours: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** Search by meaning over the chunks, which are known by the keys of their passages. */
-export interface ChunkMeaning {
+export interface ChunkMeaning extends Pick<Meaning<PassageFilter>, 'search'> {
   /** Cosines that tell anything lie this close to the best, where that is known of the model. */
   readonly span: number | undefined;
-  embed(text: string, signal: AbortSignal): Promise<Float32Array>;
-  search(request: MeaningRequest): Promise<{ matches: readonly ChunkMatch[]; pending: number }>;
-}
-
-interface ChunkMatch {
-  readonly id: number;
-  readonly cosine: number;
-  readonly window?: { readonly start: number; readonly end: number };
-}
-
-interface MeaningRequest {
-  readonly text: string;
-  readonly limit: number;
-  readonly filter?: PassageFilter;
-  readonly allowed?: ReadonlySet<number>;
-  readonly signal: AbortSignal;
 }
 
 export interface SearchDeps {
@@ -47,11 +33,14 @@ export interface SearchDeps {
 }
 
 interface Ranking {
+  /** In order, as many as are needed. */
   readonly ranked: readonly RankedChunk[];
-  /** Chunks that match beyond those that were put in order. */
-  readonly unranked: number;
+  readonly total: number;
   readonly degraded?: string;
 }
+
+/** Beyond this nothing is put in order, so a threshold has nothing to compare. */
+const rankedMax = 1_000;
 
 /**
  * 1. Ask the legs, each over the chunks that the filters let through.
@@ -59,15 +48,14 @@ interface Ranking {
  * 3. Leave out what is below the threshold, count the rest, and show the first `top` of it.
  */
 export async function searchDocuments(request: DocumentSearch, deps: SearchDeps): Promise<EngineSearchAnswer> {
-  const { ranked, unranked, degraded } = await rank(request, deps);
+  const { ranked, total, degraded } = await rank(request, deps);
   const { threshold } = request;
   const kept = threshold === undefined ? ranked : ranked.filter(({ score }) => score >= threshold);
   const results = await hitsOf(kept.slice(0, request.top), request, deps.storage);
   return {
     query: request.query,
     results,
-    // A chunk that was not put in order scores less than all that were.
-    total_matches: kept.length + (kept.length === ranked.length ? unranked : 0),
+    total_matches: threshold === undefined ? total : kept.length,
     returned: results.length,
     ...(degraded === undefined ? {} : { degraded }),
   };
@@ -87,93 +75,71 @@ async function rank(request: DocumentSearch, deps: SearchDeps): Promise<Ranking>
 const rrfK = 60;
 
 async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meaning: ChunkMeaning): Promise<Ranking> {
-  const { query: text, signal = new AbortController().signal } = request;
-  const words = createWordLeg(request, deps);
-  const near = createMeaningLeg(request, meaning);
-  const { matches, degraded } = await searchHybrid(
-    { text, limit: Number.MAX_SAFE_INTEGER, signal },
+  const { query: text, signal, mode } = request;
+  const { leg: words, counts } = wordLegOf(request, deps);
+  const filter = filterOf(request);
+  const near = createMeaningLeg<PassageFilter>({
+    meaning,
+    filter: filter.labels === undefined ? undefined : filter,
+    texts: async (ids) =>
+      new Map((await deps.storage.passages.kb.get(ids, { signal })).map(({ key, body }) => [key, body])),
+  });
+  const found = await searchHybrid(
+    { text, limit: depthOf(request), signal },
     { order: 'weighted', meaningSpan: meaning.span, rrfK },
-    { words: request.mode === 'meaning' ? noWords : words, meaning: near },
+    { words: mode === 'meaning' ? noWords : words, meaning: near },
   );
-  if (degraded !== undefined) {
-    return { ...(await rankByWords(request, deps)), degraded: meaningAway };
-  }
-  const ranked = matches.map(({ id, score, explanation }) => ({
+  if (found.degraded !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
+  const ranked = found.matches.map(({ id, score, explanation }) => ({
     id,
-    score: request.mode === 'meaning' ? Math.max(0, explanation.meaning?.cosine ?? 0) : score,
+    score: mode === 'meaning' ? Math.max(0, explanation.meaning?.cosine ?? 0) : score,
     why: { ...explanation },
   }));
-  const waiting = near.pending();
-  const unranked = request.mode === 'meaning' ? 0 : Math.max(0, words.total() - words.found());
-  return { ranked, unranked, ...(waiting > 0 ? { degraded: pendingNote(waiting) } : {}) };
+  // What the words found beyond those that were put in order matches, too.
+  const unranked = mode === 'meaning' ? 0 : Math.max(0, counts.total - counts.found);
+  return { ranked, total: found.ranked + unranked, ...pendingNote(found.pending) };
 }
 
-function pendingNote(pending: number): string {
-  return `${pending} chunks are not embedded yet and are found by their words only.`;
+function pendingNote(pending: number): { degraded?: string } {
+  return pending === 0 ? {} : { degraded: `${pending} chunks are not embedded yet and are found by their words only.` };
 }
 
 async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
-  const leg = createWordLeg(request, deps);
-  const matches = await leg.search(request.query, Math.max(legCandidates, request.top), request.signal);
-  return {
-    ranked: matches.map(({ id, share }, index) => ({ id, score: share, why: { words: { rank: index + 1, share } } })),
-    unranked: Math.max(0, leg.total() - matches.length),
-  };
+  const { query, top, signal } = request;
+  const { leg, counts } = wordLegOf(request, deps);
+  const matches = await leg.search(query, depthOf(request), signal);
+  const shown = matches.slice(0, top).map(({ id }) => id);
+  const terms = new Map((await leg.score(query, shown, signal)).map((match) => [match.id, match.terms]));
+  const ranked = matches.map(({ id, share }, index) => ({
+    id,
+    score: share,
+    why: { words: { rank: index + 1, share, terms: terms.get(id) } },
+  }));
+  return { ranked, total: counts.total };
 }
 
-interface CountedWordLeg extends WordLeg {
-  /** Chunks that hold a word of the query, and how many of them were given back. */
-  total(): number;
-  found(): number;
+/** A threshold counts what it lets through; else no more is needed than is shown. */
+function depthOf({ top, threshold }: DocumentSearch): number {
+  return threshold === undefined ? top : rankedMax;
 }
 
-function createWordLeg(request: DocumentSearch, { storage }: SearchDeps): CountedWordLeg {
+function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDeps) {
   const filter = filterOf(request);
-  let total = 0;
-  let found = 0;
-  const ask = async (text: string, narrowed: PassageFilter, limit: number, signal: AbortSignal | undefined) => {
-    const page = await storage.passages.kb.search(
-      { query: plainQuery(text), filter: narrowed, limit, offset: 0 },
-      { signal },
-    );
-    const best = Math.max(page.scoreMax, Number.EPSILON);
-    const matches = page.hits.map(({ key, score }) => ({ id: key, share: score / best, terms: [] }));
-    return { matches, total: page.total };
-  };
-  return {
-    async search(text, limit, signal) {
-      const answer = await ask(text, filter, Math.max(limit, request.top), signal);
-      total = answer.total;
-      found = answer.matches.length;
-      return answer.matches;
+  /** Chunks that hold a word of the query, and how many of them were given back. */
+  const counts = { total: 0, found: 0 };
+  const leg = createWordLeg({
+    async search(asked, options) {
+      const limit = Math.max(asked.limit, legCandidates);
+      const { hits, total, scoreMax } = await passages.kb.search({ ...asked, limit, filter }, options);
+      Object.assign(counts, { total, found: hits.length });
+      return { hits: hits.map(({ key, score }) => ({ id: key, score })), scoreMax };
     },
-    score: async (text, ids, signal) =>
-      ids.length === 0 ? [] : (await ask(text, { keys: ids }, ids.length, signal)).matches,
-    total: () => total,
-    found: () => found,
-  };
+    weigh: (asked, options) => passages.kb.weigh(asked, options),
+  });
+  return { leg, counts };
 }
 
 const noWords: WordLeg = { search: async () => [], score: async () => [] };
-
-function createMeaningLeg(request: DocumentSearch, meaning: ChunkMeaning): MeaningLeg & { pending(): number } {
-  const { query: text, signal = new AbortController().signal } = request;
-  const filter = filterOf(request);
-  let pending = 0;
-  return {
-    embed: (query) => meaning.embed(query, signal),
-    async search(_vector, limit) {
-      const answer = await meaning.search({ text, limit: Math.max(limit, request.top), filter, signal });
-      pending = answer.pending;
-      return answer.matches;
-    },
-    async score(_vector, ids) {
-      if (ids.length === 0) return [];
-      return (await meaning.search({ text, limit: ids.length, allowed: new Set(ids), signal })).matches;
-    },
-    pending: () => pending,
-  };
-}
 
 /** Of each group at least one label: so each tag is a group, and all must be there. */
 function filterOf({ tags, docType }: Pick<DocumentSearch, 'tags' | 'docType'>): PassageFilter {

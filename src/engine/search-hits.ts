@@ -1,8 +1,4 @@
-import type { LocatedChunk } from '../storage/documents.ts';
 import type { Storage } from '../storage/storage.ts';
-import { matchedLeaves } from '../words/bm25.ts';
-import { termText } from '../words/term-text.ts';
-import { leavesOf, plainQuery, type WordLeaf } from '../words/word-query.ts';
 import type { EngineHit } from './engine.ts';
 import { neighboursOnWire } from './wire.ts';
 
@@ -11,11 +7,10 @@ export interface RankedChunk {
   /** 0 to 1. */
   readonly score: number;
   /** What each leg says about it. */
-  readonly why: { readonly words?: object; readonly meaning?: object; readonly rrf?: number };
+  readonly why: Record<string, unknown>;
 }
 
 export interface HitsRequest {
-  readonly query: string;
   readonly neighbours: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,11 +18,10 @@ export interface HitsRequest {
 /** The chunks as they are shown, with their documents. What was deleted since it was found is left out. */
 export async function hitsOf(
   shown: readonly RankedChunk[],
-  { query, neighbours, signal }: HitsRequest,
+  { neighbours, signal }: HitsRequest,
   storage: Storage,
 ): Promise<EngineHit[]> {
   if (shown.length === 0) return [];
-  const leaves = leavesOf(plainQuery(query));
   const found = await storage.documents.located({ keys: shown.map(({ id }) => id), neighbours }, { signal });
   const chunks = new Map(found.map((chunk) => [chunk.key, chunk]));
   return shown.flatMap(({ id, score, why }) => {
@@ -47,19 +41,9 @@ export async function hitsOf(
         source_path: document.sourcePath ?? null,
         created_at: document.createdAt,
         tags: [...document.tags],
-        why: why.words === undefined ? why : { ...why, words: { ...why.words, terms: termsIn(chunk, leaves) } },
+        why,
         ...(neighbours > 0 ? { neighbours: neighboursOnWire(chunk) } : {}),
       },
     ];
-  });
-}
-
-/** The words of the query that the chunk, its title or its headings hold. */
-function termsIn({ text, metadata, document }: LocatedChunk, leaves: readonly WordLeaf[]): string[] {
-  const heading = metadata['section_header'];
-  return matchedLeaves(leaves, {
-    title: termText(document.title),
-    heading: termText(typeof heading === 'string' ? heading : ''),
-    body: termText(text),
   });
 }

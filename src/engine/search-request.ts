@@ -28,6 +28,6 @@ export function searchOf(request: EngineSearch, settings: EngineSettings, option
     mode: request.fts_only ? 'words' : request.vec_only ? 'meaning' : 'hybrid',
     threshold,
     neighbours,
-    signal: options.signal,
+    signal: options.signal ?? new AbortController().signal,
   };
 }

@@ -127,7 +127,7 @@ test('every character that is not white space is in exactly one chunk, whatever 
   );
 });
 
-test('deep nesting and long lines take no more than their share of time', () => {
+test('deep nesting, long lines and comments without end are cut like others', () => {
   const deep = Array.from({ length: 3000 }, (_, index) => `${' '.repeat(Math.min(index, 500))}if (x) {`).join('\n');
   assertCovers(deep, chunkCode(deep, 'c'));
   const long = `var a = ${'1+'.repeat(500_000)}1;`;

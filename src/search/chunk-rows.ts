@@ -34,11 +34,12 @@ export function chunkRows(text: string, options: ChunkingOptions = {}): Chunk[] 
 
 function rowsOf(text: string): Span[] {
   const rows: Span[] = [];
+  const quotes = createQuotes(text);
   let honoursQuotes = true;
   for (let start = 0; start < text.length; ) {
     let end = lineEnd(text, start);
     if (honoursQuotes) {
-      const quoted = quotedEnd(text, start, end);
+      const quoted = quotedEnd(text, start, end, quotes);
       if (quoted === undefined) honoursQuotes = false;
       else end = quoted;
     }
@@ -51,18 +52,32 @@ function rowsOf(text: string): Span[] {
 }
 
 /** The end of the first line at which no quoted cell is open, or undefined where one never ends. */
-function quotedEnd(text: string, start: number, firstEnd: number): number | undefined {
+function quotedEnd(text: string, start: number, firstEnd: number, quotes: Quotes): number | undefined {
   let end = firstEnd;
   let isOpen = false;
-  for (let at = start; ; ) {
-    for (let quote = text.indexOf('"', at); quote !== -1 && quote < end; quote = text.indexOf('"', quote + 1)) {
-      isOpen = !isOpen;
-    }
+  for (;;) {
+    while (quotes.hasBefore(end)) isOpen = !isOpen;
     if (!isOpen) return end;
     if (end >= text.length || end - start > quotedUnitsMax) return undefined;
-    at = end + 1;
-    end = lineEnd(text, at);
+    end = lineEnd(text, end + 1);
   }
+}
+
+interface Quotes {
+  /** Takes the next quotation mark, if it stands before `end`. */
+  hasBefore(end: number): boolean;
+}
+
+/** Looks ahead once for each mark: a search from every row on would read a text without any as often as it has rows. */
+function createQuotes(text: string): Quotes {
+  let next = text.indexOf('"');
+  return {
+    hasBefore(end) {
+      if (next === -1 || next >= end) return false;
+      next = text.indexOf('"', next + 1);
+      return true;
+    },
+  };
 }
 
 function lineEnd(text: string, from: number): number {

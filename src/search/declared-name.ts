@@ -14,7 +14,7 @@ export function declaredName(line: string, language: string | undefined): string
   return undefined;
 }
 
-const lineUnitsMax = 400;
+const lineUnitsMax = 240;
 const nameUnitsMax = 80;
 
 /** `key:`, `"key": {`, and `- name: x` of an item. */

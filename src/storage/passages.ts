@@ -60,8 +60,6 @@ export interface PassageFilter {
   /** Of each group, at least one label must be on the passage. */
   readonly labels?: readonly (readonly string[])[] | undefined;
   readonly parents?: readonly string[] | undefined;
-  /** Of the rows. */
-  readonly keys?: readonly number[] | undefined;
 }
 
 export interface PassageSearch {

@@ -167,10 +167,6 @@ function ownerFilter(filter: PassageFilter): OwnerFilter {
     values.push(filter.parents.map(storable));
     conditions.push(`o.parent = ANY ($${values.length}::text[])`);
   }
-  if (filter.keys !== undefined) {
-    values.push(filter.keys);
-    conditions.push(`o.key = ANY ($${values.length}::bigint[])`);
-  }
   return { sql: conditions.length === 0 ? undefined : conditions.join(' AND '), values };
 }
 

@@ -158,10 +158,6 @@ function createPassageTable(database: Database, corpus: Corpus) {
       selects.push(`SELECT key FROM ${passages} WHERE parent IN (SELECT value FROM json_each(?))`);
       values.push(JSON.stringify(filter.parents));
     }
-    if (filter.keys !== undefined) {
-      selects.push('SELECT value AS key FROM json_each(?)');
-      values.push(JSON.stringify(filter.keys));
-    }
     return { sql: selects.length === 0 ? undefined : selects.join(' INTERSECT '), values };
   }
 }

@@ -157,8 +157,8 @@ describe('the API of the engine (contract §6)', () => {
       [hit['document_id'], hit['chunk_index'], hit['title'], hit['doc_type'], hit['source_path']],
       [guideId, 1, 'Pump guide', 'markdown', 'docs/pump.md'],
     );
-    const why = hit['why'] as { words: { rank: number; terms: string[] } };
-    assert.deepEqual([why.words.rank, why.words.terms.length], [1, 2]);
+    const why = hit['why'] as { words: { rank: number; terms: { term: string; share: number }[] } };
+    assert.deepEqual([why.words.rank, why.words.terms.map(({ term }) => term).sort()], [1, ['bear', 'greas']]);
   });
 
   test('POST /search: filters, threshold, modes and neighbours', async () => {

@@ -1,0 +1,34 @@
+# The program and its model in one image; every role starts from it. The network is needed for the registry only.
+
+FROM node:24.21.0-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY . .
+RUN npm run build
+
+# Everything but the runtime of the model is bundled. Of that, the binaries for other systems stay behind.
+FROM node:24.21.0-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev \
+ && find node_modules/onnxruntime-node/bin -mindepth 3 -maxdepth 3 -type d \
+      ! -path "*/linux/$(node -p process.arch)" -exec rm -rf {} +
+
+FROM node:24.21.0-bookworm-slim
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY bin bin
+COPY models models
+COPY package.json LICENSE README.md CHANGELOG.md ./
+RUN mkdir --mode=700 /data && chown node:node /data
+ENV NODE_ENV=production
+ENV CARREL_HOME=/data
+VOLUME /data
+USER node
+EXPOSE 8737
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8737/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/app/bin/carrel.js"]
+CMD ["serve", "--transport", "http", "--host", "0.0.0.0"]

@@ -1,0 +1,86 @@
+import { isCarrelError } from '../../base/errors.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { addFile, type FileOutcome } from './add-files.ts';
+import type { FoundFile, FoundFiles } from './find-files.ts';
+import type { Reporter, Summary } from './report.ts';
+
+export interface AddRun {
+  readonly engine: Engine;
+  readonly reporter: Reporter;
+  readonly tags: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Files that the engine has at the same time: enough that its workers never wait for us. */
+const atOnce = 8;
+
+/** Adds every file, tells of each, and goes on when one fails. */
+export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
+  const { reporter } = run;
+  const startedAt = performance.now();
+  const summary: Summary = { added: 0, duplicates: 0, failed: 0, seconds: 0 };
+  const total = { files: found.files.length, bytes: found.files.reduce((sum, { size }) => sum + size, 0) };
+  const done = { files: 0, bytes: 0 };
+  reporter.tell({ event: 'found', ...total, passed_over: found.passedOver });
+  for (const path of found.unreadable) {
+    summary.failed += 1;
+    reporter.tell({ event: 'failed', path, error: 'It cannot be read.' });
+  }
+  await inTurns(found.files, async (file) => {
+    const outcome = await addFile(run.engine, file, {
+      ...run,
+      onAccepted: (job) => reporter.tell({ event: 'accepted', path: file.path, job_id: job }),
+    });
+    tellOutcome(reporter, file, outcome);
+    summary[counters[outcome.outcome]] += 1;
+    done.files += 1;
+    done.bytes += file.size;
+    reporter.progress(done, total);
+  });
+  summary.seconds = (performance.now() - startedAt) / 1000;
+  reporter.end();
+  reporter.tell({ event: 'summary', ...summary });
+  return summary;
+}
+
+const counters = { added: 'added', duplicate: 'duplicates', failed: 'failed' } as const;
+
+export function tellOutcome(reporter: Reporter, { path }: FoundFile, outcome: FileOutcome): void {
+  if (outcome.outcome === 'added') {
+    reporter.tell({ event: 'added', path, document_id: outcome.documentId, chunks: outcome.chunks });
+  } else if (outcome.outcome === 'duplicate') {
+    const { document_id, job_id, title } = outcome.answer;
+    reporter.tell({
+      event: 'duplicate',
+      path,
+      ...(document_id === undefined ? {} : { document_id }),
+      ...(job_id === undefined ? {} : { job_id }),
+      title,
+    });
+  } else {
+    reporter.tell({ event: 'failed', path, error: outcome.error });
+  }
+}
+
+/** Whether the same call may succeed later: the engine is away, not unwilling. */
+export function isAway(error: unknown): boolean {
+  return isCarrelError(error) && (error.kind === 'upstream' || error.kind === 'timeout');
+}
+
+/** A few at the same time. The first error stops those that have not begun, and is thrown when the others have ended. */
+export async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  let failure: { error: unknown } | undefined;
+  const worker = async (): Promise<void> => {
+    for (const item of waiting) {
+      if (failure !== undefined) return;
+      try {
+        await work(item);
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  if (failure !== undefined) throw failure.error;
+}

@@ -1,0 +1,97 @@
+import { statSync } from 'node:fs';
+import { chosenEngineSlices, openChosenEngine } from '../../app/open-chosen-engine.ts';
+import { loadRoleConfig } from '../../app/program.ts';
+import { kbRole } from '../../app/roles.ts';
+import { createSharedParts } from '../../app/shared-parts.ts';
+import { CarrelError } from '../../base/errors.ts';
+import { createLogger, formatFields, type Logger, silentLogger } from '../../base/log.ts';
+import { createStderrSink } from '../../base/log-sinks.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { collectionTag, defaultCollection, readTags, tagsToStore } from '../../toolsets/kb/collections.ts';
+import type { CommandLine } from '../command-line.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { addAll } from './add-all.ts';
+import { findFiles, resolveRoot } from './find-files.ts';
+import { createMirror } from './mirror.ts';
+import { createReporter } from './report.ts';
+import { keepInStep } from './watch.ts';
+
+/** `carrel add <paths…>`: files and folders into the knowledge base. */
+export async function addCommand(line: CommandLine): Promise<void> {
+  if (line.words.length === 0) throw new CarrelError('invalid_usage', 'carrel add needs the files or folders to add.');
+  const plan = readPlan(line);
+  const stopping = stopOnSignal();
+  const reporter = createReporter(line.flags['json'] === true, process);
+  const engine = await openEngine(line);
+  try {
+    const run = { engine, reporter, tags: plan.tags, signal: stopping.signal };
+    if (line.flags['watch'] === true) {
+      const mirror = createMirror({ ...run, ...plan });
+      await keepInStep(mirror, { folders: plan.folders, reporter, signal: stopping.signal });
+      return;
+    }
+    const { failed } = await addAll(findFiles(line.words, plan.selection), run);
+    if (failed > 0) process.exitCode = exitCodes.unexpected;
+  } catch (error) {
+    reporter.end();
+    throw stopping.signal.aborted ? interrupted() : error;
+  } finally {
+    await engine.close();
+    stopping.release();
+  }
+}
+
+/** Everything that can be wrong with the command is found before an engine is started. */
+function readPlan({ words, flags, lists }: CommandLine) {
+  const given = {
+    collection: typeof flags['collection'] === 'string' ? flags['collection'] : undefined,
+    tags: lists['tag'] ?? [],
+  };
+  let tags: string[];
+  try {
+    tags = tagsToStore(given);
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    throw new CarrelError('invalid_usage', error.message, { cause: error });
+  }
+  const folders = words.map(resolveRoot);
+  const file = folders.find((path) => !statSync(path).isDirectory());
+  if (flags['watch'] === true && file !== undefined) {
+    throw new CarrelError('invalid_usage', `${file} is no folder. --watch keeps folders in step.`);
+  }
+  const selection = { include: lists['include'] ?? [], exclude: lists['exclude'] ?? [] };
+  const { collection = defaultCollection } = readTags(given);
+  return { tags, folders, selection, collectionTag: collectionTag(collection) };
+}
+
+async function openEngine({ flags }: CommandLine): Promise<Engine> {
+  const config = loadRoleConfig({ ...kbRole, slices: chosenEngineSlices }, flags);
+  const log = flags['debug'] === true ? debugLog() : silentLogger;
+  return openChosenEngine({ config, log, shared: createSharedParts(config) });
+}
+
+function debugLog(): Logger {
+  return createLogger([createStderrSink('debug', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`)]);
+}
+
+/** The first signal ends the work in order; what was accepted is not lost. */
+function stopOnSignal() {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  return {
+    signal: controller.signal,
+    release() {
+      process.off('SIGINT', stop);
+      process.off('SIGTERM', stop);
+    },
+  };
+}
+
+function interrupted(): CarrelError {
+  return new CarrelError(
+    'cancelled',
+    'Stopped. Files that were accepted are taken in by the next engine that runs; add the others again.',
+  );
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import type { Engine, EngineJob, JobId, SubmitOutcome } from '../../engine/engine.ts';
+import type { FoundFile } from './find-files.ts';
+
+export interface AddedFile {
+  readonly outcome: 'added';
+  readonly documentId: number | null;
+  readonly chunks: number | null;
+  /** SHA-256 of the bytes that were sent. */
+  readonly hash: string;
+}
+
+export type FileOutcome =
+  | AddedFile
+  | { readonly outcome: 'duplicate'; readonly answer: SubmitOutcome & { accepted: false }; readonly hash: string }
+  | { readonly outcome: 'failed'; readonly error: string };
+
+export interface AddOptions {
+  readonly tags: readonly string[];
+  readonly signal: AbortSignal;
+  onAccepted?(job: JobId): void;
+}
+
+/** Between two looks at a job: soon at first, for small files, then less often. */
+const lookMinMs = 50;
+const lookMaxMs = 1000;
+
+/** So long an engine that does not answer may be away while a job is waited for. */
+const awayMaxMs = 60_000;
+
+/**
+ * Gives one file to the engine and waits until it is searchable, or was refused. Throws when the engine is gone or the
+ * signal aborts: what was accepted by then is ingested all the same.
+ */
+export async function addFile(engine: Engine, file: FoundFile, options: AddOptions): Promise<FileOutcome> {
+  const reading = readOnce(file);
+  let outcome: SubmitOutcome;
+  try {
+    outcome = await engine.submit(
+      {
+        filename: basename(file.path),
+        content: reading.content,
+        size: file.size,
+        tags: options.tags,
+        source_path: file.path,
+      },
+      { signal: options.signal },
+    );
+  } catch (error) {
+    return failed(reading.failure() ?? error, options.signal);
+  }
+  if (!outcome.accepted) return { outcome: 'duplicate', answer: outcome, hash: reading.hash() };
+  options.onAccepted?.(outcome.job_id);
+  const job = await waitForJob(engine, outcome.job_id, options.signal);
+  if (job.status !== 'done') return { outcome: 'failed', error: job.error ?? `The job was ${job.status}.` };
+  return { outcome: 'added', documentId: job.document_id, chunks: job.chunk_count, hash: reading.hash() };
+}
+
+/** What concerns this file alone is told and the next one tried; the rest ends the run. */
+function failed(error: unknown, signal: AbortSignal): FileOutcome {
+  signal.throwIfAborted();
+  if (isUnreadable(error)) return { outcome: 'failed', error: 'The file cannot be read.' };
+  if (isCarrelError(error) && ['input', 'limit', 'not_found'].includes(error.kind)) {
+    return { outcome: 'failed', error: error.message };
+  }
+  throw error;
+}
+
+/** Until it has ended, however. An engine that does not answer may be away for a while. */
+export async function waitForJob(engine: Engine, id: JobId, signal: AbortSignal): Promise<EngineJob> {
+  let lookMs = lookMinMs;
+  let seenAt = performance.now();
+  for (;;) {
+    try {
+      const job = await engine.job(id, { signal });
+      if (['done', 'failed', 'cancelled'].includes(job.status)) return job;
+      seenAt = performance.now();
+    } catch (error) {
+      const isAway = isCarrelError(error) && (error.kind === 'upstream' || error.kind === 'timeout');
+      if (!isAway || performance.now() - seenAt > awayMaxMs) throw error;
+    }
+    await delay(lookMs, undefined, { signal });
+    lookMs = Math.min(lookMaxMs, lookMs * 1.5);
+  }
+}
+
+/** The bytes, and what they came to once they were read. A link that has taken the file's place is not followed. */
+export function readOnce(file: FoundFile) {
+  const hash = createHash('sha256');
+  let failure: unknown;
+  async function* content(): AsyncGenerator<Uint8Array> {
+    try {
+      const handle = await open(file.path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+      try {
+        for await (const chunk of handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 })) {
+          hash.update(chunk);
+          yield chunk;
+        }
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  }
+  return { content: content(), hash: () => hash.copy().digest('hex'), failure: () => failure };
+}
+
+export async function hashFile(file: FoundFile): Promise<string | undefined> {
+  const reading = readOnce(file);
+  try {
+    for await (const _ of reading.content);
+    return reading.hash();
+  } catch (error) {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  }
+}
+
+function isUnreadable(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return !(error instanceof CarrelError) && ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'EIO', 'EISDIR'].includes(code);
+}

@@ -1,0 +1,113 @@
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { CarrelError } from '../../base/errors.ts';
+import { createGlob } from './glob.ts';
+
+export interface FoundFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly size: number;
+  readonly modifiedMs: number;
+  /** Changes when another file takes the place of this one. */
+  readonly inode: number;
+}
+
+export interface FileSelection {
+  /** Where there are any, one must fit. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+/** What was passed over, by reason. */
+export interface PassedOver {
+  hidden: number;
+  packages: number;
+  links: number;
+  empty: number;
+  special: number;
+  excluded: number;
+}
+
+export interface FoundFiles {
+  readonly files: FoundFile[];
+  readonly passedOver: PassedOver;
+  /** Files and folders that could not be looked at: what is below them is unknown, not gone. */
+  readonly unreadable: string[];
+}
+
+/** Folders of what was installed or built by tools; hidden ones (.git) are passed over anyway. */
+const packageFolders: readonly string[] = ['node_modules', '__pycache__'];
+
+/**
+ * The files that the paths name: each file, and of each folder everything below it, in the order of their names. Hidden
+ * names and installed packages below a folder are passed over. Links are followed only where they are named themselves:
+ * what one within a folder points to is found there, if it belongs to the folder.
+ */
+export function findFiles(paths: readonly string[], selection: FileSelection): FoundFiles {
+  const found: FoundFiles = {
+    files: [],
+    passedOver: { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0 },
+    unreadable: [],
+  };
+  const isWanted = createSelection(selection);
+  for (const path of paths) {
+    const root = resolveRoot(path);
+    if (statSync(root).isDirectory()) walk(root, root, isWanted, found);
+    else take(root, found);
+  }
+  const files = new Map(found.files.map((file) => [file.path, file]));
+  return { ...found, files: [...files.values()] };
+}
+
+/** Where a path that a person named really leads. */
+export function resolveRoot(path: string): string {
+  try {
+    return realpathSync(resolve(path));
+  } catch (error) {
+    throw new CarrelError('invalid_usage', `${path} is not there, or cannot be read.`, { cause: error });
+  }
+}
+
+function walk(folder: string, root: string, isWanted: (path: string) => boolean, found: FoundFiles): void {
+  const { passedOver } = found;
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(folder, { withFileTypes: true });
+  } catch {
+    found.unreadable.push(folder);
+    return;
+  }
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (isHidden(entry.name)) passedOver.hidden += 1;
+    else if (entry.isSymbolicLink()) passedOver.links += 1;
+    else if (entry.isDirectory()) {
+      if (packageFolders.includes(entry.name)) passedOver.packages += 1;
+      else walk(path, root, isWanted, found);
+    } else if (!isWanted(relative(root, path).replaceAll(sep, '/'))) passedOver.excluded += 1;
+    else if (entry.isFile()) take(path, found);
+    else passedOver.special += 1;
+  }
+}
+
+/** Also the copies that editors keep of what they change. */
+function isHidden(name: string): boolean {
+  return name.startsWith('.') || name.endsWith('~');
+}
+
+function take(path: string, { files, passedOver, unreadable }: FoundFiles): void {
+  try {
+    const { size, mtimeMs: modifiedMs, ino: inode } = lstatSync(path);
+    if (size === 0) passedOver.empty += 1;
+    else files.push({ path, size, modifiedMs, inode });
+  } catch {
+    unreadable.push(path);
+  }
+}
+
+function createSelection({ include, exclude }: FileSelection): (path: string) => boolean {
+  const [included, excluded] = [include.map(createGlob), exclude.map(createGlob)];
+  return (path) =>
+    (included.length === 0 || included.some((fits) => fits(path))) && !excluded.some((fits) => fits(path));
+}

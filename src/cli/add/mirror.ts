@@ -1,0 +1,214 @@
+import { statSync } from 'node:fs';
+import { sep } from 'node:path';
+import { isCarrelError } from '../../base/errors.ts';
+import { type AddRun, inTurns, tellOutcome } from './add-all.ts';
+import { addFile, hashFile, waitForJob } from './add-files.ts';
+import { type FileSelection, type FoundFile, findFiles } from './find-files.ts';
+import { type Addition, type MirroredDocument, planMirror } from './plan-mirror.ts';
+
+/** Keeps documents in step with the files of folders. Every look compares everything, so no event can be missed. */
+export interface Mirror {
+  sync(): Promise<SyncResult>;
+  /** What others may have changed at the engine is read again at the next look. */
+  forget(): void;
+}
+
+export interface SyncResult {
+  readonly files: number;
+  readonly changed: boolean;
+  /** Files that were written just now and may not be whole: to be looked at again soon. */
+  readonly unsettled: boolean;
+}
+
+export interface MirrorConfig extends AddRun {
+  /** Real paths. */
+  readonly folders: readonly string[];
+  readonly selection: FileSelection;
+  readonly collectionTag: string;
+}
+
+/** A file that was written to within this time may be written to again. */
+export const settleMs = 200;
+
+const pageLimit = 100;
+
+export function createMirror(config: MirrorConfig): Mirror {
+  const { engine, reporter, folders, signal } = config;
+  const places = new Map(folders.map((folder) => [folder, placeOf(folder)]));
+  const hashes = new Map<string, FoundFile & { hash: string }>();
+  /** Contents that the engine has refused or has under another path, by path: not to be tried again until they change. */
+  const settled = new Map<string, string>();
+  let documents: MirroredDocument[] | undefined;
+  // A folder that is empty from the start may be a disk that is not mounted. Nothing is removed before a file was seen.
+  let hasSeenFiles = false;
+
+  return {
+    async sync() {
+      documents ??= await readDocuments();
+      const present = folders.filter((folder) => placeOf(folder) === places.get(folder));
+      const found = findFiles(present, config.selection);
+      const unsettled = found.files.filter(isFresh);
+      const files = await hashAll(found.files.filter((file) => !isFresh(file)));
+      hasSeenFiles ||= files.size > 0;
+      const away = [
+        ...folders.filter((folder) => !present.includes(folder)),
+        ...found.unreadable,
+        ...unsettled.map(({ path }) => path),
+      ];
+      const isUnknown = (path: string) => !hasSeenFiles || away.some((place) => isBelow(path, place));
+      const { removals, additions, twins } = planMirror(files, documents, isUnknown);
+      for (const removal of removals) {
+        await remove(removal);
+        // Another file with this content was only told of; now it is its turn.
+        forgetContent(removal.hash);
+      }
+      const fresh = additions.filter(({ path, hash }) => settled.get(path) !== hash);
+      await addAllOf(fresh, found.files);
+      const told = twins.filter(isNewTwin);
+      for (const twin of told) tellTwin(twin);
+      const changed = removals.length > 0 || fresh.length > 0 || told.length > 0;
+      return { files: found.files.length, changed, unsettled: unsettled.length > 0 };
+    },
+    forget() {
+      documents = undefined;
+      settled.clear();
+    },
+  };
+
+  async function hashAll(found: readonly FoundFile[]): Promise<Map<string, string>> {
+    const files = new Map<string, string>();
+    const before = new Map(hashes);
+    hashes.clear();
+    for (const file of found) {
+      signal.throwIfAborted();
+      const known = before.get(file.path);
+      const hash = known !== undefined && isSame(known, file) ? known.hash : await hashFile(file);
+      if (hash === undefined) continue;
+      hashes.set(file.path, { ...file, hash });
+      files.set(file.path, hash);
+    }
+    return files;
+  }
+
+  async function addAllOf(additions: readonly Addition[], found: readonly FoundFile[]): Promise<void> {
+    const byPath = new Map(found.map((file) => [file.path, file]));
+    const pairs = additions.flatMap((addition) => {
+      const file = byPath.get(addition.path);
+      return file === undefined ? [] : [{ addition, file }];
+    });
+    const total = { files: pairs.length, bytes: pairs.reduce((sum, { file }) => sum + file.size, 0) };
+    const done = { files: 0, bytes: 0 };
+    await inTurns(pairs, async ({ addition, file }) => {
+      await add(addition, file);
+      done.files += 1;
+      done.bytes += file.size;
+      reporter.progress(done, total);
+    });
+    reporter.end();
+  }
+
+  async function add({ path, hash, former }: Addition, file: FoundFile): Promise<void> {
+    const outcome = await addFile(engine, file, config);
+    if (outcome.outcome === 'failed') {
+      settled.set(path, hash);
+      tellOutcome(reporter, file, outcome);
+      return;
+    }
+    if (outcome.outcome === 'duplicate') {
+      const owner = await ownerOf(outcome.answer);
+      if (owner === undefined || owner.path !== path) {
+        settled.set(path, hash);
+        tellOutcome(reporter, file, outcome);
+        return;
+      }
+      // It was ours already: from an engine that tells no hashes, or accepted before we were stopped.
+      hold({ id: owner.id, path, hash: outcome.hash });
+      for (const each of former) if (each.id !== owner.id) await remove(each);
+      return;
+    }
+    const { documentId, chunks } = outcome;
+    if (documentId !== null) hold({ id: documentId, path, hash: outcome.hash });
+    const [first] = former;
+    if (first === undefined) tellOutcome(reporter, file, outcome);
+    else reporter.tell({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id });
+    for (const each of former) await discard(each);
+  }
+
+  function forgetContent(content: string | null): void {
+    for (const [path, hash] of settled) if (hash === content) settled.delete(path);
+  }
+
+  function isNewTwin({ path, hash }: { path: string; hash: string }): boolean {
+    return settled.get(path) !== hash;
+  }
+
+  function tellTwin({ path, hash }: { path: string; hash: string }): void {
+    settled.set(path, hash);
+    const owner = documents?.find((document) => document.hash === hash);
+    reporter.tell({ event: 'duplicate', path, ...(owner === undefined ? {} : { document_id: owner.id }), title: null });
+  }
+
+  function hold(document: MirroredDocument): void {
+    documents = [...(documents ?? []).filter(({ id }) => id !== document.id), document];
+  }
+
+  async function ownerOf(answer: { document_id?: number; job_id?: number | string }) {
+    let id = answer.document_id;
+    if (id === undefined && answer.job_id !== undefined) {
+      id = (await waitForJob(engine, answer.job_id, signal)).document_id ?? undefined;
+    }
+    if (id === undefined) return undefined;
+    const { source_path: path } = await engine.document(id, { signal });
+    return { id, path };
+  }
+
+  async function remove(document: MirroredDocument): Promise<void> {
+    if (await discard(document)) {
+      reporter.tell({ event: 'removed', path: document.path, document_id: document.id });
+    }
+  }
+
+  /** Somebody else may have removed it before. */
+  async function discard({ id }: MirroredDocument): Promise<boolean> {
+    let isGone = false;
+    try {
+      await engine.deleteDocument(id, { signal });
+    } catch (error) {
+      if (!isCarrelError(error) || error.kind !== 'not_found') throw error;
+      isGone = true;
+    }
+    documents = documents?.filter((document) => document.id !== id);
+    return !isGone;
+  }
+
+  async function readDocuments(): Promise<MirroredDocument[]> {
+    const read = new Map<number, MirroredDocument>();
+    for (let offset = 0; ; offset += pageLimit) {
+      const page = await engine.documents({ tags: [config.collectionTag], limit: pageLimit, offset }, { signal });
+      for (const { id, source_path: path, content_hash: hash } of page.documents) {
+        if (path !== null && folders.some((folder) => isBelow(path, folder))) read.set(id, { id, path, hash });
+      }
+      if (page.documents.length === 0 || offset + pageLimit >= page.total) return [...read.values()];
+    }
+  }
+}
+
+/** Tells one mounted folder from another under the same path; undefined where there is none. */
+function placeOf(folder: string): string | undefined {
+  const facts = statSync(folder, { throwIfNoEntry: false });
+  return facts?.isDirectory() ? `${facts.dev}:${facts.ino}` : undefined;
+}
+
+/** A time in the future says nothing. */
+function isFresh({ modifiedMs }: FoundFile): boolean {
+  const age = Date.now() - modifiedMs;
+  return age >= 0 && age < settleMs;
+}
+
+function isSame(a: FoundFile, b: FoundFile): boolean {
+  return a.size === b.size && a.modifiedMs === b.modifiedMs && a.inode === b.inode;
+}
+
+function isBelow(path: string, place: string): boolean {
+  return path === place || path.startsWith(place.endsWith(sep) ? place : `${place}${sep}`);
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type MirroredDocument, planMirror } from './plan-mirror.ts';
+
+const known = () => false;
+const document = (id: number, path: string, hash: string | null): MirroredDocument => ({ id, path, hash });
+const plan = (
+  files: Record<string, string>,
+  documents: MirroredDocument[],
+  isUnknown: (path: string) => boolean = known,
+) => {
+  const { removals, additions } = planMirror(new Map(Object.entries(files)), documents, isUnknown);
+  return {
+    removals: removals.map(({ id }) => id),
+    additions: additions.map(({ path, former }) => [path, ...former.map(({ id }) => id)]),
+  };
+};
+
+test('what is in step needs nothing', () => {
+  assert.deepEqual(plan({ '/a': '1' }, [document(1, '/a', '1')]), { removals: [], additions: [] });
+});
+
+test('a new file is added, a file that is gone is removed', () => {
+  assert.deepEqual(plan({ '/b': '2' }, [document(1, '/a', '1')]), { removals: [1], additions: [['/b']] });
+});
+
+test('the former document of a changed file goes after the new one has come', () => {
+  assert.deepEqual(plan({ '/a': '2' }, [document(1, '/a', '1')]), { removals: [], additions: [['/a', 1]] });
+});
+
+test('a renamed file is removed under its old path first, because its content can be there only once', () => {
+  assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { removals: [1], additions: [['/b']] });
+});
+
+test('two files that changed places are both removed first', () => {
+  assert.deepEqual(plan({ '/a': '2', '/b': '1' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
+    removals: [1, 2],
+    additions: [['/a'], ['/b']],
+  });
+});
+
+test('of two files with the same content one has the document, and the other takes over when it goes', () => {
+  assert.deepEqual(plan({ '/a': '1', '/b': '1' }, [document(1, '/a', '1')]), { removals: [], additions: [] });
+  assert.deepEqual(plan({ '/a': '1', '/b': '1' }, []), { removals: [], additions: [['/a']] });
+  assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { removals: [1], additions: [['/b']] });
+});
+
+test('the other files with the same content are named', () => {
+  const { twins } = planMirror(
+    new Map([
+      ['/a', '1'],
+      ['/b', '1'],
+      ['/c', '2'],
+      ['/d', '2'],
+    ]),
+    [document(1, '/b', '1')],
+    known,
+  );
+  assert.deepEqual(twins, [
+    { path: '/a', hash: '1' },
+    { path: '/d', hash: '2' },
+  ]);
+});
+
+test('a file that changed into what another file holds leaves only that one', () => {
+  assert.deepEqual(plan({ '/a': '2', '/b': '2' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
+    removals: [1],
+    additions: [],
+  });
+});
+
+test('what a process that was killed has left twice is cleared up', () => {
+  assert.deepEqual(plan({ '/a': '2' }, [document(1, '/a', '1'), document(2, '/a', '2')]), {
+    removals: [1],
+    additions: [],
+  });
+});
+
+test('what is below a folder that cannot be read stays', () => {
+  assert.deepEqual(
+    plan({}, [document(1, '/locked/a', '1')], (path) => path.startsWith('/locked/')),
+    { removals: [], additions: [] },
+  );
+});
+
+test('a document without a hash counts as changed', () => {
+  assert.deepEqual(plan({ '/a': '1' }, [document(1, '/a', null)]), { removals: [], additions: [['/a', 1]] });
+});

@@ -1,0 +1,61 @@
+/** A document that was made from a file of the folder. */
+export interface MirroredDocument {
+  readonly id: number;
+  readonly path: string;
+  /** Null from an engine that does not tell. */
+  readonly hash: string | null;
+}
+
+export interface MirrorPlan {
+  /** To be removed before anything is added: gone, moved, or in the way of the same content under another path. */
+  readonly removals: readonly MirroredDocument[];
+  readonly additions: readonly Addition[];
+  /** Files that hold what another one has the document of. */
+  readonly twins: readonly { readonly path: string; readonly hash: string }[];
+}
+
+export interface Addition {
+  readonly path: string;
+  readonly hash: string;
+  /** To be removed once the file is in: a changed file is never missing. */
+  readonly former: readonly MirroredDocument[];
+}
+
+/**
+ * What brings the documents in step with the files. The engine keeps each content once, so of several files with the same
+ * content one has the document, and another takes over when that one goes.
+ */
+export function planMirror(
+  files: ReadonlyMap<string, string>,
+  documents: readonly MirroredDocument[],
+  isUnknown: (path: string) => boolean,
+): MirrorPlan {
+  const kept = new Set<string>();
+  const keepers = new Set<string>();
+  const stale: MirroredDocument[] = [];
+  for (const document of documents) {
+    const { path, hash } = document;
+    if (isUnknown(path)) {
+      if (hash !== null) kept.add(hash);
+    } else if (hash !== null && files.get(path) === hash && !kept.has(hash)) {
+      kept.add(hash);
+      keepers.add(path);
+    } else stale.push(document);
+  }
+  const additions = new Map<string, { path: string; hash: string; former: MirroredDocument[] }>();
+  const twins: { path: string; hash: string }[] = [];
+  for (const [path, hash] of files) {
+    if (kept.has(hash) || additions.has(hash)) {
+      if (!keepers.has(path)) twins.push({ path, hash });
+    } else additions.set(hash, { path, hash, former: [] });
+  }
+  const byPath = new Map([...additions.values()].map((addition) => [addition.path, addition]));
+  const removals: MirroredDocument[] = [];
+  for (const document of stale) {
+    const addition = byPath.get(document.path);
+    const isInTheWay = document.hash !== null && additions.has(document.hash);
+    if (addition === undefined || isInTheWay) removals.push(document);
+    else addition.former.push(document);
+  }
+  return { removals, additions: [...additions.values()], twins };
+}

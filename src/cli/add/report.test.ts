@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AddEvent, createReporter, progressBar } from './report.ts';
+
+const added: AddEvent = { event: 'added', path: '/f/a.md', document_id: 1, chunks: 2 };
+const failed: AddEvent = { event: 'failed', path: '/f/b.pdf', error: 'It is damaged.' };
+
+const outputs = (isTTY: boolean) => {
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  return {
+    stdout: { text: () => stdout.join(''), write: (text: string) => stdout.push(text) },
+    stderr: { isTTY, columns: 100, text: () => stderr.join(''), write: (text: string) => stderr.push(text) },
+  };
+};
+
+test('the bar shows files, rate and remaining time, which goes by bytes', () => {
+  assert.equal(
+    progressBar({ files: 30, bytes: 25e6 }, { files: 120, bytes: 100e6 }, 10),
+    '[######------------------] 30/120 files  3.0 files/s  2.5 MB/s  0:30 left',
+  );
+  assert.match(progressBar({ files: 1, bytes: 1 }, { files: 9, bytes: 9001 }, 1), /2:30:00 left$/);
+});
+
+test('before the first file and after the last one, no remaining time is guessed', () => {
+  assert.equal(progressBar({ files: 0, bytes: 0 }, { files: 3, bytes: 9 }, 2), `[${'-'.repeat(24)}] 0/3 files`);
+  assert.doesNotMatch(progressBar({ files: 3, bytes: 9 }, { files: 3, bytes: 9 }, 2), /left/);
+});
+
+test('on a terminal the bar says what goes well, and lines say what does not', () => {
+  const { stdout, stderr } = outputs(true);
+  const reporter = createReporter(false, { stdout, stderr });
+  reporter.tell(added);
+  reporter.progress({ files: 1, bytes: 1 }, { files: 2, bytes: 2 });
+  reporter.tell(failed);
+  reporter.end();
+  assert.equal(stdout.text(), 'failed /f/b.pdf: It is damaged.\n');
+  assert.match(stderr.text(), /1\/2 files/);
+  assert.ok(stderr.text().endsWith('\r\u001b[K'), 'the bar is taken away');
+});
+
+test('elsewhere there are plain lines and no bar', () => {
+  const { stdout, stderr } = outputs(false);
+  const reporter = createReporter(false, { stdout, stderr });
+  reporter.tell(added);
+  reporter.progress({ files: 1, bytes: 1 }, { files: 2, bytes: 2 });
+  reporter.tell(failed);
+  reporter.end();
+  assert.equal(stdout.text(), 'added /f/a.md (document 1, 2 chunks)\nfailed /f/b.pdf: It is damaged.\n');
+  assert.equal(stderr.text(), '');
+});
+
+test('for scripts each event is a line of JSON', () => {
+  const { stdout, stderr } = outputs(true);
+  const reporter = createReporter(true, { stdout, stderr });
+  reporter.tell(added);
+  reporter.progress({ files: 1, bytes: 1 }, { files: 2, bytes: 2 });
+  assert.deepEqual(JSON.parse(stdout.text()), added);
+  assert.equal(stderr.text(), '');
+});

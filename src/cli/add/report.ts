@@ -1,0 +1,138 @@
+import type { JobId } from '../../engine/engine.ts';
+import { createProgressLine, type Terminal } from '../progress-line.ts';
+import type { PassedOver } from './find-files.ts';
+
+/** What happens to files, one at a time. Paths are absolute. */
+export type AddEvent =
+  | { event: 'found'; files: number; bytes: number; passed_over: PassedOver }
+  | { event: 'accepted'; path: string; job_id: JobId }
+  | { event: 'added'; path: string; document_id: number | null; chunks: number | null }
+  | { event: 'replaced'; path: string; document_id: number | null; chunks: number | null; former_id: number }
+  | { event: 'removed'; path: string; document_id: number }
+  | { event: 'duplicate'; path: string; document_id?: number; job_id?: JobId; title: string | null }
+  | { event: 'failed'; path: string; error: string }
+  | { event: 'waiting'; reason: string }
+  | { event: 'watching'; folders: string[] }
+  /** Nothing is left to do until the folder changes. */
+  | { event: 'in_step'; files: number }
+  | ({ event: 'summary' } & Summary);
+
+export interface Summary {
+  added: number;
+  duplicates: number;
+  failed: number;
+  seconds: number;
+}
+
+export interface Reporter {
+  tell(event: AddEvent): void;
+  /** How far it is, in files and bytes that have ended, one way or the other. */
+  progress(done: Amount, total: Amount): void;
+  end(): void;
+}
+
+export interface Amount {
+  files: number;
+  bytes: number;
+}
+
+export interface Outputs {
+  stdout: { write(text: string): unknown };
+  stderr: Terminal;
+}
+
+export function createReporter(json: boolean, { stdout, stderr }: Outputs): Reporter {
+  if (json) {
+    return { tell: (event) => stdout.write(`${JSON.stringify(event)}\n`), progress() {}, end() {} };
+  }
+  const line = createProgressLine(stderr);
+  const startedAt = performance.now();
+  return {
+    tell(event) {
+      // On a terminal the bar shows what goes well.
+      const text = stderr.isTTY === true && quietOnTerminal.has(event.event) ? undefined : describe(event);
+      if (text === undefined) return;
+      line.clear();
+      stdout.write(`${text}\n`);
+    },
+    progress: (done, total) => line.show(progressBar(done, total, (performance.now() - startedAt) / 1000)),
+    end: () => line.clear(),
+  };
+}
+
+const quietOnTerminal: ReadonlySet<string> = new Set(['added']);
+
+const barWidth = 24;
+
+/** Remaining time goes by bytes, because files differ; nothing is said before the first has ended. */
+export function progressBar(done: Amount, total: Amount, seconds: number): string {
+  const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
+  const filled = Math.round(share * barWidth);
+  const bar = `${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}`;
+  const parts = [`[${bar}] ${done.files}/${total.files} files`];
+  if (done.files > 0 && seconds > 0) {
+    parts.push(`${(done.files / seconds).toFixed(1)} files/s`, `${(done.bytes / seconds / 1e6).toFixed(1)} MB/s`);
+    if (share > 0 && share < 1) parts.push(`${duration((seconds * (1 - share)) / share)} left`);
+  }
+  return parts.join('  ');
+}
+
+function duration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+  const two = (part: number): string => String(part).padStart(2, '0');
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
+
+function describe(event: AddEvent): string | undefined {
+  switch (event.event) {
+    case 'found':
+      return `${event.files} files, ${(event.bytes / 1e6).toFixed(1)} MB${describePassedOver(event.passed_over)}`;
+    case 'accepted':
+      return undefined;
+    case 'added':
+      return `added ${event.path}${documentOf(event)}`;
+    case 'replaced':
+      return `replaced ${event.path}${documentOf(event)}`;
+    case 'removed':
+      return `removed ${event.path} (document ${event.document_id})`;
+    case 'duplicate':
+      return `duplicate ${event.path}: ${holderOf(event)} has the same bytes`;
+    case 'failed':
+      return `failed ${event.path}: ${event.error}`;
+    case 'waiting':
+      return `waiting: ${event.reason}`;
+    case 'watching':
+      return `watching ${event.folders.join(', ')}`;
+    case 'in_step':
+      return `in step: ${event.files} files`;
+    case 'summary':
+      return `${event.added} added, ${event.duplicates} already there, ${event.failed} failed, ${event.seconds.toFixed(1)} s`;
+  }
+}
+
+function holderOf({ document_id, job_id }: { document_id?: number; job_id?: JobId }): string {
+  if (document_id !== undefined) return `document ${document_id}`;
+  return job_id === undefined ? 'another file' : `job ${job_id}`;
+}
+
+function documentOf({ document_id, chunks }: { document_id: number | null; chunks: number | null }): string {
+  return document_id === null ? '' : ` (document ${document_id}${chunks === null ? '' : `, ${chunks} chunks`})`;
+}
+
+const reasons: Record<keyof PassedOver, string> = {
+  hidden: 'hidden',
+  packages: 'installed packages',
+  links: 'links',
+  empty: 'empty',
+  special: 'no plain files',
+  excluded: 'excluded',
+};
+
+function describePassedOver(passedOver: PassedOver): string {
+  const named = Object.entries(reasons).flatMap(([reason, text]) => {
+    const count = passedOver[reason as keyof PassedOver];
+    return count > 0 ? [`${count} ${text}`] : [];
+  });
+  return named.length > 0 ? `; passed over: ${named.join(', ')}` : '';
+}

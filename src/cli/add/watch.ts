@@ -1,0 +1,118 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAway } from './add-all.ts';
+import { type Mirror, settleMs } from './mirror.ts';
+import type { Reporter } from './report.ts';
+
+export interface WatchConfig {
+  readonly folders: readonly string[];
+  readonly reporter: Reporter;
+  readonly signal: AbortSignal;
+}
+
+/** Looked at again after so long without an event, because not every file system tells of every change. */
+const rescanMs = 60_000;
+
+/** Where the system cannot tell of changes at all. */
+const pollMs = 2_000;
+
+/** A burst is one change: it has ended when nothing was told for so long, or has lasted so long. */
+const quietMs = 150;
+const burstMaxMs = 2_000;
+
+const retryMinMs = 500;
+const retryMaxMs = 30_000;
+
+/** Looks whenever something may have changed, until the signal aborts. Events say when to look, never what has changed. */
+export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: WatchConfig): Promise<void> {
+  const changes = createChanges(folders);
+  let retryMs = retryMinMs;
+  let isFirst = true;
+  try {
+    reporter.tell({ event: 'watching', folders: [...folders] });
+    while (!signal.aborted) {
+      try {
+        const { files, changed, unsettled } = await mirror.sync();
+        retryMs = retryMinMs;
+        if (unsettled) {
+          await delay(settleMs, undefined, { signal });
+          continue;
+        }
+        if (changed || isFirst) reporter.tell({ event: 'in_step', files });
+        isFirst = false;
+        if (!(await changes.next(signal))) mirror.forget();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isAway(error)) throw error;
+        mirror.forget();
+        reporter.tell({ event: 'waiting', reason: error instanceof Error ? error.message : 'the engine is away' });
+        await delay(retryMs, undefined, { signal });
+        retryMs = Math.min(retryMaxMs, retryMs * 2);
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    changes.close();
+  }
+}
+
+interface Changes {
+  /** Resolves after a burst of events (true), or when it is time to look anyway (false). */
+  next(signal: AbortSignal): Promise<boolean>;
+  close(): void;
+}
+
+function createChanges(folders: readonly string[]): Changes {
+  let eventAt: number | undefined;
+  let wake = () => {};
+  let waitMs = rescanMs;
+  const onEvent = () => {
+    eventAt = performance.now();
+    wake();
+  };
+  const watchers = folders.flatMap((folder): FSWatcher[] => {
+    try {
+      const watcher = watch(folder, { recursive: true, persistent: false }, onEvent);
+      watcher.on('error', () => {
+        // A folder that is gone, or more folders than the system watches.
+        waitMs = pollMs;
+        onEvent();
+      });
+      return [watcher];
+    } catch {
+      waitMs = pollMs;
+      return [];
+    }
+  });
+
+  const event = (ms: number, signal: AbortSignal): Promise<void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    const abort = () => reject(signal.reason);
+    wake = resolve;
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      wake = () => {};
+    });
+  };
+
+  return {
+    async next(signal) {
+      if (eventAt === undefined) await event(waitMs, signal);
+      if (eventAt === undefined) return false;
+      const burstEndsAt = performance.now() + burstMaxMs;
+      for (let now = performance.now(); now < burstEndsAt && now - eventAt < quietMs; now = performance.now()) {
+        await delay(quietMs - (now - eventAt), undefined, { signal });
+      }
+      eventAt = undefined;
+      return true;
+    },
+    close() {
+      for (const watcher of watchers) watcher.close();
+    },
+  };
+}

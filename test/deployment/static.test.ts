@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { loadRoleConfig } from '../../src/app/program.ts';
+import { roles } from '../../src/app/roles.ts';
+import { httpSlice } from '../../src/config/slices.ts';
+import { type ComposeService, interpolate, readComposeFile, readDockerfile } from '../support/compose-file.ts';
+
+const root = join(import.meta.dirname, '../..');
+const { services, volumes } = readComposeFile();
+const secrets = { KB_API_KEY: 'k1', KB_MCP_API_KEY: 'k2', POSTGRES_PASSWORD: 'k3', CARREL_AUTH_TOKEN: 'k4' };
+const own = Object.entries(services).filter(([, { image }]) => image === 'carrel');
+
+const environmentOf = ({ environment = {} }: ComposeService): Record<string, string> =>
+  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, secrets)]));
+
+describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () => {
+  for (const [name, service] of own) {
+    const [command = '', ...args] = service.command ?? [];
+    const role = roles[command];
+
+    test(`${name} runs a role, and every variable is one that the role reads, with a value that it takes`, () => {
+      assert.ok(role, `${command} is no role`);
+      const env = environmentOf(service);
+      const config = loadRoleConfig(role, flagsOf(args), { ...env, CARREL_HOME: '/data' });
+      const read = config.settings.map(({ source }) => source);
+      for (const variable of Object.keys(env)) {
+        assert.ok(read.includes(variable), `${variable} is not read by carrel ${command}, or another one wins`);
+      }
+    });
+
+    test(`${name} listens beyond loopback, on the port that is published, checked and asked for`, () => {
+      assert.ok(role);
+      const config = loadRoleConfig(role, flagsOf(args), environmentOf(service));
+      const { host, port, transport, authToken } = config.of(httpSlice);
+      assert.deepEqual([host, transport], ['0.0.0.0', 'http']);
+      assert.ok(authToken, 'without a key everybody could call');
+      for (const published of [...(service.ports ?? []), ...(service.expose ?? [])]) {
+        assert.equal(published.split(':').at(-1), String(port));
+        if (published.includes(':')) assert.match(published, /^127\.0\.0\.1:/, 'published on this machine only');
+      }
+      const checked = service.healthcheck?.test.join(' ');
+      if (checked !== undefined) assert.match(checked, new RegExp(`http://127\\.0\\.0\\.1:${port}/`));
+    });
+
+    test(`${name} keeps its data in a volume that is declared, and may write nowhere else`, () => {
+      const [volume = '', place] = service.volumes?.[0]?.split(':') ?? [];
+      assert.ok(Object.hasOwn(volumes, volume), volume);
+      assert.equal(place, '/data');
+      assert.equal(service['read_only'], 'true');
+      assert.deepEqual(service['cap_drop'], ['ALL']);
+    });
+  }
+
+  test('kb and serve reach the engine by its service name, with the key that the engine wants', () => {
+    const engine = services['engine'];
+    assert.ok(engine);
+    const env = environmentOf(engine);
+    for (const name of ['kb', 'serve']) {
+      const caller = environmentOf(services[name] ?? {});
+      assert.equal(caller['KB_ENGINE_URL'], `http://engine:${env['KB_PORT']}`);
+      assert.equal(caller['KB_API_KEY'], env['KB_API_KEY']);
+    }
+    assert.equal(env['CARREL_ALLOWED_HOSTS'], 'engine', 'the engine answers under this name');
+  });
+
+  test('whoever uses PostgreSQL has the user, password and database that it is made with', () => {
+    const made = environmentOf(services['postgres'] ?? {});
+    const users = own.filter(([, service]) => environmentOf(service)['STORAGE_BACKEND'] === 'postgresql');
+    assert.equal(users.length, 2);
+    for (const [, service] of users) {
+      const url = new URL(environmentOf(service)['POSTGRESQL_CONNECTION_STRING'] ?? '');
+      assert.deepEqual(
+        [url.username, url.password, url.hostname, url.port, url.pathname],
+        [made['POSTGRES_USER'], made['POSTGRES_PASSWORD'], 'postgres', '5432', `/${made['POSTGRES_DB']}`],
+      );
+    }
+  });
+
+  test('no key has a default, and a missing one stops Docker Compose with what to do', () => {
+    const text = readFileSync(join(root, 'compose.yaml'), 'utf8');
+    for (const variable of ['KB_API_KEY', 'KB_MCP_API_KEY', 'POSTGRES_PASSWORD']) {
+      const uses = [...text.matchAll(new RegExp(`\\$\\{${variable}([^}]*)\\}`, 'g'))];
+      assert.ok(uses.length > 0);
+      for (const [use, rest] of uses) assert.match(rest ?? '', /^:\?Set \w+ in \.env/, use);
+    }
+    // Compose fills in the whole file, also what no profile starts; serve itself refuses to start without one.
+    assert.match(text, /\$\{CARREL_AUTH_TOKEN:-\}/);
+  });
+});
+
+describe('Dockerfile', () => {
+  const { text, last } = readDockerfile();
+
+  test('every stage starts from the Node that the program is built and tested with', () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    assert.equal(bases.length, 3);
+    for (const base of bases) assert.equal(base, `node:${devDependencies.node}-bookworm-slim`);
+  });
+
+  test('it runs as a user without rights, has a health check, and keeps data in a volume', () => {
+    assert.deepEqual(last.get('USER'), ['node']);
+    assert.match(last.get('HEALTHCHECK')?.[0] ?? '', /127\.0\.0\.1:8737\/health/);
+    assert.deepEqual(last.get('VOLUME'), ['/data']);
+    assert.ok(last.get('ENV')?.includes('CARREL_HOME=/data'));
+    assert.deepEqual(last.get('EXPOSE'), ['8737']);
+  });
+
+  test('nothing is fetched at build but from the registry, and exactly what the lock file names', () => {
+    const runs = [...text.replace(/\\\n/g, ' ').matchAll(/^RUN (.+)$/gm)].map(([, command = '']) => command);
+    assert.doesNotMatch(runs.join('\n'), /curl|wget|apt|git |npm (i|install)\b|npx/);
+    assert.equal(runs.filter((command) => command.startsWith('npm ci')).length, 2);
+    assert.doesNotMatch(text, /^ADD /m);
+  });
+
+  test('what the last stage copies is there, is not ignored, and is what the package needs at run time', () => {
+    const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
+    const copied = (last.get('COPY') ?? [])
+      .filter((line) => !line.startsWith('--from'))
+      .flatMap((line) => line.split(' ').slice(0, -1));
+    for (const name of copied) {
+      assert.ok(existsSync(join(root, name)), name);
+      assert.ok(ignored.includes(`!${name}`), `${name} is not sent to the build`);
+    }
+    for (const name of ['bin', 'models', 'package.json']) assert.ok(copied.includes(name), name);
+    assert.ok(last.get('COPY')?.includes('--from=build /app/dist dist'));
+    assert.equal(ignored[0], '*', 'nothing is sent that is not named, keys in .env least of all');
+    assert.equal(
+      ignored.some((line) => line.startsWith('!.env')),
+      false,
+    );
+  });
+});
+
+function flagsOf(args: readonly string[]): Record<string, string> {
+  const flags: Record<string, string> = {};
+  for (let index = 0; index < args.length; index += 2) flags[(args[index] ?? '').slice(2)] = args[index + 1] ?? '';
+  return flags;
+}

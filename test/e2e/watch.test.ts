@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { AddEvent } from '../../src/cli/add/report.ts';
+import { documentsOf, hashesOf, startAdd } from '../support/add-program.ts';
+import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
+
+const engineEnv = { EMBEDDING_PROVIDER: 'none' };
+
+test('issue "Watch a folder": new, changed, renamed and removed files, each by what the collection then holds', async (t) => {
+  const { folder, file, watch, inStep } = await place(t);
+  writeFileSync(file('kept.md'), 'kept');
+  const watching = watch();
+  assert.equal((await inStep(watching)).files, 1);
+
+  const step = async (event: AddEvent['event'], change: () => void) => {
+    change();
+    const told = await watching.next((each) => each.event === event);
+    await inStep(watching);
+    return told;
+  };
+  await step('added', () => {
+    mkdirSync(file('sub/deeper'), { recursive: true });
+    writeFileSync(file('sub/deeper/new.md'), 'first text');
+  });
+  const replaced = await step('replaced', () => writeFileSync(file('sub/deeper/new.md'), 'second text'));
+  assert.equal('path' in replaced && replaced.path, file('sub/deeper/new.md'));
+  await step('replaced', () => {
+    // As editors save: beside, then renamed into place.
+    writeFileSync(file('.new.md.swp'), 'third text');
+    renameSync(file('.new.md.swp'), file('sub/deeper/new.md'));
+  });
+  await step('removed', () => renameSync(file('sub'), file('other')));
+  await step('removed', () => renameSync(file('other/deeper/new.md'), file('renamed.md')));
+  await step('removed', () => rmSync(file('renamed.md')));
+  assert.deepEqual(Object.keys(hashesOf(folder)), [file('kept.md')]);
+
+  watching.process.kill('SIGTERM');
+  assert.equal(await watching.exited, 0, watching.stderrText());
+});
+
+test('issue "Watch a folder": a burst of changes ends in step, and of files with the same content one has the document', async (t) => {
+  const { folder, file, watch, inStep, documents } = await place(t);
+  const watching = watch();
+  await inStep(watching);
+  for (let index = 0; index < 40; index += 1) writeFileSync(file(`${index}.txt`), `text ${index}`);
+  for (let index = 0; index < 40; index += 2) writeFileSync(file(`${index}.txt`), `changed ${index}`);
+  for (let index = 0; index < 40; index += 5) rmSync(file(`${index}.txt`));
+  for (let index = 1; index < 40; index += 5) renameSync(file(`${index}.txt`), file(`moved-${index}.txt`));
+  await inStep(watching);
+  assert.equal(Object.keys(await documents()).length, 32);
+
+  writeFileSync(file('twin.txt'), 'text 3');
+  await watching.next(({ event }) => event === 'in_step' || event === 'duplicate');
+  assert.equal(Object.keys(await documents()).length, 32);
+  rmSync(file('3.txt'));
+  await watching.next((event) => event.event === 'added' && event.path === file('twin.txt'));
+  await inStep(watching);
+  assert.equal((await documents())[file('twin.txt')], hashesOf(folder)[file('twin.txt')]);
+});
+
+test('issue "Watch a folder": what changed while nobody watched is found at the next start', async (t) => {
+  const { file, watch, inStep } = await place(t);
+  for (const name of ['same', 'changed', 'removed']) writeFileSync(file(`${name}.txt`), name);
+  const first = watch();
+  await inStep(first);
+  first.process.kill('SIGKILL');
+  await first.exited;
+  writeFileSync(file('changed.txt'), 'changed since');
+  rmSync(file('removed.txt'));
+  writeFileSync(file('new.txt'), 'new');
+  const second = watch();
+  await inStep(second);
+  const told = second.events.flatMap((event) => ('path' in event ? [`${event.event} ${event.path}`] : []));
+  const changes = told.filter((line) => !line.startsWith('accepted')).sort();
+  assert.deepEqual(
+    changes,
+    [`added ${file('new.txt')}`, `removed ${file('removed.txt')}`, `replaced ${file('changed.txt')}`],
+    'what is the same is left alone',
+  );
+});
+
+test('issue "Watch a folder": a folder that is gone or comes up empty takes no document with it', async (t) => {
+  const { folder, file, watch, inStep, documents } = await place(t);
+  writeFileSync(file('a.txt'), 'a');
+  const first = watch();
+  await inStep(first);
+  const before = await documents();
+  renameSync(folder, `${folder}-away`);
+  mkdirSync(folder);
+  const unmounted = watch();
+  await unmounted.inStep();
+  assert.deepEqual(await documents(), before, 'an empty folder at the start may be a disk that is not mounted');
+  assert.equal(first.events.filter(({ event }) => event === 'removed').length, 0);
+  unmounted.process.kill('SIGTERM');
+  assert.equal(await unmounted.exited, 0);
+  rmSync(`${folder}-away`, { recursive: true });
+});
+
+test('issue "Watch a folder": an engine that is away is waited for, and nothing is lost', async (t) => {
+  const { folder, file, watch, engine, restartEngine } = await place(t);
+  writeFileSync(file('a.txt'), 'a');
+  const watching = watch();
+  await watching.inStep();
+  engine.process.kill('SIGKILL');
+  await engine.exited;
+  writeFileSync(file('b.txt'), 'b');
+  await watching.next(({ event }) => event === 'waiting');
+  const again = await restartEngine();
+  await watching.next((event) => event.event === 'added' && event.path === file('b.txt'));
+  await watching.inStep();
+  assert.deepEqual(await documentsOf(again.url, 'watched'), hashesOf(folder));
+});
+
+test('issue "Watch a folder": the engine may run in the same process', async (t) => {
+  const folder = realpathSync(makeFolder(t));
+  const dataDir = join(makeFolder(t), 'data');
+  writeFileSync(join(folder, 'a.txt'), 'a');
+  const watching = startAdd(t, [folder, '--watch', '--collection', 'watched'], dataDir, engineEnv);
+  await watching.inStep();
+  writeFileSync(join(folder, 'b.txt'), 'b');
+  await watching.next(({ event }) => event === 'added');
+  await watching.inStep();
+  watching.process.kill('SIGINT');
+  assert.equal(await watching.exited, 0, watching.stderrText());
+  const engine = await startCarrel(t, ['engine'], { dataDir, env: engineEnv });
+  assert.deepEqual(await documentsOf(engine.url, 'watched'), hashesOf(folder));
+});
+
+async function place(t: TestContext) {
+  const folder = realpathSync(makeFolder(t));
+  const dataDir = join(makeFolder(t), 'data');
+  const start = (more: Record<string, string> = {}): Promise<Carrel> =>
+    startCarrel(t, ['engine'], { dataDir, env: { ...engineEnv, ...more } });
+  const engine = await start();
+  const documents = () => documentsOf(engine.url, 'watched');
+  const watch = () =>
+    startAdd(t, ['--watch', folder, '--collection', 'watched'], join(makeFolder(t), 'data'), {
+      KB_ENGINE_URL: engine.origin,
+    });
+  return {
+    folder,
+    file: (name: string) => join(folder, name),
+    engine,
+    documents,
+    watch,
+    /** Waits until it says so, and holds it against the engine; a later change may have been noticed in between. */
+    async inStep(watching: ReturnType<typeof startAdd>) {
+      for (;;) {
+        const event = await watching.inStep();
+        if (JSON.stringify(await documents()) !== JSON.stringify(sorted(hashesOf(folder), await documents()))) continue;
+        assert.ok(event.event === 'in_step');
+        return event;
+      }
+    },
+    restartEngine: () => start({ PORT: new URL(engine.url).port, KB_PORT: new URL(engine.url).port }),
+  };
+}
+
+/** The same paths in the order of the other. */
+function sorted(hashes: Record<string, string>, order: Record<string, string>): Record<string, string> {
+  const rest = Object.keys(hashes).filter((path) => !Object.hasOwn(order, path));
+  return Object.fromEntries([...Object.keys(order), ...rest].map((path) => [path, hashes[path] ?? '']));
+}

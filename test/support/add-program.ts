@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { AddEvent } from '../../src/cli/add/report.ts';
+import type { Owner } from '../fakes/loopback-server.ts';
+import { carrelProgram, startProgram } from './child-program.ts';
+
+export interface AddProgram {
+  readonly process: ReturnType<typeof startProgram>['process'];
+  readonly exited: Promise<number | null>;
+  stderrText(): string;
+  /** Every event so far. */
+  readonly events: readonly AddEvent[];
+  /** The next event that fits, after the one that was given last. */
+  next(fits: (event: AddEvent) => boolean): Promise<AddEvent>;
+  inStep(): Promise<AddEvent>;
+}
+
+/** Starts `carrel add --json` and reads what it says. */
+export function startAdd(t: Owner, args: readonly string[], dataDir: string, env: Record<string, string>): AddProgram {
+  const program = startProgram(
+    carrelProgram,
+    ['add', ...args, '--json'],
+    { EMBEDDING_PROVIDER: 'none', ...env },
+    { folder: '/', dataDir },
+  );
+  t.after(async () => {
+    program.process.kill('SIGKILL');
+    await program.exited;
+  });
+  const events: AddEvent[] = [];
+  let cursor = 0;
+  let look = () => {};
+  let ended = false;
+  const lines = createInterface({ input: program.process.stdout });
+  lines.on('line', (line) => {
+    events.push(JSON.parse(line));
+    look();
+  });
+  lines.on('close', () => {
+    ended = true;
+    look();
+  });
+  const next: AddProgram['next'] = (fits) =>
+    new Promise((resolve, reject) => {
+      look = () => {
+        for (; cursor < events.length; cursor += 1) {
+          const event = events[cursor];
+          if (event === undefined || !fits(event)) continue;
+          cursor += 1;
+          look = () => {};
+          resolve(event);
+          return;
+        }
+        if (ended) reject(new Error(`it ended: ${program.stderrText()} ${JSON.stringify(events.slice(-5))}`));
+      };
+      look();
+    });
+  const { process: child, exited, stderrText } = program;
+  return { process: child, exited, stderrText, events, next, inStep: () => next(({ event }) => event === 'in_step') };
+}
+
+/** By path, the SHA-256 of each file of a folder. */
+export function hashesOf(folder: string): Record<string, string> {
+  const hashes: Record<string, string> = {};
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || entry.name.startsWith('.')) continue;
+    const path = join(entry.parentPath, entry.name);
+    hashes[path] = createHash('sha256').update(readFileSync(path)).digest('hex');
+  }
+  return hashes;
+}
+
+/** By source path, the hash of each document of a collection that an engine has. */
+export async function documentsOf(api: string, collection: string): Promise<Record<string, string>> {
+  const hashes: Record<string, string> = {};
+  for (let offset = 0; ; offset += 100) {
+    const answer = await fetch(`${api}/documents?tags=collection:${collection}&limit=100&offset=${offset}`);
+    assert.equal(answer.status, 200);
+    const page = (await answer.json()) as {
+      documents: { source_path: string; content_hash: string }[];
+      total: number;
+    };
+    for (const { source_path, content_hash } of page.documents) {
+      assert.equal(Object.hasOwn(hashes, source_path), false, `${source_path} has two documents`);
+      hashes[source_path] = content_hash;
+    }
+    if (offset + 100 >= page.total) return hashes;
+  }
+}
