@@ -11,6 +11,7 @@ import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { checkDatabase } from './doctor-database.ts';
+import { checkEngine } from './doctor-engine.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
@@ -61,6 +62,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
       : { name: 'config', ok: false, found: misspelt, remedy: 'carrel config shows the settings that there are' },
     checkDataFolder(config.dataDir),
     ...(await checkDatabase(role, config)),
+    ...(await checkEngine(role, config)),
     await checkPort(config),
     await checkModel(role, config),
   );

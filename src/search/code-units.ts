@@ -56,8 +56,10 @@ export function unitsOf(lines: readonly CodeLine[]): Unit[] {
     inComment = staysInComment(line.text, inComment);
     if (line.leads || (!isContinued && isLeading(line.text))) leading.push(line);
     else if (isContinued && leading.length > 0) leading.push(line);
-    else if (last && (isContinued || closes.test(line.text))) last.lines.push(...leading.splice(0), line);
-    else units.push(unit([...leading.splice(0), line]));
+    else if (last && (isContinued || closes.test(line.text))) {
+      for (const before of leading.splice(0)) last.lines.push(before);
+      last.lines.push(line);
+    } else units.push(unit([...leading.splice(0), line]));
     // A comment in several lines leads what follows it.
     if (inComment && units.at(-1)?.lines.length === 1 && units.at(-1)?.head === line)
       leading = units.pop()?.lines ?? [];

@@ -42,28 +42,27 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
   let length = 0;
   let page: number | undefined;
   let blocks: Block[] = [];
-  let spans: Span[] = [];
+  let line = '';
   let units = 0;
   let tableDepth = 0;
   let rows: Cell[][] = [];
-  let cell: Span[] | undefined;
+  let cell: string | undefined;
   let top: { level: number; text: string } | undefined;
 
   return {
     addText(text) {
       if (text === '' || units > charsMax) return;
       units += text.length;
-      spans.push(plainSpan(text));
+      line += text;
     },
     endParagraph({ heading = 0, inside = null } = {}) {
-      if (cell) {
-        if (spans.length > 0) cell.push(...spans, plainSpan(' '));
-      } else if (spans.some((span) => span.text.trim() !== '')) {
+      if (cell !== undefined) cell += `${line} `;
+      else if (line.trim() !== '') {
         units += 2;
         if (heading > 0) pushHeading(Math.min(heading, 6));
-        else push({ kind: 'paragraph', spans, inside });
+        else push({ kind: 'paragraph', spans: [plainSpan(line)], inside });
       }
-      spans = [];
+      line = '';
     },
     openTable() {
       if (tableDepth === 0) this.endParagraph();
@@ -75,13 +74,13 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
       rows.push([]);
     },
     openCell() {
-      if (tableDepth === 1) cell = [];
+      if (tableDepth === 1) cell = '';
     },
     closeCell(columns = 1) {
       this.endParagraph();
-      if (tableDepth !== 1 || !cell) return;
+      if (tableDepth !== 1 || cell === undefined) return;
       const row = rows.at(-1);
-      row?.push({ spans: cell, head: false });
+      row?.push({ spans: [plainSpan(cell)], head: false });
       for (let extra = Math.min(columns, columnsMax - (row?.length ?? 0)) - 1; extra > 0; extra -= 1) {
         row?.push({ spans: [], head: false });
       }
@@ -102,12 +101,11 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
       blocks.unshift(own ?? { kind: 'heading', level: 1, spans: [plainSpan(title)], inside: null });
     },
     setAside() {
-      const [outer, outerCell] = [spans, cell];
-      spans = [];
-      cell = [];
+      const [outer, outerCell] = [line, cell];
+      [line, cell] = ['', ''];
       return () => {
-        const text = [...(cell ?? []), ...spans].map((span) => span.text).join('');
-        [spans, cell] = [outer, outerCell];
+        const text = `${cell ?? ''}${line}`;
+        [line, cell] = [outer, outerCell];
         return text.replace(/\s+/g, ' ').trim();
       };
     },
@@ -130,8 +128,8 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
   };
 
   function pushHeading(level: number): void {
-    if (!top || level < top.level) top = { level, text: spans.map((span) => span.text).join('') };
-    push({ kind: 'heading', level, spans, inside: null });
+    if (!top || level < top.level) top = { level, text: line };
+    push({ kind: 'heading', level, spans: [plainSpan(line)], inside: null });
   }
 
   /** Printed between two blocks that no list holds together; a slide is printed whole, for its title comes first. */
@@ -148,7 +146,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
 
   /** `header` begins the rest of the table: its rows would mean nothing without it. */
   function printRows(header: Cell[] | undefined): void {
-    const filled = rows.filter((row) => row.some(({ spans: held }) => held.some((span) => span.text.trim() !== '')));
+    const filled = rows.filter((row) => row.some(({ spans }) => spans.some((span) => span.text.trim() !== '')));
     // Office programs seldom mark the first row, and it nearly always names the columns.
     if (filled.length > 0) push({ kind: 'table', rows: filled, headed: true, inside: null });
     if (header && page === undefined) printBlocks();

@@ -41,6 +41,8 @@ export function createConnections(config: PostgresConfig): Connections {
     connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
     statement_timeout: config.queryTimeoutMs ?? 5000,
     idle_in_transaction_session_timeout: 60_000,
+    // A peer that is gone without a word is noticed.
+    keepAlive: true,
     application_name: 'carrel',
     allowExitOnIdle: true,
   });
