@@ -37,6 +37,7 @@ export async function openLocalEngine({ config, log, shared }: EngineContext): P
     storage: storage.part,
     extractor,
     embeddings: embeddings?.part,
+    formerEmbeddings: shared.formerEmbeddings,
     log,
     close,
   });

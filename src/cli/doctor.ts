@@ -94,10 +94,14 @@ async function checkModel(role: Role, config: Config): Promise<Check> {
   const embeddings = createEmbeddingProvider(embeddingConfigOf(settings));
   try {
     const [vector] = await embeddings.embed(['carrel']);
-    return { name: 'model', ok: true, found: `${embeddings.name}, ${vector?.length} dimensions` };
+    return {
+      name: 'model',
+      ok: true,
+      found: `${embeddings.name}, ${vector?.length} dimensions, on ${embeddings.device}`,
+    };
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
-    const remedy = 'npm install onnxruntime-node beside carrel, or set EMBEDDING_PROVIDER to ollama, openai or none';
+    const remedy = 'install Carrel again, or set EMBEDDING_PROVIDER to ollama, openai or none';
     return { name: 'model', ok: false, found: error.message, remedy };
   } finally {
     await embeddings.close();

@@ -157,7 +157,7 @@ function clean(parent: string, passage: NewPassage): CleanPassage {
   };
 }
 
-function ownerFilter(filter: PassageFilter): OwnerFilter {
+export function ownerFilter(filter: PassageFilter): OwnerFilter {
   const values: unknown[] = [];
   const conditions = (filter.labels ?? []).map((group) => {
     values.push(group.map(storable));

@@ -69,7 +69,11 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     weigh: (request, options) => readers.call('passages', 'weigh', [corpus, request], options),
   });
 
-  const vectors = (corpus: VectorCorpus): Omit<VectorStore<never>, 'matching'> => ({
+  const vectors = (
+    corpus: VectorCorpus,
+  ): Omit<VectorStore<never>, 'matching' | 'nearest'> & { nearest: undefined } => ({
+    // A scan of bytes in shared memory is faster than anything that SQLite could do (docs/decisions/0012-meaning.md).
+    nearest: undefined,
     choose: (model) => write('vectors', 'choose', [corpus, model]),
     waiting: (request) => readers.call('vectors', 'waiting', [corpus, request]),
     put: (request) => write('vectors', 'put', [corpus, request]),
