@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startRealPostgres } from '../test/support/postgres.ts';
 
 const stateFile = join(tmpdir(), 'carrel-postgres.json');
 const command = process.argv[2];
@@ -57,7 +57,7 @@ function stop(): void {
 }
 
 async function serve(): Promise<void> {
-  const server = await startPostgres();
+  const server = await startRealPostgres();
   if (typeof server === 'string') {
     console.error(server);
     process.exitCode = 69;

@@ -24,11 +24,11 @@ export function rowOf(number: number): BenchRow {
     title: wordsOf(random, 4),
     heading: wordsOf(random, 3),
     body: sentencesOf(random, 60 + Math.floor(random() * 80)),
-    labels: [`collection${number % 10}`, `half${number % 2}`],
+    labels: [`tag:collection${number % 10}`, `tag:half${number % 2}`],
   };
 }
 
-/** Documents `first` to `first + count - 1`, each with its passages. */
+/** The documents of `count` rows from `firstRow` on. */
 export function documentsOf(firstRow: number, count: number): PassageDocument[] {
   const documents: PassageDocument[] = [];
   for (let number = firstRow; number < firstRow + count; number += passagesOfDocument) {
@@ -58,6 +58,11 @@ export function queryOf(number: number): string[] {
     if (rank >= functionWords.length) words.add(wordAt(rank));
   }
   return [...words];
+}
+
+/** The commonest words, from the one at `first` on. */
+export function frequentWords(count: number, first = 0): string[] {
+  return Array.from({ length: count }, (_, at) => wordAt(first + at));
 }
 
 export type Random = () => number;

@@ -17,6 +17,9 @@ test('the terms are those of the analysis, with a space at both ends', () => {
 test('pieces that are not one plain word are cut as the analysis cuts them', () => {
   const signs = [...' .,;:!?\'"()-_/+#*\t\n\0', ' ', '’', '…', '。'];
   const words = [
+    'went',
+    'Fed',
+    'children',
     'word',
     'Words',
     'runs',

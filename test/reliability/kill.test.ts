@@ -8,13 +8,30 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../support/backends.ts';
 
+/** At a release `CARREL_KILLS=1000 node test/reliability/kill.test.ts`, which has no time limit. */
 const kills = Number(process.env['CARREL_KILLS'] ?? 100);
 const writersAtOnce = 4;
-const writer = join(import.meta.dirname, '../support/note-writer.ts');
+const writer = join(import.meta.dirname, '../support/mixed-writer.ts');
+
+/** What was acknowledged, by kind. */
+interface Acknowledged {
+  readonly note: Set<string>;
+  readonly entry: Set<string>;
+  readonly document: Set<string>;
+  /** Begun to be removed: there or not. */
+  readonly removing: Set<string>;
+  readonly removed: Set<string>;
+}
 
 test(`T142: ${kills} times kill -9 among ${writersAtOnce} processes on one file lose nothing that was acknowledged`, async () => {
-  const path = join(temporaryFolder(), 'notes.db');
-  const acknowledged = new Set<string>();
+  const path = join(temporaryFolder(), 'killed.db');
+  const acknowledged: Acknowledged = {
+    note: new Set(),
+    entry: new Set(),
+    document: new Set(),
+    removing: new Set(),
+    removed: new Set(),
+  };
   for (let killed = 0; killed < kills; killed += writersAtOnce) {
     const children = Array.from({ length: writersAtOnce }, () => startWriter(path, acknowledged));
     await Promise.all(children.map(({ ready }) => ready));
@@ -28,41 +45,90 @@ test(`T142: ${kills} times kill -9 among ${writersAtOnce} processes on one file 
     );
     checkFile(path, acknowledged);
   }
-  assert.ok(acknowledged.size > kills, 'the writers have written');
+  const { note, entry, document, removed } = acknowledged;
+  for (const [kind, ids] of Object.entries({ note, entry, document, removed })) assert.ok(ids.size > 0, `no ${kind}`);
+  assert.ok(note.size + entry.size + document.size > kills, 'the writers have written');
 });
 
-function startWriter(path: string, acknowledged: Set<string>) {
+function startWriter(path: string, acknowledged: Acknowledged) {
   const child: ChildProcess = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
   child.once('exit', () => reject(new Error('the writer ended before it was ready')));
   assert.ok(child.stdout);
   const lines = createInterface({ input: child.stdout });
   lines.on('line', (line) => {
-    if (line === 'ready') resolve();
-    // The last line may have been cut by the kill; it is then no whole id.
-    else if (line.length === 36) acknowledged.add(line);
+    if (line === 'ready') return resolve();
+    const [kind = '', id = '', end] = line.split(' ');
+    // The last line may have been cut by the kill.
+    if (end !== '.') return;
+    assert.ok(isKind(kind), `unexpected line ${line}`);
+    acknowledged[kind].add(id);
   });
   return { child, ready, ended: Promise.all([once(lines, 'close'), once(child, 'close')]) };
+
+  function isKind(kind: string): kind is keyof Acknowledged {
+    return kind in acknowledged;
+  }
 }
 
 /** Reads the file with a connection of its own; the program's own word for it would prove nothing. */
-function checkFile(path: string, acknowledged: ReadonlySet<string>): void {
+function checkFile(path: string, acknowledged: Acknowledged): void {
   const database = new DatabaseSync(path);
   const value = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
+  const column = (sql: string) =>
+    new Set(
+      database
+        .prepare(sql)
+        .all()
+        .map((row) => String(Object.values(row)[0])),
+    );
   assert.equal(value('PRAGMA integrity_check'), 'ok');
-  database.exec("INSERT INTO note_words (note_words, rank) VALUES ('integrity-check', 1)");
-  const ids = new Set(
-    database
-      .prepare('SELECT id FROM notes')
-      .all()
-      .map((row) => row['id']),
+  assert.equal(value('SELECT count(*) FROM pragma_foreign_key_check'), 0);
+
+  for (const [name, owner] of [
+    ['note', 'notes'],
+    ['kb_passage', 'kb_passages'],
+    ['context_entry', 'context_entries'],
+  ]) {
+    // Rank 1: the index is compared with the terms that it was made from.
+    database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);
+    const rows = value(`SELECT count(*) FROM ${owner}`);
+    assert.equal(value(`SELECT count(*) FROM ${name}_terms JOIN ${owner} USING (key)`), rows, name);
+    assert.equal(value(`SELECT count(*) FROM ${name}_words WHERE ${name}_words MATCH 'number'`), rows, name);
+    assert.equal(value(`SELECT documents FROM ${name}_statistics`), rows, name);
+    assert.equal(
+      value(`SELECT body_length FROM ${name}_statistics`),
+      value(`SELECT coalesce(sum(body_length), 0) FROM ${name}_terms`),
+      name,
+    );
+  }
+
+  // A passage was stored with its vector; an entry has one or is on the list of those that wait.
+  assert.equal(value('SELECT count(*) FROM kb_vectors'), value('SELECT count(*) FROM kb_passages'));
+  assert.equal(value('SELECT count(*) FROM kb_unembedded'), 0);
+  assert.equal(
+    value('SELECT (SELECT count(*) FROM context_vectors) + (SELECT count(*) FROM context_unembedded)'),
+    value('SELECT count(*) FROM context_entries'),
   );
-  for (const id of acknowledged) assert.ok(ids.has(id), `${id} was acknowledged and is gone`);
-  const rows = value('SELECT count(*) FROM notes');
-  assert.equal(value('SELECT count(*) FROM note_terms JOIN notes USING (key)'), rows);
-  assert.equal(value("SELECT count(*) FROM note_words WHERE note_words MATCH 'number'"), rows);
-  assert.equal(value('SELECT documents FROM note_statistics'), rows);
-  assert.equal(value('SELECT body_length FROM note_statistics'), value('SELECT sum(body_length) FROM note_terms'));
-  assert.equal(value('SELECT count(*) / 2 FROM note_tags'), rows);
+  assert.equal(value('SELECT count(*) FROM context_vectors v JOIN context_unembedded u ON u.owner = v.owner'), 0);
+  assert.equal(
+    value('SELECT count(*) FROM kb_passages') ?? 0,
+    Number(value('SELECT 2 * count(DISTINCT parent) FROM kb_passages')),
+  );
+
+  checkAcknowledged('note', acknowledged.note, column('SELECT id FROM notes'));
+  checkAcknowledged('entry', acknowledged.entry, column('SELECT key FROM context_entries'));
+  const parents = column('SELECT DISTINCT parent FROM kb_passages');
+  checkAcknowledged('document', without(acknowledged.document, acknowledged.removing), parents);
+  for (const parent of acknowledged.removed) assert.ok(!parents.has(parent), `${parent} was removed and is back`);
+  assert.equal(value('SELECT count(*) / 2 FROM note_tags'), value('SELECT count(*) FROM notes'));
   database.close();
+}
+
+function without(ids: ReadonlySet<string>, others: ReadonlySet<string>): Set<string> {
+  return new Set([...ids].filter((id) => !others.has(id)));
+}
+
+function checkAcknowledged(kind: string, acknowledged: ReadonlySet<string>, stored: ReadonlySet<string>): void {
+  for (const id of acknowledged) assert.ok(stored.has(id), `${kind} ${id} was acknowledged and is gone`);
 }

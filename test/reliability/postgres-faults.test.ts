@@ -6,9 +6,9 @@ import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgres } from '../support/postgres.ts';
+import { createTestDatabase, type PostgresServer, serverObstacle, startPostgres } from '../support/postgres.ts';
 
-describe('a PostgreSQL that misbehaves', { skip: postgresObstacle() ?? false }, () => {
+describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, () => {
   let server: PostgresServer;
   let url: string;
 

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
@@ -220,6 +221,26 @@ describe('a disk that misbehaves', { skip: cannotMount() }, () => {
   });
 });
 
+test('T145: a file that may not grow refuses writes, goes on reading, and recovers without a restart', {
+  skip: cannotLimit(),
+}, async () => {
+  const path = join(temporaryFolder(), 'limited.db');
+  // The soft limit of the process, which can be lifted from outside.
+  const child = spawn('prlimit', ['--fsize=3000000:unlimited', process.execPath, limitedWriter, path], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await answers.next()).value ?? '');
+  const refused = await next();
+  assert.ok(['storage_full', 'unavailable'].includes(refused.code), refused.code);
+  assert.ok(refused.written > 0);
+  assert.equal(refused.found, refused.written, 'what was acknowledged is found, and nothing else');
+  execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited:unlimited']);
+  child.stdin.write('again\n');
+  assert.deepEqual(await next(), { found: refused.written + 1, problems: [] });
+  await once(child, 'close');
+});
+
 test('a file without write permission is a clean error', {
   skip: process.getuid?.() === 0 && 'root may write anything',
 }, async () => {
@@ -263,6 +284,13 @@ function cannotMount(): string | false {
     return 'this machine does not allow mounting';
   }
 }
+
+/** util-linux has it on every Linux; it runs the program in its own process, so the id is that of the program. */
+function cannotLimit(): string | false {
+  return existsSync('/usr/bin/prlimit') ? false : 'this machine has no prlimit';
+}
+
+const limitedWriter = join(import.meta.dirname, '../support/limited-writer.ts');
 
 function mountDisk(folder: string, size: string): string {
   mkdirSync(folder);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgres } from './postgres.ts';
+import { createTestDatabase, type PostgresServer, postgresName, postgresObstacle, startPostgres } from './postgres.ts';
 
 export interface Backend {
   readonly name: 'sqlite' | 'postgres';
@@ -19,7 +19,7 @@ export interface Backend {
 export function onEachBackend(name: string, suite: (backend: Backend) => void): void {
   describe(`${name} on SQLite`, () => suite(sqliteBackend()));
   const obstacle = postgresObstacle();
-  describe(`${name} on PostgreSQL`, { skip: obstacle ?? false }, () => {
+  describe(`${name} on ${postgresName()}`, { skip: obstacle ?? false }, () => {
     if (obstacle === undefined) suite(postgresBackend());
   });
 }

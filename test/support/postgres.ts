@@ -12,15 +12,31 @@ export interface PostgresServer {
   readonly url: string;
   /** Kills and starts the server, as a crash would. Only for a server of our own. */
   readonly restart: (() => Promise<void>) | undefined;
+  /** Where a database is made in another way than by a statement. */
+  readonly createDatabase?: () => Promise<TestDatabase>;
   stop(): Promise<void>;
 }
 
+export interface TestDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
 /**
- * A real PostgreSQL with pgvector: the one that DATABASE_URL names, else one of our own, from Debian's packages in a
- * folder that later runs use again (`CARREL_POSTGRES_ROOT`, or one below the temporary folder). Gives the reason, as
- * text, where neither can be had.
+ * PostgreSQL with pgvector: the one that DATABASE_URL names, else one of our own, else PGlite. `CARREL_TEST_POSTGRES=pglite`
+ * asks for the last one where the others can be had.
  */
 export async function startPostgres(): Promise<PostgresServer | string> {
+  if (serverObstacle() === undefined) return startRealPostgres();
+  const { createPglite } = await import('./pglite.ts');
+  return createPglite();
+}
+
+/**
+ * A server: the one that DATABASE_URL names, else one of our own, from Debian's packages in a folder that later runs use
+ * again (`CARREL_POSTGRES_ROOT`, or one below the temporary folder). Gives the reason, as text, where neither can be had.
+ */
+export async function startRealPostgres(): Promise<PostgresServer | string> {
   const url = process.env['DATABASE_URL'];
   if (url !== undefined && url !== '') return { url, restart: undefined, stop: async () => {} };
   const root = postgresRoot();
@@ -28,14 +44,33 @@ export async function startPostgres(): Promise<PostgresServer | string> {
   return obstacle ?? startServer(root);
 }
 
-/** Whether suites can have one, without starting it. */
-export function postgresObstacle(): string | undefined {
+/** What the suites run on, as their names say. */
+export function postgresName(): string {
+  const obstacle = serverObstacle();
+  return obstacle === undefined ? 'PostgreSQL' : `PGlite (${obstacle})`;
+}
+
+/** Why there is no server, for suites that need one: several connections at once, time limits, a crash. */
+export function serverObstacle(): string | undefined {
+  if (process.env['CARREL_TEST_POSTGRES'] === 'pglite') return 'CARREL_TEST_POSTGRES=pglite';
   if (process.env['DATABASE_URL']) return undefined;
   return installPostgres(postgresRoot());
 }
 
+/** Why suites cannot have any PostgreSQL. */
+export function postgresObstacle(): string | undefined {
+  if (serverObstacle() === undefined) return undefined;
+  try {
+    import.meta.resolve('@electric-sql/pglite');
+    return undefined;
+  } catch {
+    return serverObstacle();
+  }
+}
+
 /** An empty database on the server, and its removal. */
-export async function createTestDatabase(server: PostgresServer): Promise<{ url: string; drop(): Promise<void> }> {
+export async function createTestDatabase(server: PostgresServer): Promise<TestDatabase> {
+  if (server.createDatabase !== undefined) return server.createDatabase();
   const name = `carrel_test_${randomUUID().replaceAll('-', '')}`;
   const command = async (sql: string) => {
     const client = new Client({ connectionString: server.url });

@@ -15,6 +15,7 @@ import {
 import { vectorCorpus } from '../vectors.ts';
 import type { IndexedDocument, WeighedWords, WeighRequest } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
+import { createKeyLists } from './key-lists.ts';
 import type { KeyFilter } from './row-filter.ts';
 import { writeVectors } from './vectors.ts';
 import { createWordIndex } from './word-index.ts';
@@ -64,6 +65,7 @@ function createPassageTable(database: Database, corpus: Corpus) {
     poolMax,
     totalMax: matchesMax,
   });
+  const keyLists = createKeyLists(database);
   return {
     replace(documents: readonly PassageDocument[]): void {
       database.transaction(() => {
@@ -112,8 +114,7 @@ function createPassageTable(database: Database, corpus: Corpus) {
     weigh: (request: WeighRequest): WeighedWords => words.weigh(request),
     matching(filter: PassageFilter): Float64Array {
       const { sql = `SELECT key FROM ${passages}`, values } = keyFilter(filter);
-      const rows = database.all(`SELECT key FROM (${sql}) ORDER BY key`, ...values);
-      return Float64Array.from(rows, (row) => numberOf(row, 'key'));
+      return keyLists(sql, values);
     },
   };
 

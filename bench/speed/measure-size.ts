@@ -1,0 +1,131 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { PassageFilter } from '../../src/storage/passages.ts';
+import { createProduct, type Product } from './product.ts';
+import { createRawPeer, type RawPeer } from './raw-peer.ts';
+import { documentsOf, parentOf, passagesOfDocument, queryOf, rowOf } from './rows.ts';
+import { type Timings, takeTurns, timed, timingsOf } from './timings.ts';
+import { queryVectorOf, vectorOf } from './vectors.ts';
+
+export interface SizeFigures {
+  readonly passages: number;
+  /** Passages a second. */
+  readonly ingest: { readonly carrel: number; readonly trigger: number; readonly statement: number };
+  readonly vectors: { readonly carrel: number; readonly raw: number };
+  readonly bytes: { readonly carrel: number; readonly raw: number };
+  readonly rssBytes: number;
+  readonly searches: Readonly<Record<SearchName, Timings>>;
+  readonly hybridWhileIngesting: Timings;
+  readonly worstMs: number;
+}
+
+type SearchName =
+  | 'words'
+  | 'rawWords'
+  | 'wordsHalf'
+  | 'wordsDocuments'
+  | 'meaning'
+  | 'rawMeaning'
+  | 'meaningHalf'
+  | 'hybrid'
+  | 'hybridHalf';
+
+/** As many rows as one transaction has, on both sides. */
+const batchSize = 1000;
+
+const limit = 10;
+
+export async function measureSize(passages: number, searches: number, folder: string): Promise<SizeFigures> {
+  const path = join(folder, 'carrel.db');
+  const product = await createProduct(path);
+  const raw = createRawPeer({ folder, name: 'raw', filledBy: 'statement' });
+  const triggered = createRawPeer({ folder, name: 'triggered', filledBy: 'trigger' });
+  const ingest = await ingestRows(passages, product, raw, triggered);
+  const vectors = await ingestVectors(passages, product, raw);
+  const figures = await takeTurns(searchCalls(passages, product, raw), searches);
+  const hybridWhileIngesting = await searchWhileIngesting(passages, product, searches);
+  const worstMs = await worstOf(product);
+  const bytes = { carrel: product.bytes(), raw: raw.bytes() };
+  await product.close();
+  raw.close();
+  triggered.close();
+  const rssBytes = Number(execFileSync(process.execPath, [join(import.meta.dirname, 'print-rss.ts'), path]));
+  return { passages, ingest, vectors, bytes, rssBytes, searches: figures, hybridWhileIngesting, worstMs };
+}
+
+async function ingestRows(passages: number, product: Product, raw: RawPeer, triggered: RawPeer) {
+  const spent = { carrel: 0, trigger: 0, statement: 0 };
+  for (let first = 0; first < passages; first += batchSize) {
+    const count = Math.min(batchSize, passages - first);
+    const documents = documentsOf(first, count);
+    const rows = Array.from({ length: count }, (_, at) => rowOf(first + at));
+    spent.carrel += await timed(() => product.insert(documents));
+    spent.statement += await timed(() => raw.insert(rows));
+    spent.trigger += await timed(() => triggered.insert(rows));
+  }
+  const rate = (ms: number) => (passages * 1000) / ms;
+  return { carrel: rate(spent.carrel), trigger: rate(spent.trigger), statement: rate(spent.statement) };
+}
+
+async function ingestVectors(passages: number, product: Product, raw: RawPeer) {
+  const spent = { carrel: 0, raw: 0 };
+  for (let done = 0; done < passages; ) {
+    let count = 0;
+    spent.carrel += await timed(async () => {
+      count = await product.insertVectors(batchSize);
+    });
+    if (count === 0) throw new Error('the vectors do not grow');
+    const vectors = Array.from({ length: count }, (_, at) => vectorOf(done + at));
+    spent.raw += await timed(() => raw.insertVectors(done + 1, vectors));
+    done += count;
+  }
+  return { carrel: (passages * 1000) / spent.carrel, raw: (passages * 1000) / spent.raw };
+}
+
+function searchCalls(passages: number, product: Product, raw: RawPeer) {
+  const half: PassageFilter = { labels: [['tag:half1']] };
+  return {
+    words: (number: number) => product.words(number, limit),
+    rawWords: (number: number) => raw.words(queryOf(number), limit),
+    wordsHalf: (number: number) => product.words(number, limit, half),
+    // Another list for each search: nothing of the last one can be used again.
+    wordsDocuments: (number: number) => product.words(number, limit, { parents: halfOfDocuments(passages, number) }),
+    meaning: (number: number) => product.meaning(number, limit),
+    rawMeaning: (number: number) => raw.nearest(queryVectorOf(number), limit),
+    meaningHalf: (number: number) => product.meaning(number, limit, half),
+    hybrid: (number: number) => product.hybrid(number, limit),
+    hybridHalf: (number: number) => product.hybrid(number, limit, ['half1']),
+  };
+}
+
+function halfOfDocuments(passages: number, number: number): string[] {
+  const documents = Math.ceil(passages / passagesOfDocument);
+  const first = number % 2;
+  const parents = Array.from({ length: documents }, (_, at) => parentOf(at * passagesOfDocument));
+  return parents.filter((_, at) => at % 2 === first && at !== number % 1000);
+}
+
+async function searchWhileIngesting(passages: number, product: Product, searches: number): Promise<Timings> {
+  let next = Math.ceil(passages / passagesOfDocument) * passagesOfDocument;
+  let stopped = false;
+  // Ten documents in a transaction, as several uploads at once would be.
+  const ingesting = (async () => {
+    while (!stopped) {
+      await product.insert(documentsOf(next, 10 * passagesOfDocument));
+      next += 10 * passagesOfDocument;
+      await product.insertVectors(batchSize);
+    }
+  })();
+  const times: number[] = [];
+  for (let number = 0; number < searches; number += 1) times.push(await timed(() => product.hybrid(number, limit)));
+  stopped = true;
+  await ingesting;
+  return timingsOf(times);
+}
+
+/** The dearest queries that the bounds let through, each once. */
+async function worstOf(product: Product): Promise<number> {
+  const times: number[] = [];
+  for (const query of product.dearest()) times.push(await timed(() => product.ask(query, limit)));
+  return Math.max(...times);
+}

@@ -1,0 +1,94 @@
+import { statSync } from 'node:fs';
+import { silentLogger } from '../../src/base/log.ts';
+import { searchDocuments } from '../../src/engine/search-documents.ts';
+import { createMeaning } from '../../src/search/meaning/meaning.ts';
+import type { PassageDocument, PassageFilter } from '../../src/storage/passages.ts';
+import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { parseQuery } from '../../src/words/query-language.ts';
+import { plainQuery, prefixQuery, type WordQuery } from '../../src/words/word-query.ts';
+import { frequentWords, queryOf } from './rows.ts';
+import { dimensions, queryVectorOf, vectorOf } from './vectors.ts';
+
+/** Carrel's own write and read path, with an embedding model that takes no time. */
+export type Product = Awaited<ReturnType<typeof createProduct>>;
+
+const model = 'made vectors';
+
+export async function createProduct(path: string) {
+  const storage = await createSqliteStorage({ path, queryTimeoutMs: 60_000 });
+  const meaning = createMeaning<PassageFilter>({
+    vectors: storage.vectors.kb,
+    provider: {
+      name: model,
+      dimensions,
+      embed: async (texts) => texts.map((text) => queryVectorOf(Number(text.split(' ')[0]?.slice(1)))),
+      close: async () => {},
+    },
+    log: silentLogger,
+    waits: false,
+  });
+  const signal = new AbortController().signal;
+  return {
+    insert: (documents: readonly PassageDocument[]) => storage.passages.kb.replace(documents),
+    /** Vectors of all rows that have none, as the background makes them. The number of them. */
+    async insertVectors(limit: number): Promise<number> {
+      const { vectors } = storage;
+      await vectors.kb.choose(model);
+      const texts = await vectors.kb.waiting({ model, limit });
+      return vectors.kb.put({
+        model,
+        texts: texts.map(({ owner, textHash, text }) => ({
+          owner,
+          textHash,
+          windows: [{ start: 0, end: text.length, vector: vectorOf(owner - 1) }],
+        })),
+      });
+    },
+    words: (number: number, limit: number, filter?: PassageFilter) =>
+      storage.passages.kb.search({ query: plainQuery(queryOf(number).join(' ')), filter, limit, offset: 0 }),
+    meaning: (number: number, limit: number, filter?: PassageFilter) =>
+      meaning.search({ text: textOf(number), limit, filter, signal }),
+    hybrid: (number: number, limit: number, tags: readonly string[] = []) =>
+      searchDocuments(
+        {
+          query: textOf(number),
+          top: limit,
+          tags,
+          docType: undefined,
+          mode: 'hybrid',
+          threshold: undefined,
+          neighbours: 0,
+          signal,
+        },
+        { storage, meaning: { span: undefined, search: (request) => meaning.search(request) } },
+      ),
+    ask: (query: WordQuery, limit: number) => storage.passages.kb.search({ query, limit, offset: 0 }),
+    dearest: () => dearestQueries(),
+    bytes: () => statSync(path).size,
+    async close() {
+      await meaning.close();
+      await storage.close();
+    },
+  };
+}
+
+/** As many of the commonest words, beginnings and phrases as the query language allows. */
+function dearestQueries(): WordQuery[] {
+  const phrases = Array.from({ length: 20 }, (_, at) => `"${frequentWords(3, at).join(' ')}"`);
+  const [some, others] = [frequentWords(30), frequentWords(30, 20)];
+  return [
+    plainQuery(frequentWords(64, 60).join(' ')),
+    parseQuery(frequentWords(60).join(' OR ')),
+    parseQuery(frequentWords(20).join(' AND ')),
+    parseQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`),
+    parseQuery(phrases.join(' OR ')),
+    parseQuery('sa* OR bal* OR mam* OR ser* OR fad* OR lel* OR bav* OR den*'),
+    prefixQuery('sa the bal mam ser fad lel bav'),
+    parseQuery(`the NOT (${frequentWords(50, 60).join(' OR ')})`),
+  ];
+}
+
+/** The words of the query behind its number, by which the made model knows its vector. */
+function textOf(number: number): string {
+  return `q${number} ${queryOf(number).join(' ')}`;
+}

@@ -1,0 +1,119 @@
+import type { SizeFigures } from './measure-size.ts';
+import type { Timings } from './timings.ts';
+
+export interface Target {
+  readonly name: string;
+  readonly measured: string;
+  readonly isReached: boolean;
+}
+
+export function ingestTable(figures: readonly SizeFigures[]): string {
+  return table(
+    [
+      'passages',
+      'Carrel, passages/s',
+      'FTS5 with a trigger',
+      'FTS5 by statement',
+      '× trigger',
+      '× statement',
+      'vectors/s: Carrel',
+      'sqlite-vec',
+      'file MB: Carrel',
+      'raw',
+      'RSS MB',
+    ],
+    figures.map(({ passages, ingest, vectors, bytes, rssBytes }) => [
+      count(passages),
+      count(ingest.carrel),
+      count(ingest.trigger),
+      count(ingest.statement),
+      ratio(ingest.carrel / ingest.trigger),
+      ratio(ingest.carrel / ingest.statement),
+      count(vectors.carrel),
+      count(vectors.raw),
+      megabytes(bytes.carrel),
+      megabytes(bytes.raw),
+      megabytes(rssBytes),
+    ]),
+  );
+}
+
+export function searchTable(figures: readonly SizeFigures[]): string {
+  const rows: [name: string, of: (each: SizeFigures) => string][] = [
+    ['words', ({ searches }) => both(searches.words)],
+    ['raw FTS5, the same words', ({ searches }) => both(searches.rawWords)],
+    ['words, half of all by label', ({ searches }) => both(searches.wordsHalf)],
+    ['words, half of all by document, another half each time', ({ searches }) => both(searches.wordsDocuments)],
+    ['meaning', ({ searches }) => both(searches.meaning)],
+    ['raw sqlite-vec, float32', ({ searches }) => both(searches.rawMeaning)],
+    ['meaning, half of all by label', ({ searches }) => both(searches.meaningHalf)],
+    ['hybrid', ({ searches }) => both(searches.hybrid)],
+    ['hybrid, half of all by label', ({ searches }) => both(searches.hybridHalf)],
+    ['hybrid while ingesting', (each) => both(each.hybridWhileIngesting)],
+    ['the dearest query that is allowed', ({ worstMs }) => milliseconds(worstMs)],
+  ];
+  return table(
+    ['p50 / p99 in ms', ...figures.map(({ passages }) => count(passages))],
+    rows.map(([name, of]) => [name, ...figures.map(of)]),
+  );
+}
+
+export function targetsOf(figures: SizeFigures): Target[] {
+  const { ingest, searches, hybridWhileIngesting, worstMs } = figures;
+  const atMost = (name: string, measured: number, bound: number): Target => ({
+    name: `${name} ≤ ${bound} ×`,
+    measured: `${ratio(measured)} ×`,
+    isReached: measured <= bound,
+  });
+  const filtered = [
+    searches.wordsHalf.p50 / searches.words.p50,
+    searches.wordsDocuments.p50 / searches.words.p50,
+    searches.meaningHalf.p50 / searches.meaning.p50,
+    searches.hybridHalf.p50 / searches.hybrid.p50,
+  ];
+  const rate = ingest.carrel / ingest.trigger;
+  return [
+    atMost('words: p50 beside raw FTS5', searches.words.p50 / searches.rawWords.p50, 1.5),
+    atMost('meaning: p50 beside sqlite-vec', searches.meaning.p50 / searches.rawMeaning.p50, 0.1),
+    atMost('filtered: p50 beside unfiltered, the worst of four', Math.max(...filtered), 1.5),
+    atMost('hybrid while ingesting: p99 beside idle', hybridWhileIngesting.p99 / searches.hybrid.p99, 2),
+    {
+      name: 'ingest: rate beside raw FTS5 ≥ 0.7 ×',
+      measured: `${ratio(rate)} × with a trigger, ${ratio(ingest.carrel / ingest.statement)} × by statement`,
+      isReached: rate >= 0.7,
+    },
+    { name: 'the dearest query ≤ 500 ms', measured: `${milliseconds(worstMs)} ms`, isReached: worstMs <= 500 },
+  ];
+}
+
+export function targetTable(targets: readonly Target[]): string {
+  return table(
+    ['target at 100,000 passages', 'measured', ''],
+    targets.map(({ name, measured, isReached }) => [name, measured, isReached ? 'reached' : 'missed']),
+  );
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
+}
+
+function both({ p50, p99 }: Timings): string {
+  return `${milliseconds(p50)} / ${milliseconds(p99)}`;
+}
+
+function milliseconds(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+function ratio(value: number): string {
+  return value.toFixed(2);
+}
+
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(0);
+}

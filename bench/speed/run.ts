@@ -1,0 +1,51 @@
+/**
+ * Ingestion and searches at size, beside raw SQLite FTS5 and sqlite-vec on the same rows in the same run.
+ *
+ *     npm run bench:speed                      # 1,000, 10,000 and 100,000 passages: a few minutes
+ *     npm run bench:speed -- --million         # and 1,000,000
+ *     npm run bench:speed -- --sizes 10000 --searches 100
+ *     npm run bench:speed -- --cpu             # CPU time of the process, for a machine that has other work
+ *
+ * Prints Markdown, and ends with 1 if a target is missed at 100,000.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { measureSize, type SizeFigures } from './measure-size.ts';
+import { ingestTable, searchTable, targetsOf, targetTable } from './report.ts';
+import { countCpuTime } from './timings.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '1000,10000,100000' },
+    searches: { type: 'string', default: '200' },
+    million: { type: 'boolean', default: false },
+    cpu: { type: 'boolean', default: false },
+  },
+});
+const sizes = options.sizes.split(',').map(Number);
+if (options.cpu) countCpuTime();
+if (options.million) sizes.push(1_000_000);
+
+const load = loadavg()[0] ?? 0;
+console.log(
+  `Node ${process.versions.node}, ${process.arch}, ${availableParallelism()} cores, load ${load.toFixed(1)} at the start.\n`,
+);
+const figures: SizeFigures[] = [];
+for (const passages of sizes) {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+  try {
+    figures.push(await measureSize(passages, Number(options.searches), folder));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+console.log(ingestTable(figures));
+console.log(searchTable(figures));
+const judged = figures.find(({ passages }) => passages === 100_000);
+if (judged !== undefined) {
+  const targets = targetsOf(judged);
+  console.log(targetTable(targets));
+  process.exitCode = targets.every(({ isReached }) => isReached) ? 0 : 1;
+}

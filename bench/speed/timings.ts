@@ -1,0 +1,51 @@
+/** The times of calls of one kind, in milliseconds. */
+export interface Timings {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/**
+ * Several kinds of calls in turn, so that a busy moment of the machine meets all of them. The first calls of each do not
+ * count.
+ */
+export async function takeTurns<Name extends string>(
+  calls: Readonly<Record<Name, (number: number) => unknown>>,
+  count: number,
+): Promise<Record<Name, Timings>> {
+  const names = Object.keys(calls) as Name[];
+  const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  for (let number = -warmUp; number < count; number += 1) {
+    for (const name of names) {
+      const elapsed = await timed(() => calls[name](number < 0 ? unseen - number : number));
+      if (number >= 0) times[name].push(elapsed);
+    }
+  }
+  return Object.fromEntries(names.map((name) => [name, timingsOf(times[name])])) as Record<Name, Timings>;
+}
+
+export async function timed(call: () => unknown): Promise<number> {
+  const start = now();
+  await call();
+  return now() - start;
+}
+
+/** On a busy machine the CPU time of all threads says more than the time on the wall. */
+export function countCpuTime(): void {
+  now = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
+}
+
+let now = (): number => performance.now();
+
+export function timingsOf(times: readonly number[]): Timings {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+const warmUp = 10;
+
+/** Queries that are not asked again, so that nothing is known of those that count. */
+const unseen = 1_000_000;

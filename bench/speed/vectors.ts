@@ -1,0 +1,44 @@
+import { createRandom, type Random } from './rows.ts';
+
+/** As the model that comes with the install. */
+export const dimensions = 384;
+
+const clusters = 1000;
+
+/** Length of the noise beside that of the centre. Texts on one subject are about that far apart. */
+const spread = 0.6;
+
+/** Made vectors of unit length in clusters, not embeddings of the rows: how long a search takes does not depend on it. */
+export function vectorOf(number: number): Float32Array {
+  return near(createRandom(0x7ec70 + number));
+}
+
+export function queryVectorOf(number: number): Float32Array {
+  return near(createRandom(0x9e4 + 7 * number));
+}
+
+function near(random: Random): Float32Array {
+  const start = Math.floor(random() * clusters) * dimensions;
+  const vector = new Float32Array(dimensions);
+  const width = (spread * Math.sqrt(12)) / Math.sqrt(dimensions);
+  for (let at = 0; at < dimensions; at += 1) vector[at] = (centres[start + at] ?? 0) + (random() - 0.5) * width;
+  return unit(vector);
+}
+
+const centres = makeCentres();
+
+function makeCentres(): Float32Array {
+  const random = createRandom(0xce47e5);
+  const all = new Float32Array(clusters * dimensions).map(() => random() - 0.5);
+  for (let start = 0; start < all.length; start += dimensions) {
+    all.set(unit(all.slice(start, start + dimensions)), start);
+  }
+  return all;
+}
+
+function unit(vector: Float32Array): Float32Array {
+  let squares = 0;
+  for (const component of vector) squares += component * component;
+  const length = Math.sqrt(squares);
+  return vector.map((component) => component / length);
+}

@@ -1,0 +1,42 @@
+/**
+ * Writes passages until that fails, prints the code of the error and what a search finds then; after a line on stdin,
+ * writes once more and prints what a check of the file finds: `limited-writer.ts <file>`.
+ */
+import { once } from 'node:events';
+import { isCarrelError } from '../../src/base/errors.ts';
+import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { plainQuery } from '../../src/words/word-query.ts';
+
+const storage = await createSqliteStorage({ path: process.argv[2] ?? '' });
+const kb = storage.passages.kb;
+const write = (name: string) => {
+  const passage = {
+    id: name,
+    position: 0,
+    title: 'title',
+    headings: [],
+    body: `findable ${'x'.repeat(9000)}`,
+    labels: [],
+  };
+  return kb.replace([{ parent: name, passages: [passage] }]);
+};
+const found = async () => (await kb.search({ query: plainQuery('findable'), limit: 1, offset: 0 })).total;
+const say = (values: unknown) => process.stdout.write(`${JSON.stringify(values)}\n`);
+
+let written = 0;
+for (let code: string | undefined; code === undefined && written < 2000; ) {
+  await write(`p${written}`).then(
+    () => {
+      written += 1;
+    },
+    (error) => {
+      code = isCarrelError(error) ? error.code : String(error);
+    },
+  );
+  if (code !== undefined) say({ code, written, found: await found() });
+}
+await once(process.stdin, 'data');
+await write('again');
+say({ found: await found(), problems: await storage.check() });
+await storage.close();
+process.exit();

@@ -1,0 +1,45 @@
+import { PGlite } from '@electric-sql/pglite';
+import { vector } from '@electric-sql/pglite-pgvector';
+import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+import type { PostgresServer } from './postgres.ts';
+
+/**
+ * PostgreSQL as WebAssembly in this process, for machines on which no server can be had. It has one connection, which its
+ * socket gives to several clients in turn, and nothing can interrupt a statement: no test of locks, timeouts or crashes.
+ */
+export function createPglite(): PostgresServer {
+  let image: Promise<Blob> | undefined;
+  const running = new Set<() => Promise<void>>();
+  return {
+    // Each database is an instance of its own, so there is none beside them.
+    url: '',
+    restart: undefined,
+    async createDatabase() {
+      image ??= emptyImage();
+      const database = await PGlite.create({ extensions: { vector }, loadDataDir: await image });
+      const server = new PGLiteSocketServer({ db: database, host: '127.0.0.1', port: 0, maxConnections: clientsMax });
+      await server.start();
+      const drop = async () => {
+        if (!running.delete(drop)) return;
+        await server.stop();
+        await database.close();
+      };
+      running.add(drop);
+      return { url: `postgres://postgres@${server.getServerConn()}/postgres`, drop };
+    },
+    async stop() {
+      for (const drop of running) await drop();
+    },
+  };
+}
+
+/** Eight storages in one test, each with a pool of ten. */
+const clientsMax = 100;
+
+/** Making a cluster takes seconds, opening a copy of one does not. */
+async function emptyImage(): Promise<Blob> {
+  const template = await PGlite.create({ extensions: { vector } });
+  const image = await template.dumpDataDir('none');
+  await template.close();
+  return image;
+}
