@@ -20,6 +20,9 @@ const result = await build({
 writeNotices(bundledPackages(Object.keys(result.metafile.inputs)));
 for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'assets'), { recursive: true });
 
+// The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
+cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
+
 function workerName(file: string): string {
   return file.slice(file.lastIndexOf('/') + 1, -'.ts'.length);
 }

@@ -2,9 +2,10 @@
  * LoCoMo through the context tools themselves: every turn is stored with store_context_batch, every question asked with
  * the search tools in its own thread. Recall of the evidence turns, tokens of an answer, and latency.
  *
- *     node bench/memory/run.ts --data ../shared/data --split test
+ *     node bench/memory/run.ts --data ../shared/data --split test [--cache folder]
  *
- * Category 5 (what was never said) is left out, as in the published figures.
+ * Category 5 (what was never said) is left out, as in the published figures. With a cache, vectors are kept between runs;
+ * the times are then those of everything but the model.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,13 +20,16 @@ import type { Call } from '../../src/tools/call.ts';
 import { estimateTokens } from '../../src/tools/token-estimate.ts';
 import { contextSlice } from '../../src/toolsets/context/context-slice.ts';
 import { createContextToolset } from '../../src/toolsets/context/toolset.ts';
+import { createCachedEmbeddings } from '../quality/cached-embeddings.ts';
 import { type DataSet, loadDataSet } from '../quality/data-set.ts';
 import { type Figures, figuresOf, meanFigures } from '../quality/metrics.ts';
+import { type Baseline, createFts5, createGrep, wordsOf } from './baselines.ts';
 
 const { values: options } = parseArgs({
   options: {
     data: { type: 'string', default: '../shared/data' },
     split: { type: 'string', default: 'test' },
+    cache: { type: 'string' },
   },
 });
 
@@ -33,12 +37,13 @@ const set = loadDataSet(options.data, 'locomo');
 if (set === undefined) throw new Error(`locomo is not in ${options.data}`);
 const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
 const storage = await createSqliteStorage({ path: join(folder, 'memory.db') });
-const provider = createLocalEmbeddings({
+const model = createLocalEmbeddings({
   modelFolder: bundledModelFolder(),
   threads: 1,
   queuedTextsMax: 1_000_000,
   textTimeoutMs: 60_000,
 });
+const provider = options.cache === undefined ? model : createCachedEmbeddings(model, options.cache, 'locomo');
 const defaults = Object.fromEntries(Object.entries(contextSlice.fields).map(([name, field]) => [name, field.default]));
 const toolset = createContextToolset(defaults as never, { storage, embeddings: provider, log: silentLogger });
 const call: Call = {
@@ -58,6 +63,8 @@ try {
   await embedAll();
   console.log('| tool | n | nDCG@10 | R@5 | R@10 | MRR@10 | tokens of 5 results | p50 ms | p99 ms |');
   console.log('|---|---|---|---|---|---|---|---|---|');
+  compare(set, 'grep, most words first', createGrep(set));
+  compare(set, 'FTS5 alone, any word', createFts5(set));
   await ask(set, passageOf, 'fts_search_context', (text) => ({ query: anyWord(text), mode: 'boolean' }));
   await ask(set, passageOf, 'semantic_search_context', (text) => ({ query: text }));
   await ask(set, passageOf, 'hybrid_search_context', (text) => ({ query: text }));
@@ -107,8 +114,7 @@ async function ask(
   const figures: Figures[] = [];
   const times: number[] = [];
   let tokens = 0;
-  const queries = data.queries.filter(({ split }) => options.split === 'all' || split === options.split);
-  for (const { text, group, relevant } of queries) {
+  for (const { text, group, relevant } of queriesOf(data)) {
     const start = performance.now();
     const { results } = await run(tool, { ...input(text), thread_id: group, limit: 10 });
     times.push(performance.now() - start);
@@ -121,21 +127,37 @@ async function ask(
       ),
     );
   }
+  show(tool, figures, tokens, times);
+}
+
+function compare(data: DataSet, name: string, baseline: Baseline): void {
+  const times: number[] = [];
+  let tokens = 0;
+  const queries = queriesOf(data);
+  const figures = queries.map(({ text, group, relevant }) => {
+    const start = performance.now();
+    const found = baseline(text, group);
+    times.push(performance.now() - start);
+    tokens += estimateTokens(JSON.stringify(found.slice(0, 5).map((number) => data.passages[number]?.text)));
+    return figuresOf(found, relevant);
+  });
+  show(name, figures, tokens, times);
+}
+
+function queriesOf(data: DataSet) {
+  return data.queries.filter(({ split }) => options.split === 'all' || split === options.split);
+}
+
+function show(name: string, figures: readonly Figures[], tokens: number, times: number[]): void {
   times.sort((a, b) => a - b);
   const { ndcg10, recall5, recall10, mrr10 } = meanFigures(figures);
   const at = (share: number) => (times[Math.floor(times.length * share)] ?? 0).toFixed(1);
   const numbers = [ndcg10, recall5, recall10, mrr10].map((value) => value.toFixed(3)).join(' | ');
-  const cost = Math.round(tokens / queries.length);
-  console.log(`| ${tool} | ${queries.length} | ${numbers} | ${cost} | ${at(0.5)} | ${at(0.99)} |`);
+  const cost = Math.round(tokens / figures.length);
+  console.log(`| ${name} | ${figures.length} | ${numbers} | ${cost} | ${at(0.5)} | ${at(0.99)} |`);
 }
 
 /** The words of a question as alternatives: all of them are in no turn. */
 function anyWord(text: string): string {
-  return text
-    .replace(/[^\p{L}\p{N}\s]+/gu, ' ')
-    .trim()
-    .split(/\s+/)
-    .slice(0, 60)
-    .map((word) => word.toLowerCase())
-    .join(' OR ');
+  return wordsOf(text).slice(0, 60).join(' OR ');
 }

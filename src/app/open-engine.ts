@@ -28,6 +28,7 @@ export async function openLocalEngine({ config, log, shared }: EngineContext): P
     memoryMb: settings.extractMemoryMb,
     workersMax: settings.workers,
     bytesMax: settings.fileBytesMax,
+    textCharsMax: settings.textCharsMax,
   });
   const close = async (): Promise<void> => {
     await Promise.all([storage.release(), embeddings?.release(), extractor.close()]);
@@ -36,6 +37,7 @@ export async function openLocalEngine({ config, log, shared }: EngineContext): P
     storage: storage.part,
     extractor,
     embeddings: embeddings?.part,
+    formerEmbeddings: shared.formerEmbeddings,
     log,
     close,
   });

@@ -16,6 +16,8 @@ export interface SharedParts {
   storage(): Promise<Lease<Storage>>;
   extractor(): Promise<Lease<Extractor>>;
   embeddings(): Promise<Lease<EmbeddingProvider>>;
+  /** The provider of a model that was used before. */
+  formerEmbeddings(model: string): Promise<EmbeddingProvider | undefined>;
 }
 
 /** What one document may cost (security bar: five seconds, 256 MB), and how many are read at the same time. */
@@ -35,6 +37,13 @@ export function createSharedParts(config: Config): SharedParts {
       ]);
       return createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)));
     }),
+    async formerEmbeddings(model) {
+      const [{ formerProvider }, { embeddingConfigOf }] = await Promise.all([
+        import('../search/embeddings/former-provider.ts'),
+        import('../search/embeddings/embedding-config.ts'),
+      ]);
+      return formerProvider(embeddingConfigOf(config.of(embeddingSlice)), model);
+    },
   };
 }
 

@@ -77,6 +77,7 @@ const context: ToolsetModule = {
         servers: config.of(embeddingSlice),
         storage: storage.part,
         embeddings: embeddings?.part,
+        formerEmbeddings: shared.formerEmbeddings,
         log,
         close,
       });

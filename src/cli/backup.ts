@@ -40,10 +40,9 @@ async function perform(line: CommandLine, work: typeof backUp, done: string): Pr
 
 function placeOf(line: CommandLine): BackupPlace {
   const config = loadRoleConfig(contextRole, line.flags);
-  return {
-    storage: storagePlace(config.of(storageSlice), config.dataDir),
-    originals: join(config.dataDir, 'documents'),
-  };
+  const storage = storagePlace(config.of(storageSlice), config.dataDir);
+  const named = storage.backend === 'sqlite' ? storage.documentsDir : undefined;
+  return { storage, originals: named ?? join(config.dataDir, 'documents') };
 }
 
 function asJson(file: string, { tables, ...report }: BackupReport): string {

@@ -2,10 +2,10 @@ import { openConfiguredStorage, storagePlace } from '../app/open-storage.ts';
 import type { Role } from '../app/role.ts';
 import { CarrelError } from '../base/errors.ts';
 import type { Config } from '../config/load.ts';
+import { embeddingState } from '../search/meaning/embedding-state.ts';
 import { inspectStorage } from '../storage/inspect-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
-import { vectorCorpora } from '../storage/vectors.ts';
 import type { Check } from './doctor.ts';
 
 /** Whether the database can be used, agrees with its indexes, and which texts still wait for their vectors. */
@@ -57,12 +57,14 @@ async function checkContent(storage: Storage, name: string): Promise<Check> {
 /** Several models where one is giving way to another; what waits is embedded by the next server that runs. */
 async function modelStates(storage: Storage): Promise<Check[]> {
   const checks: Check[] = [];
-  for (const corpus of vectorCorpora) {
-    for (const { model, dimensions, vectors, pending } of await storage.vectors[corpus].models()) {
+  for (const { corpus, models, change } of await embeddingState(storage)) {
+    for (const { model, dimensions, vectors, pending } of models) {
       const size = dimensions === undefined ? '' : ` of ${dimensions} dimensions`;
       const waiting = pending === 0 ? 'none waits' : `${pending} texts wait for theirs`;
       checks.push({ name: 'meaning', ok: true, found: `${corpus}: ${model}, ${vectors} vectors${size}, ${waiting}` });
     }
+    if (change === undefined) continue;
+    checks.push({ name: 'meaning', ok: true, found: `${corpus}: ${change.from} gives way to ${change.to}` });
   }
   return checks;
 }

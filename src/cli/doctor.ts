@@ -11,6 +11,7 @@ import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { checkDatabase } from './doctor-database.ts';
+import { checkEngine } from './doctor-engine.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
@@ -61,6 +62,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
       : { name: 'config', ok: false, found: misspelt, remedy: 'carrel config shows the settings that there are' },
     checkDataFolder(config.dataDir),
     ...(await checkDatabase(role, config)),
+    ...(await checkEngine(role, config)),
     await checkPort(config),
     await checkModel(role, config),
   );
@@ -92,10 +94,14 @@ async function checkModel(role: Role, config: Config): Promise<Check> {
   const embeddings = createEmbeddingProvider(embeddingConfigOf(settings));
   try {
     const [vector] = await embeddings.embed(['carrel']);
-    return { name: 'model', ok: true, found: `${embeddings.name}, ${vector?.length} dimensions` };
+    return {
+      name: 'model',
+      ok: true,
+      found: `${embeddings.name}, ${vector?.length} dimensions, on ${embeddings.device}`,
+    };
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
-    const remedy = 'npm install onnxruntime-node beside carrel, or set EMBEDDING_PROVIDER to ollama, openai or none';
+    const remedy = 'install Carrel again, or set EMBEDDING_PROVIDER to ollama, openai or none';
     return { name: 'model', ok: false, found: error.message, remedy };
   } finally {
     await embeddings.close();

@@ -27,6 +27,8 @@ export interface EngineDeps {
   readonly extractor: Extractor;
   /** Undefined where nothing is to be embedded. */
   readonly embeddings: EmbeddingProvider | undefined;
+  /** The provider of a model that was used before, by its name. */
+  readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
   /** Gives back what was lent to the engine; called once it has stopped using it. */
   readonly close?: () => Promise<void>;
@@ -47,7 +49,12 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const { documents, ingestion, originals } = storage;
   const owner = createLeaseOwner();
   const chunker = createChunker();
-  const embedding = createChunkEmbedding({ storage, embeddings: deps.embeddings, log });
+  const embedding = createChunkEmbedding({
+    storage,
+    embeddings: deps.embeddings,
+    formerEmbeddings: deps.formerEmbeddings,
+    log,
+  });
   const live = new Map<number, PhaseProgress>();
   const queue = createQueue();
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
@@ -64,7 +71,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       return {
         version,
         model: embedding.model,
-        device: 'cpu',
+        device: embedding.device,
         ...counts,
         queue: { queued, processing, done, failed },
         storage: { backend: described.backend, bytes: described.bytes },

@@ -6,12 +6,15 @@ import { embedPassages } from '../search/passage-vectors.ts';
 import type { NewChunk } from '../storage/documents.ts';
 import type { PassageFilter } from '../storage/passages.ts';
 import type { Storage } from '../storage/storage.ts';
+import { titlePathOf } from '../storage/text-hash.ts';
 import type { EmbedChunks } from './ingest.ts';
 import type { ChunkMeaning } from './search-documents.ts';
 
 /** Everything about the meaning of chunks: their vectors, made as they come in, and the search over them. */
 export interface ChunkEmbedding {
   readonly model: { name: string; dimensions: number | null } | null;
+  /** What runs the model; `not loaded` until it is first needed. */
+  readonly device: string;
   /** Undefined where nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   readonly embedChunks: EmbedChunks;
@@ -25,6 +28,8 @@ export interface ChunkEmbedding {
 export interface ChunkEmbeddingDeps {
   readonly storage: Storage;
   readonly embeddings: EmbeddingProvider | undefined;
+  /** The provider of a model that was used before, by its name. */
+  readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
 }
 
@@ -34,13 +39,19 @@ const groupSize = 16;
 /** The cosines of the bundled model that tell anything lie this close to the best; of others it is not known. */
 const bundledSpan = 0.25;
 
-export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddingDeps): ChunkEmbedding {
+export function createChunkEmbedding({
+  storage,
+  embeddings,
+  formerEmbeddings,
+  log,
+}: ChunkEmbeddingDeps): ChunkEmbedding {
   if (embeddings === undefined) return noEmbedding;
   const provider = embeddings;
   const model = provider.name;
   const meaning = createMeaning<PassageFilter>({
     vectors: storage.vectors.kb,
     provider,
+    providerOf: formerEmbeddings,
     log,
     // A whole library may be waiting.
     waits: false,
@@ -71,8 +82,13 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
     get model() {
       return { name: model, dimensions: provider.dimensions ?? null };
     },
+    get device() {
+      return provider.device ?? 'not loaded';
+    },
     meaning: {
-      span: model.startsWith('local:') ? bundledSpan : undefined,
+      get span() {
+        return meaning.model.startsWith('local:') ? bundledSpan : undefined;
+      },
       search: (request) => meaning.search(request),
     },
     embedChunks,
@@ -98,7 +114,7 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
     const embedded: NewChunk[] = [];
     for (let first = 0; first < chunks.length; first += groupSize) {
       const group = chunks.slice(first, first + groupSize);
-      const passages = group.map(({ text, headings }) => ({ text, titlePath: [title, ...headings] }));
+      const passages = group.map(({ text, headings }) => ({ text, titlePath: titlePathOf(title, headings) }));
       const windows = await embedPassages(passages, provider, signal === undefined ? {} : { signal });
       group.forEach((chunk, place) => {
         embedded.push({ ...chunk, vectors: { model, windows: windows[place] ?? [] } });
@@ -111,6 +127,7 @@ export function createChunkEmbedding({ storage, embeddings, log }: ChunkEmbeddin
 
 const noEmbedding: ChunkEmbedding = {
   model: null,
+  device: 'none',
   meaning: undefined,
   embedChunks: async (chunks) => chunks,
   embedSoon: async (chunks) => chunks,

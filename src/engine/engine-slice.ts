@@ -29,6 +29,13 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     env: ['KB_FILE_BYTES_MAX'],
     description: 'The largest file that is taken, in bytes.',
   }),
+  textCharsMax: integer({
+    default: 4_000_000,
+    min: 10_000,
+    max: 50_000_000,
+    env: ['KB_TEXT_CHARS_MAX'],
+    description: 'Of a longer text only so many characters are taken in; the document then says that it is truncated.',
+  }),
   extractTimeoutMs: integer({
     default: 30_000,
     min: 1_000,

@@ -30,7 +30,7 @@ test('meaning weighs more among passages of code', () => {
     return fuse(candidates, settings)[0]?.explanation.meaning?.weight ?? 0;
   });
   const [prose = 0, program = 0] = weights;
-  assert.ok(Math.abs(program - prose - 0.25) < 1e-9);
+  assert.ok(Math.abs(program - prose - 0.35) < 1e-9);
 });
 
 test('scores lie between 0 and 1, and equal ones are ordered by id', () => {

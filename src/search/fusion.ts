@@ -67,9 +67,9 @@ export interface RankExplanation {
 export const legCandidates = 100;
 
 /** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
-const meaningWeightBase = 0.16;
+const meaningWeightBase = 0.2;
 const meaningWeightPerFlatness = 1;
-const meaningWeightForCode = 0.25;
+const meaningWeightForCode = 0.35;
 const meaningWeightMin = 0.05;
 const meaningWeightMax = 0.95;
 const flatnessRank = 50;

@@ -40,12 +40,20 @@ export interface VectorStore<Filter> {
   get(request: { readonly keys: readonly number[] }, options?: ReadOptions): Promise<StoredVector[]>;
   /** The exact scores of vectors that an index found, for those that are still stored. In no order. */
   score(request: ScoreRequest, options?: ReadOptions): Promise<ScoredVector[]>;
+  /**
+   * The nearest vectors of a model, with exact scores, best first: of at least `limit` owners, if there are so many. Where
+   * the database has no index for it, this is undefined, and whoever searches keeps an image of the vectors in memory.
+   */
+  readonly nearest: ((request: NearestRequest<Filter>, options?: ReadOptions) => Promise<ScoredVector[]>) | undefined;
   /** The owners that the filter lets through, ascending. */
   matching(filter: Filter, options?: ReadOptions): Promise<ArrayLike<number>>;
   /** The models that were chosen and not dropped, the newest last. Counts them, so not for every search. */
   models(options?: ReadOptions): Promise<ModelState[]>;
-  /** Forgets a model, then its vectors, in several steps. Resolves when all are gone. */
-  drop(model: string): Promise<void>;
+  /**
+   * Forgets a model, then its vectors, in several steps. Resolves when all are gone. Without a name it only ends what a
+   * process that was stopped has begun.
+   */
+  drop(model?: string): Promise<void>;
 }
 
 export interface TextToEmbed {
@@ -135,12 +143,23 @@ export interface ScoredVector extends Omit<StoredVector, 'vector'> {
   readonly score: number;
 }
 
+export interface NearestRequest<Filter> {
+  readonly model: string;
+  readonly query: Float32Array;
+  readonly limit: number;
+  readonly filter?: Filter | undefined;
+  /** Owners that may be found; all, if undefined. */
+  readonly allowed?: ArrayLike<number> | undefined;
+}
+
 export interface ModelState {
   readonly model: string;
   /** Undefined until the first vector. */
   readonly dimensions: number | undefined;
   readonly vectors: number;
   readonly pending: number;
+  /** What finds the nearest: an image in memory, or the database's index, which may not have been made yet. */
+  readonly index: 'memory' | 'none' | 'ready';
 }
 
 /** Removals that are remembered. An index that was away for longer is loaded anew, which is as fast by then. */

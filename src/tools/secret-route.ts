@@ -5,12 +5,13 @@
 export interface SecretRoute {
   /** Such as `/kb/uploads/`. */
   pathPrefix: string;
+  /** The one that it takes. */
+  method: string;
   /** Throws a `CarrelError` for what the client is to be told. */
   handle(request: SecretRequest): Promise<object>;
 }
 
 export interface SecretRequest {
-  method: string;
   /** What follows the prefix, up to the query. */
   rest: string;
   /** As the client announced it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
 import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
@@ -15,7 +15,10 @@ const quiet = { force: false, onProgress: () => {} };
 onEachBackend('backup and restore', (backend) => {
   const folder = temporaryFolder();
   const file = join(folder, 'first.tar');
-  const placeOf = (storage: StorageConfig): BackupPlace => ({ storage, originals: join(folder, 'documents') });
+  const placeOf = (storage: StorageConfig): BackupPlace => ({
+    storage,
+    originals: join(storage.backend === 'sqlite' ? dirname(storage.path) : folder, 'documents'),
+  });
   const opened: Storage[] = [];
   after(async () => {
     for (const storage of opened) await storage.close();

@@ -57,6 +57,60 @@ onEachBackend('import and export of entries', (backend) => {
     assert.equal((await exported(second)).length, 231, 'a second import adds nothing');
   });
 
+  test('every type of metadata, every kind of text, images and times survive both ways', async () => {
+    const metadata = {
+      ...{ text: 'é 大阪 \u{1F600} \u2028 "q" \\', empty: '', zero: 0, negative: -0.5, large: 2 ** 53, tiny: 1e-300 },
+      ...{
+        yes: true,
+        no: false,
+        nothing: null,
+        list: [1, 'a', null, [true, {}], { deep: [] }],
+        object: { 'a.b': { c: {} } },
+      },
+      ...{ '': 'empty key', ' ключ ': 'x', toString: 'own' },
+    };
+    const pictures = [
+      {
+        data: new Uint8Array([0xff, 0xd8, 0xff, 0, 255, 128]),
+        mimeType: 'image/jpeg',
+        metadata: { page: 1, alt: '猫' },
+      },
+      { data: new Uint8Array(70_000).map((_, place) => place % 251), mimeType: 'image/tiff', metadata: undefined },
+    ];
+    const { entries: first } = await backend.open();
+    await first.store({
+      entries: [
+        {
+          ...{
+            threadId: 'Ж thread / 1',
+            source: 'agent',
+            text: 'combining e\u0301, rtl \u05d0\u05d1, zwj 👩‍👩‍👧, nul \0 end',
+          },
+          ...{ metadata, tags: ['ß', '猫', 'with space', 'ǆ'], images: pictures, summary: 'Résumé 😀' },
+          ...{ createdAt: '1999-12-31T23:59:59.999Z', updatedAt: '2026-02-28T00:00:00.001Z' },
+        },
+      ],
+    });
+    const lines = await exported(first);
+    const file = join(folder, `types-${backend.name}.jsonl`);
+    writeFileSync(file, lines.join(''));
+    const { entries: second } = await backend.open();
+    assert.equal(await importEntries(second, file, now), 1);
+    assert.deepEqual(await exported(second), lines);
+    const get = async (store: EntryStore) => store.get({ ids: [1], images: true });
+    const [before, after] = [await get(first), await get(second)];
+    assert.deepEqual(after, before);
+    assert.equal(JSON.stringify(after[0]?.metadata), JSON.stringify(metadata));
+    assert.deepEqual([...(after[0]?.images?.[1]?.data ?? [])], [...(pictures[1]?.data ?? [])]);
+    assert.deepEqual(
+      after[0]?.images?.map(({ mimeType, metadata: about }) => [mimeType, about]),
+      [
+        ['image/jpeg', { page: 1, alt: '猫' }],
+        ['image/tiff', undefined],
+      ],
+    );
+  });
+
   test("a database of the original server's version 2", async () => {
     const file = join(folder, 'context_storage.db');
     const database = new (loadSqlite().DatabaseSync)(file);
@@ -72,11 +126,25 @@ onEachBackend('import and export of entries', (backend) => {
       INSERT INTO context_entries (thread_id, source, content_type, text_content, created_at) VALUES
         ('old', 'user', 'text', 'from before', '2025-12-01 00:00:00');
       INSERT INTO tags (context_entry_id, tag) VALUES (7, 'a'), (7, 'a'), (7, 'b');
+      INSERT INTO context_entries (thread_id, source, content_type, text_content, metadata, created_at) VALUES
+        ('old', 'agent', 'text', 'Ünï 大阪 😀', '{"n": 1.5, "t": true, "z": null, "o": {"l": ["x", 1]}}',
+         '2025-12-02T03:04:05.678901+02:00');
       INSERT INTO image_attachments (context_entry_id, image_data, mime_type, image_metadata, position)
-        VALUES (7, x'89504e47', 'image/png', NULL, 0);`);
+        VALUES (7, x'ffd8ff00', 'image/jpeg', '{"alt": "猫"}', 1), (7, x'89504e47', 'image/png', NULL, 0);`);
     database.close();
-    assert.equal(await importEntries(entries, file, now), 2);
-    const [later, first] = await inThread('old');
+    assert.equal(await importEntries(entries, file, now), 3);
+    const [last, later, first] = await inThread('old');
+    assert.deepEqual(
+      [last?.source, last?.text, last?.metadata, last?.createdAt],
+      [...['agent', 'Ünï 大阪 😀', { n: 1.5, t: true, z: null, o: { l: ['x', 1] } }], '2025-12-02T01:04:05.678Z'],
+    );
+    assert.deepEqual(
+      first?.images?.map(({ mimeType, metadata }) => [mimeType, metadata]),
+      [
+        ['image/png', undefined],
+        ['image/jpeg', { alt: '猫' }],
+      ],
+    );
     assert.deepEqual(
       [first?.text, first?.metadata, first?.tags, first?.summary],
       ['from before', { status: 'done' }, ['a', 'b'], 'short'],
@@ -103,12 +171,19 @@ onEachBackend('import and export of entries', (backend) => {
       { sender: 'human', text: 'Hi', created_at: '2025-01-01T00:00:00.000000Z' },
       { sender: 'assistant', text: 'Hello', created_at: '2025-01-01T00:00:01Z' },
       { sender: 'assistant', text: ' ', created_at: '2025-01-01T00:00:02Z' },
+      {
+        sender: 'human',
+        text: '',
+        content: [{ type: 'text', text: 'In' }, { type: 'text', text: 'parts' }, {}],
+        created_at: '2025-01-01T00:00:03Z',
+      },
     ];
     writeFileSync(claude, JSON.stringify([{ uuid: 'u1', name: 'Greeting', chat_messages: messages }]));
-    assert.equal(await importEntries(entries, claude, now), 2);
+    assert.equal(await importEntries(entries, claude, now), 3);
     assert.deepEqual(
       (await inThread('claude:u1')).map(({ source, text, metadata }) => [source, text, metadata]),
       [
+        ['user', 'In\nparts', { title: 'Greeting' }],
         ['agent', 'Hello', { title: 'Greeting' }],
         ['user', 'Hi', { title: 'Greeting' }],
       ],

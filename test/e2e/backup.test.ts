@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createBareRpc } from '../support/bare-rpc.ts';
@@ -29,6 +29,31 @@ test('contract §9: carrel backup runs beside a server, and carrel restore bring
   const listed = await createBareRpc(second.url).result('list_notes', { query: 'lighthouse' });
   const [id = 'none'] = /[0-9a-f-]{36}/.exec(JSON.stringify(saved)) ?? [];
   assert.match(JSON.stringify(listed), new RegExp(id));
+});
+
+test('contract §9: documents of the knowledge base come back with their originals, byte for byte', async (t) => {
+  const env = { EMBEDDING_PROVIDER: 'none' };
+  const [from, to] = [place(t), place(t)];
+  const folder = makeFolder(t);
+  const text = join(folder, 'ferry.md');
+  writeFileSync(text, '# Ferries\n\nThe ferry to Elba leaves at dawn.\n');
+  assert.equal(from.run('add', text).status, 0);
+  const file = join(folder, 'backup.tar');
+  const backedUp = from.run('backup', file, '--json');
+  assert.equal(JSON.parse(backedUp.stdout).files, 1);
+  assert.equal(to.run('restore', file).status, 0);
+  const engine = await startCarrel(t, ['engine'], { dataDir: to.dataDir, env });
+  const listed = (await (await fetch(`${engine.url}/documents`)).json()) as { documents: { id: number }[] };
+  const [document] = listed.documents;
+  const original = await fetch(`${engine.url}/documents/${document?.id}/file`);
+  assert.equal(await original.text(), readFileSync(text, 'utf8'));
+  const body = JSON.stringify({ query: 'ferry Elba' });
+  const found = await fetch(`${engine.url}/search`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  assert.match(await found.text(), /leaves at dawn/);
 });
 
 test('contract §1: what cannot be backed up or restored is one clear line and an exit code', (t) => {
@@ -60,6 +85,9 @@ test('contract §1: what cannot be backed up or restored is one clear line and a
 function place(t: TestContext) {
   const dataDir = join(makeFolder(t), 'data');
   const run = (...args: string[]) =>
-    spawnSync(process.execPath, [carrelProgram, ...args], { env: cleanEnv(dataDir), encoding: 'utf8' });
+    spawnSync(process.execPath, [carrelProgram, ...args], {
+      env: cleanEnv(dataDir, { EMBEDDING_PROVIDER: 'none' }),
+      encoding: 'utf8',
+    });
   return { dataDir, run };
 }

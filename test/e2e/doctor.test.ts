@@ -35,7 +35,6 @@ test('contract §9: doctor finds an index that does not agree with what is store
   const { path, doctor } = place(t);
   await fill(path);
   const file = new DatabaseSync(path);
-  file.exec('DROP TRIGGER note_terms_changed');
   file.exec("UPDATE note_terms SET body = 'other'");
   file.close();
   const { code, database } = doctor();

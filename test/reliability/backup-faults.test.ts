@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -92,9 +93,11 @@ describe('faults around a SQLite file', () => {
   test('originals beside the file come and go with it; names that lead elsewhere are refused', async () => {
     const data = join(folder, 'data');
     const documents = join(data, 'documents');
-    mkdirSync(join(documents, 'ab'), { recursive: true });
+    mkdirSync(join(documents, 'incoming'), { recursive: true });
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 251));
-    writeFileSync(join(documents, 'ab', 'abcdef'), bytes);
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    writeFileSync(join(documents, hash), bytes);
+    writeFileSync(join(documents, 'incoming', 'half'), 'not accepted yet');
     const withFiles = join(folder, 'files.tar');
     const report = await backUp({ storage: source, originals: documents }, withFiles, quiet);
     assert.equal(report.files, 1);
@@ -102,8 +105,12 @@ describe('faults around a SQLite file', () => {
     const target = place('files');
     const restored = join(folder, 'restored', 'documents');
     await restore({ storage: target, originals: restored }, withFiles, quiet);
-    assert.ok(readFileSync(join(restored, 'ab', 'abcdef')).equals(bytes));
-    for (const name of ['documents/../../out', 'documents//etc/out', 'documents/.hidden', 'elsewhere', 'documents/']) {
+    assert.ok(readFileSync(join(restored, hash)).equals(bytes));
+    assert.deepEqual(readdirSync(restored), [hash]);
+    const names = ['../../out', '/etc/out', '.hidden', '', 'incoming/half', '0'.repeat(64)].map(
+      (name) => `documents/${name}`,
+    );
+    for (const name of [...names, 'elsewhere']) {
       const hostile = join(folder, 'hostile.tar');
       await rewriteBackup(withFiles, hostile, (manifest) => manifest, [
         { name, size: 3, content: [Buffer.from('out')] },

@@ -8,7 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
 import { engineClient, formOf } from '../support/engine-client.ts';
 
-/** The long mode has 200 kills among 2,000 files. */
+/**
+ * The long mode has 200 kills among 2,000 files: `CARREL_INGEST_KILLS=200 node test/reliability/ingestion-kill.test.ts`, without
+ * the bound of ten minutes that `scripts/test.ts` sets for a file.
+ */
 const kills = Number(process.env['CARREL_INGEST_KILLS'] ?? 20);
 const files = kills * 10;
 const sendersAtOnce = 4;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 
@@ -29,6 +30,11 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
     const note = { title: `note ${index}`, content: `lighthouse number ${index}`, tags: ['n', `k${index % 2}`] };
     await storage.notes.save({ ...note, sourceUrls: ['https://example.org/?q=a'] });
   }
+  const staged = await storage.originals.stage(bytesOf(original), { bytesMax: 10_000_000 });
+  await storage.ingestion.accept({
+    ...{ filename: 'a.bin', title: 'An original', docType: undefined, sourcePath: '/a.bin', tags: ['t'] },
+    ...{ contentType: 'application/octet-stream', content: { staged } },
+  });
   await storage.passages.kb.replace(
     Array.from({ length: count }, (_, index) => ({
       parent: `document ${index}`,
@@ -38,6 +44,21 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
       })),
     })),
   );
+}
+
+/** Longer than one piece of whatever it is kept in. */
+const original = Buffer.alloc(3_000_000, 'a\\b\n\0');
+
+async function* bytesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function readOriginal(storage: Storage): Promise<string | undefined> {
+  const opened = await storage.originals.open(createHash('sha256').update(original).digest('hex'));
+  if (opened === undefined) return undefined;
+  const hash = createHash('sha256');
+  for await (const part of opened.content) hash.update(part);
+  return hash.digest('hex');
 }
 
 /** What a storage answers about all of it, to be compared. */
@@ -51,6 +72,8 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     vectors: await storage.vectors.context.after({ model: 'm', after: 0, limit: 100 }),
     state: await storage.vectors.context.state({ model: 'm' }),
     models: await storage.vectors.context.models(),
+    jobs: await storage.ingestion.list({ limit: 100, offset: 0 }),
+    original: await readOriginal(storage),
     passages: await storage.passages.kb.between('document 1', 0, 9),
     hits: await storage.passages.kb.search({ query: parseQuery('harbour'), filter: { labels: [['x']] }, ...page }),
   };

@@ -25,13 +25,17 @@ export async function answerSecretRoute(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (request.method !== route.method) {
+    const problem = { error: 'method_not_allowed', detail: `This address takes ${route.method}.` };
+    refuseUnread(response, 405, problem, { allow: route.method });
+    return;
+  }
   const path = (request.url ?? '').split('?', 1)[0] ?? '';
   const controller = new AbortController();
   response.once('close', () => controller.abort());
   const announced = request.headers['content-length'];
   try {
     const answer = await route.handle({
-      method: request.method ?? '',
       rest: path.slice(route.pathPrefix.length),
       contentLength: announced === undefined ? undefined : Number(announced),
       body: bodyOf(request),

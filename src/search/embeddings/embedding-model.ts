@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
-import type { InferenceSession } from 'onnxruntime-node';
 import { normalised } from './embedding-provider.ts';
+import { loadOnnxRuntime, type OnnxDevice, type OnnxRuntimeConfig } from './onnx-runtime.ts';
 
 /** A sentence-transformer on ONNX Runtime. Lives in the embedding worker; loading takes about 0.3 s and 150 MB. */
 export interface EmbeddingModel {
   readonly dimensions: number;
+  readonly device: OnnxDevice;
   embed(text: string): Promise<Float32Array>;
 }
 
@@ -21,37 +22,18 @@ const textUnitsMax = 8_000;
  * the vector of a text would depend on its neighbours (cosine down to 0.98 for the same text), and on a CPU batches
  * are no faster: 220 short texts a second one by one, 180 in batches of 8; 10.8 and 7.2 long ones.
  */
-export async function loadEmbeddingModel(folder: string, threads: number): Promise<EmbeddingModel> {
-  // Named in a variable so that the bundler leaves this optional package, with its native parts, where it is.
-  const runtimeName = 'onnxruntime-node';
-  const { InferenceSession, Tensor }: typeof import('onnxruntime-node') = await import(runtimeName);
-  const readJson = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'));
+export async function loadEmbeddingModel(config: OnnxRuntimeConfig): Promise<EmbeddingModel> {
+  const readJson = async (name: string) => JSON.parse(await readFile(join(config.modelFolder, name), 'utf8'));
   const settings = await readJson('config.json');
   const tokenizer = new Tokenizer(await readJson('tokenizer.json'), await readJson('tokenizer_config.json'));
-  const options: InferenceSession.SessionOptions = {
-    intraOpNumThreads: threads,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    // The arena keeps the memory of the longest text for ever; without it speed is the same.
-    enableCpuMemArena: false,
-  };
-  const session = await InferenceSession.create(join(folder, 'model.onnx'), options);
+  const runtime = await loadOnnxRuntime(config);
   const dimensions: number = settings.hidden_size;
   const piecesMax: number = settings.max_position_embeddings;
-
   return {
     dimensions,
+    device: runtime.device,
     async embed(text) {
-      const pieces = wordPieces(tokenizer, text, piecesMax);
-      const shape = [1, pieces.length];
-      const filled = (value: bigint) => new Tensor('int64', new BigInt64Array(pieces.length).fill(value), shape);
-      const output = await session.run({
-        input_ids: new Tensor('int64', BigInt64Array.from(pieces, BigInt), shape),
-        attention_mask: filled(1n),
-        token_type_ids: filled(0n),
-      });
-      const states = output['last_hidden_state']?.data;
-      if (!(states instanceof Float32Array)) throw new Error('the model has no last_hidden_state');
+      const states = await runtime.run(wordPieces(tokenizer, text, piecesMax));
       return normalised(meanOverPieces(states, dimensions));
     },
   };

@@ -4,6 +4,8 @@ export interface EmbeddingProvider {
   readonly name: string;
   /** Length of the vectors. Unknown for a remote model until it answered once, unless it was configured. */
   readonly dimensions: number | undefined;
+  /** What computes them: native code (`cpu`) or `wasm` here, or another machine (`remote`). Unknown until it first did. */
+  readonly device?: 'cpu' | 'wasm' | 'remote' | undefined;
   /** About how many characters the parts of a long text have that it is given. Unless said, what serves best here. */
   readonly windowUnits?: number;
   /** One vector of unit length for each text, in the same order. */

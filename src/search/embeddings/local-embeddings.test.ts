@@ -105,3 +105,25 @@ test('a missing model is said so, not crashed on', async () => {
   assert.throws(() => missing.dimensions, hasCode('invalid_config'));
   assert.deepEqual(await missing.embed([]), []);
 });
+
+test('WebAssembly gives the vectors of native code, where that cannot be loaded', async () => {
+  const [native, wasm] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, device: 'wasm' })];
+  const [expected, found] = await Promise.all([native.embed(sentences), wasm.embed(sentences)]);
+  assert.deepEqual([native.device, wasm.device], ['cpu', 'wasm']);
+  // Sums of floats in another order now and then round an activation to the next byte, so single texts differ a little.
+  const cosines = expected.map((vector, place) => dotProduct(vector, found[place] ?? new Float32Array()));
+  const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
+  assert.ok(mean >= 0.999, `mean ${mean}`);
+  assert.ok(Math.min(...cosines) >= 0.99, `least ${Math.min(...cosines)}`);
+  await Promise.all([native.close(), wasm.close()]);
+});
+
+const sentences = [
+  'How do I reset my password?',
+  'Ein kurzer deutscher Satz über Katzen.',
+  'const total = items.reduce((sum, item) => sum + item.price, 0);',
+  'The whale is the largest mammal in the sea, and it feeds on the smallest animals there are.',
+  'Rolling updates replace one machine at a time, so that the service answers all the while.',
+  'She moved to Lisbon in March and started to learn to play the cello.',
+  '',
+];

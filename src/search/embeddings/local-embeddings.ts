@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { CarrelError } from '../../base/errors.ts';
 import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.ts';
 import type { EmbeddingWorkerData, EmbeddingWorkerReply } from './embedding-worker.ts';
+import type { OnnxDevice } from './onnx-runtime.ts';
 
 export interface LocalEmbeddingsConfig {
   /** Holds model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
@@ -13,6 +14,8 @@ export interface LocalEmbeddingsConfig {
   queuedTextsMax: number;
   /** A text takes 5 to 100 ms. A worker that needs longer than this is ended and started anew. */
   textTimeoutMs: number;
+  /** Without it, native code where it can be loaded. */
+  device?: OnnxDevice;
 }
 
 interface Job {
@@ -33,15 +36,23 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
   const passages: Job[] = [];
   let lane: { worker: Worker; job: Job | undefined; timer: NodeJS.Timeout | undefined } | undefined;
   let failure: unknown;
+  let device: OnnxDevice | undefined;
   /** Whoever waits for the text that is being embedded to be done. */
   const idle: (() => void)[] = [];
 
   function startLane(): NonNullable<typeof lane> {
     const file = import.meta.url.endsWith('.ts') ? './embedding-worker.ts' : './embedding-worker.js';
-    const workerData: EmbeddingWorkerData = { modelFolder: config.modelFolder, threads: config.threads };
+    const workerData: EmbeddingWorkerData = {
+      modelFolder: config.modelFolder,
+      threads: config.threads,
+      device: config.device,
+    };
     const worker = new Worker(new URL(file, import.meta.url), { workerData });
     const started: NonNullable<typeof lane> = { worker, job: undefined, timer: undefined };
-    worker.on('message', (reply: EmbeddingWorkerReply) => settle(started, reply));
+    worker.on('message', (reply: EmbeddingWorkerReply) => {
+      if (reply.device === undefined) settle(started, reply);
+      else device = reply.device;
+    });
     worker.on('error', (error) => {
       failure = error;
     });
@@ -121,6 +132,9 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
     get dimensions() {
       return modelDimensions(config.modelFolder);
     },
+    get device() {
+      return device;
+    },
     embed: async (texts, options = {}) => (texts.length === 0 ? [] : enqueue(texts, options)),
     async close() {
       const stopping = lane;
@@ -147,7 +161,7 @@ function closed(): CarrelError {
 
 function modelFailed(cause: unknown): CarrelError {
   const message =
-    'The local embedding model could not be run. Check that the optional package onnxruntime-node is installed, ' +
+    'The local embedding model could not be run. Install Carrel again with its folder models/, ' +
     'or choose another EMBEDDING_PROVIDER.';
   return new CarrelError('unavailable', message, { cause });
 }

@@ -45,6 +45,7 @@ export function createRemoteEmbeddings(deps: RemoteEmbeddingsDeps): EmbeddingPro
 
   return {
     name: deps.name,
+    device: 'remote',
     get dimensions() {
       return dimensions;
     },

@@ -1,13 +1,16 @@
+import assert from 'node:assert/strict';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { VectorStore } from '../../storage/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
-import { createBackgroundEmbedding } from './background-embedding.ts';
-import { type AllowedOwners, createScannedVectors, type MeaningMatch } from './scanned-vectors.ts';
+import { createModelLane, type ModelLane } from './model-lane.ts';
+import type { AllowedOwners, MeaningMatch } from './nearest-vectors.ts';
 
-export type { MeaningMatch } from './scanned-vectors.ts';
+export type { MeaningMatch } from './nearest-vectors.ts';
 
 /** Search by meaning over one corpus. Vectors are made in the background; a write never waits for them. */
 export interface Meaning<Filter> {
+  /** The model that answers: the former one, until every text has vectors of the one that is configured. */
   readonly model: string;
   readonly dimensions: number | undefined;
   /** False while the provider does not answer. */
@@ -44,62 +47,163 @@ export interface MeaningAnswer {
 export interface MeaningDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
   readonly provider: EmbeddingProvider;
+  /** The provider of a model that was used before, by its name; undefined where it cannot be had any more. */
+  readonly providerOf?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
   /** False: a search never waits for texts that are being embedded. For corpora in which many may be. */
   readonly waits?: boolean;
 }
 
-/** Touches neither the database nor the model before it is woken or asked. */
-export function createMeaning<Filter>({ vectors, provider, log, waits = true }: MeaningDeps<Filter>): Meaning<Filter> {
-  const model = provider.name;
-  const nearest = createScannedVectors({ vectors, model });
-  let chosen: Promise<void> | undefined;
-  const embedding = createBackgroundEmbedding({
-    vectors: {
-      async waiting(request) {
-        await choose();
-        return vectors.waiting(request);
-      },
-      put: (request) => vectors.put(request),
-    },
-    provider,
-    log,
-  });
+/** Texts that a search waits for; they take a second or two. */
+const settledMax = 64;
+
+/**
+ * Touches neither the database nor the model before it is woken or asked.
+ *
+ * A change of the model, in steps:
+ *
+ * 1. The configured model is chosen: from then on every text waits for its vectors, new ones for those of the former too.
+ * 2. While any waits, questions are embedded by the former model and compared with its vectors. Where the former model
+ *    cannot be had, the vectors that are there already are searched, and `pending` tells how many are missing.
+ * 3. When none waits, questions go to the new model, and the vectors of former ones are dropped.
+ */
+export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
+  const { vectors, provider, log, waits = true } = deps;
+  const main = createModelLane({ vectors, provider, log, ready: start, onDone });
+  let former: ModelLane<Filter> | undefined;
+  let started: Promise<void> | undefined;
+  const modelOfVector = new WeakMap<Float32Array, string>();
+  let isChanging = true;
+  let isClosed = false;
+  /** Former lanes on their way out. */
+  let leaving: Promise<unknown> = Promise.resolve();
 
   return {
-    model,
+    get model() {
+      return serving().model;
+    },
     get dimensions() {
-      return provider.dimensions;
+      return serving().provider.dimensions;
     },
     get available() {
-      return embedding.available;
+      return serving().embedding.available;
     },
-    wake: () => embedding.wake(),
-    async search({ text, vector, limit, filter, allowed, signal }) {
-      const query = vector ?? (await provider.embed([text], { purpose: 'query', signal }))[0];
-      if (query === undefined) return { matches: [], pending: 0, vector: new Float32Array() };
-      const pending = await settle(signal);
-      return { matches: await nearest.search(query, { limit, filter, allowed, signal }), pending, vector: query };
+    wake() {
+      former?.embedding.wake();
+      main.embedding.wake();
+    },
+    async search(request) {
+      // A database that takes no writes can still be searched.
+      await start().catch(() => {});
+      const before = former;
+      if (before !== undefined) {
+        main.embedding.wake();
+        try {
+          return await searchIn(before, request);
+        } catch (error) {
+          if (request.signal.aborted || !isCarrelError(error)) throw error;
+          log.warn('the former embedding model does not answer, questions go to the new one', { model: before.model });
+          leaveFormer();
+        }
+      }
+      return searchIn(main, request);
     },
     async close() {
-      await embedding.close();
-      await nearest.close();
+      isClosed = true;
+      leaveFormer();
+      await Promise.all([main.close(), leaving]);
     },
   };
 
-  function choose(): Promise<void> {
-    // One that failed is tried again.
-    chosen ??= vectors.choose(model).catch((error) => {
-      chosen = undefined;
-      throw error;
-    });
-    return chosen;
+  function serving(): ModelLane<Filter> {
+    return former ?? main;
   }
 
-  async function settle(signal: AbortSignal): Promise<number> {
-    const { pending } = await vectors.state({ model }, { signal });
-    if (pending === 0 || !waits) return pending;
-    await embedding.settled();
+  function start(): Promise<void> {
+    // One that failed is tried again.
+    started ??= begin().catch((error) => {
+      started = undefined;
+      throw error;
+    });
+    return started;
+  }
+
+  async function begin(): Promise<void> {
+    const models = await vectors.models();
+    if (models.at(-1)?.model !== main.model) await vectors.choose(main.model);
+    const own = await vectors.state({ model: main.model });
+    const last = models.findLast(({ model, vectors: count }) => model !== main.model && count > 0);
+    if (own.pending === 0 || last === undefined) return;
+    const known = await deps.providerOf?.(last.model);
+    log.info('texts are embedded with another model', { from: last.model, to: main.model, waiting: own.pending });
+    if (known === undefined) return;
+    former = createModelLane({ vectors, provider: known, log, ready: async () => {} });
+  }
+
+  async function searchIn(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<MeaningAnswer> {
+    const { limit, filter, allowed, signal } = request;
+    const vector = await vectorOf(lane, request);
+    const pending = await settle(lane, signal);
+    return { matches: await lane.nearest.search(vector, { limit, filter, allowed, signal }), pending, vector };
+  }
+
+  /** One that came with an earlier answer may be of another model by now. */
+  async function vectorOf(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<Float32Array> {
+    const { text, vector: known, signal } = request;
+    if (known !== undefined && modelOfVector.get(known) === lane.model) return known;
+    const [vector] = await lane.provider.embed([text], { purpose: 'query', signal });
+    assert(vector, 'one vector for each text');
+    modelOfVector.set(vector, lane.model);
+    return vector;
+  }
+
+  async function settle(lane: ModelLane<Filter>, signal: AbortSignal): Promise<number> {
+    const { model } = lane;
+    const { pending, chosen } = await vectors.state({ model }, { signal });
+    if (!chosen && lane === main) throw replaced(model);
+    if (pending === 0) return 0;
+    lane.embedding.wake();
+    // A long list is not worth waiting for.
+    if (pending > settledMax || !waits) return pending;
+    await lane.embedding.settled();
     return (await vectors.state({ model }, { signal })).pending;
   }
+
+  /** Everything has vectors of the configured model. */
+  function onDone(): void {
+    if (!isChanging) return;
+    isChanging = false;
+    leaveFormer();
+    dropFormer().catch((error) => {
+      isChanging = true;
+      // The next process goes on with it.
+      if (isClosed) return;
+      log.warn('the vectors of a former model are still there', {
+        reason: error instanceof Error ? error.message : '',
+      });
+    });
+  }
+
+  function leaveFormer(): void {
+    const left = former;
+    former = undefined;
+    if (left !== undefined) leaving = Promise.all([leaving, left.close(), left.provider.close()]);
+  }
+
+  /** Not those that another process has chosen since: it knows the newer configuration. */
+  async function dropFormer(): Promise<void> {
+    await vectors.drop();
+    for (const { model } of await vectors.models()) {
+      if (model === main.model) return;
+      await vectors.drop(model);
+      log.info('the vectors of a former model are gone', { model });
+    }
+  }
+}
+
+function replaced(model: string): CarrelError {
+  const message =
+    `Another process has replaced the vectors of ${model} by those of another model. ` +
+    'Restart this one with the same EMBEDDING_PROVIDER and EMBEDDING_MODEL.';
+  return new CarrelError('unavailable', message);
 }

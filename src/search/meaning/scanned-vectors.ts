@@ -1,31 +1,6 @@
 import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../vectors/vector-index.ts';
-
-export interface MeaningMatch {
-  /** The owner of the vector: an entry, or a passage by its key. */
-  readonly id: number;
-  /** Between vectors of unit length: 0 for the same direction, 2 for the opposite. */
-  readonly distance: number;
-  readonly cosine: number;
-  /** The part of the text that is nearest, in UTF-16 units. */
-  readonly window: { readonly start: number; readonly end: number };
-}
-
-export interface NearestOptions<Filter> {
-  readonly limit: number;
-  readonly filter: Filter | undefined;
-  /** Owners that may be found; all, if undefined. */
-  readonly allowed: AllowedOwners | undefined;
-  readonly signal: AbortSignal;
-}
-
-export type AllowedOwners = ReadonlySet<number> | ArrayLike<number>;
-
-/** Finds the nearest owners, each once, by its nearest vector. */
-export interface NearestVectors<Filter> {
-  search(query: Float32Array, options: NearestOptions<Filter>): Promise<MeaningMatch[]>;
-  close(): Promise<void>;
-}
+import { type AllowedOwners, bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
 
 export interface ScannedVectorsDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
@@ -83,7 +58,9 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
 
   async function update(dimensions: number): Promise<void> {
     const state = await vectors.state({ model });
-    if (index !== undefined && lastRemoval + 1 < state.firstRemoval) await forgetAll();
+    // Too much was removed since, or another database was put in the place of this one.
+    const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
+    if (index !== undefined && isLost) await forgetAll();
     if (index === undefined) {
       index = createVectorIndex({ dimensions, threads: 1, vectorsMax }, { readVectors: async () => new Map() });
       lastRemoval = state.lastRemoval;
@@ -122,20 +99,4 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     lastKey = 0;
     await old?.close();
   }
-}
-
-/** The nearest vector of each owner; equals in the order of the owners. */
-export function bestOfOwners(
-  scored: readonly { owner: number; start: number; end: number; score: number }[],
-  limit: number,
-): MeaningMatch[] {
-  const best = new Map<number, MeaningMatch>();
-  const ordered = scored.toSorted((a, b) => b.score - a.score || a.owner - b.owner || a.start - b.start);
-  for (const { owner, start, end, score } of ordered) {
-    if (best.has(owner)) continue;
-    const distance = Math.sqrt(Math.max(0, 2 - 2 * score));
-    best.set(owner, { id: owner, cosine: score, distance, window: { start, end } });
-    if (best.size === limit) break;
-  }
-  return [...best.values()];
 }

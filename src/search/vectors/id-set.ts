@@ -4,6 +4,8 @@
  */
 export interface IdSet {
   has(id: number): boolean;
+  /** Sets a bit in the mask for each place whose id is in the set: the first place has the lowest bit of the word. */
+  mark(ids: Float64Array, places: number, mask: Int32Array, firstWord: number): void;
 }
 
 const pageIds = 65_536;
@@ -39,6 +41,21 @@ export function createIdSet(ids: Iterable<number> | ArrayLike<number>): IdSet {
       if (wanted !== number) turnTo(wanted);
       const at = id % pageIds;
       return page !== undefined && ((page[at >>> 5] ?? 0) & (1 << (at & 31))) !== 0;
+    },
+    mark(all, places, mask, firstWord) {
+      for (let first = 0; first < places; first += 32) {
+        let bits = 0;
+        const end = Math.min(first + 32, places);
+        for (let place = first; place < end; place++) {
+          const id = all[place] ?? -1;
+          const wanted = Math.floor(id / pageIds);
+          if (wanted !== number) turnTo(wanted);
+          if (page === undefined) continue;
+          const at = id - wanted * pageIds;
+          bits |= (((page[at >>> 5] ?? 0) >>> (at & 31)) & 1) << (place & 31);
+        }
+        mask[firstWord + (first >>> 5)] = bits;
+      }
     },
   };
 }

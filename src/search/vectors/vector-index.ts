@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
-import { createIdSet } from './id-set.ts';
+import { createIdSet, type IdSet } from './id-set.ts';
 import { dotProduct, type QuantisedVector, quantise } from './quantise.ts';
 import { createRowMap } from './row-map.ts';
 import { createScanPool } from './scan-pool.ts';
@@ -104,43 +104,38 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     return segment;
   }
 
-  /** Asked for each row, so the sets are made once. */
-  function conditionOf(filter: VectorFilter | undefined): ((row: number) => boolean) | undefined {
-    const { ids } = filter ?? {};
-    const groups = filter?.groups && createIdSet(filter.groups);
-    if (ids && groups) return (row) => ids.has(idOfRow.get(row)) && groups.has(groupOfRow.get(row));
-    if (ids) return (row) => ids.has(idOfRow.get(row));
-    return groups && ((row) => groups.has(groupOfRow.get(row)));
-  }
-
-  function bitmask(filter: VectorFilter, passes: (row: number) => boolean): Int32Array {
+  function bitmask(ids: ReadonlySet<number> | undefined, groups: IdSet | undefined): Int32Array {
     const mask = new Int32Array(new SharedArrayBuffer(segments.length * (segmentRows / 8)));
-    const allow = (row: number) => {
-      mask[row >>> 5] = (mask[row >>> 5] ?? 0) | (1 << (row & 31));
-    };
-    if (filter.ids) {
-      for (const id of filter.ids) {
+    if (ids) {
+      for (const id of ids) {
         const row = rowOfId.get(id);
-        if (row !== undefined && passes(row)) allow(row);
+        if (row === undefined || (groups && !groups.has(groupOfRow.get(row)))) continue;
+        mask[row >>> 5] = (mask[row >>> 5] ?? 0) | (1 << (row & 31));
       }
-    } else for (let row = 0; row < rowsUsed; row++) if (passes(row)) allow(row);
+      return mask;
+    }
+    groupOfRow.pages.forEach((page, number) => {
+      const first = number * segmentRows;
+      groups?.mark(page, Math.min(segmentRows, rowsUsed - first), mask, first / 32);
+    });
     return mask;
   }
 
   async function candidates(query: Float32Array, { limit, filter }: VectorSearchOptions): Promise<VectorCandidate[]> {
     assert.equal(query.length, config.dimensions, 'a query of another model');
     if (rowOfId.size === 0) return [];
-    const passes = conditionOf(filter);
+    const { ids } = filter ?? {};
+    const groups = filter?.groups && createIdSet(filter.groups);
     const rows = await pool.scan({
       query: quantise(query),
       limit,
       rowsUsed,
-      allowed: filter && passes && bitmask(filter, passes),
+      allowed: ids || groups ? bitmask(ids, groups) : undefined,
     });
     // A row may have been given to another id while the scan ran, so the filter is asked once more.
     return rows
-      .filter(({ row }) => idOfRow.get(row) >= 0 && (!passes || passes(row)))
-      .map(({ row, score }) => ({ id: idOfRow.get(row), group: groupOfRow.get(row), score }));
+      .map(({ row, score }) => ({ id: idOfRow.get(row), group: groupOfRow.get(row), score }))
+      .filter(({ id, group }) => id >= 0 && (!ids || ids.has(id)) && (!groups || groups.has(group)));
   }
 
   return {
@@ -179,6 +174,7 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
 function createRowNumbers() {
   const pages: Float64Array[] = [];
   return {
+    pages,
     get: (row: number): number => pages[Math.floor(row / segmentRows)]?.[row % segmentRows] ?? 0,
     set(row: number, value: number): void {
       const number = Math.floor(row / segmentRows);

@@ -1,6 +1,7 @@
-import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { link, mkdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ArchiveMember, damaged } from './archive.ts';
 import { createPrivateFile, removeLeftovers, syncFolder, temporaryPath } from './own-files.ts';
@@ -25,12 +26,11 @@ export async function holdOriginals(folder: string): Promise<HeldOriginals> {
   removeLeftovers(folder);
   const originals: HeldOriginals = {
     async catchUp() {
-      for (const name of filesBelow(folder)) {
+      for (const name of originalsIn(folder)) {
         if (held.has(name)) continue;
-        const place = join(holding, name);
-        await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+        await mkdir(holding, { recursive: true, mode: 0o700 });
         // One that was removed meanwhile belongs to no document any more.
-        if (await linked(join(folder, name), place)) held.add(name);
+        if (await linked(join(folder, name), join(holding, name))) held.add(name);
       }
     },
     get count() {
@@ -55,25 +55,39 @@ export function isOriginal({ name }: ArchiveMember): boolean {
 /** Puts an original where it was. One that is there already has the same content, unless it was damaged. */
 export async function restoreOriginal(member: ArchiveMember, folder: string): Promise<void> {
   const name = member.name.slice(prefix.length);
-  if (!safeName.test(name)) throw damaged();
+  if (!hashName.test(name)) throw damaged();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, name);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const unfinished = temporaryPath(path);
-  await rm(unfinished, { force: true });
-  await pipeline(member.content, createPrivateFile(unfinished));
-  await rename(unfinished, path);
-  syncFolder(dirname(path));
+  const hash = createHash('sha256');
+  try {
+    await rm(unfinished, { force: true });
+    await pipeline(hashing(member.content, hash), createPrivateFile(unfinished));
+    if (hash.digest('hex') !== name) throw damaged();
+    await rename(unfinished, path);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+  syncFolder(folder);
 }
 
-/** Folders and files whose names cannot lead out of the folder. */
-const safeName = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,4}$/;
+async function* hashing(content: ArchiveMember['content'], hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of content) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
 
-function filesBelow(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .filter((name) => safeName.test(name) && !name.endsWith('.tmp'));
+/** They are named after their content. */
+const hashName = /^[0-9a-f]{64}$/;
+
+function originalsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => hashName.test(name));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 async function linked(from: string, to: string): Promise<boolean> {

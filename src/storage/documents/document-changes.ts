@@ -68,7 +68,7 @@ export function createDocumentChanges(dialect: DocumentDialect): DocumentChanges
         yield* lock(`kb content ${hash}`, dialect);
         const [used] = yield* query(
           `SELECT 1 AS used WHERE EXISTS (SELECT 1 FROM ${documents} WHERE content_hash = ?)
-             OR EXISTS (SELECT 1 FROM ${jobs} WHERE content_hash = ? AND status IN ('queued', 'processing'))`,
+             OR EXISTS (SELECT 1 FROM ${jobs} WHERE content_hash = ? AND kind = 'ingest' AND status IN ('queued', 'processing'))`,
           ...[hash, hash],
         );
         if (used !== undefined) continue;

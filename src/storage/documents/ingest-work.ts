@@ -13,6 +13,9 @@ export interface IngestWork {
   editNote(request: NoteEdit, now: string): DocumentWork<NoteEditOutcome>;
 }
 
+/** Rows that one statement carries. */
+const rowsAtOnce = 100;
+
 /** The two ways in which content becomes searchable: a job that ends well, and a note that is written anew. */
 export function createIngestWork(dialect: DocumentDialect): IngestWork {
   const { documents, notes, chunks, tags, jobs } = tablesOf(dialect);
@@ -110,12 +113,13 @@ export function createIngestWork(dialect: DocumentDialect): IngestWork {
       }),
     );
     yield (engine) => engine.writePassages({ parent: parentOf(id), passages });
-    for (const [position, { metadata }] of fresh.entries()) {
-      if (Object.keys(metadata).length === 0) continue;
-      yield* query(
-        `INSERT INTO ${chunks} (document, position, metadata) VALUES (?, ?, ?)`,
-        ...[id, position, storable(JSON.stringify(metadata))],
-      );
+    const rows = fresh.flatMap(({ metadata }, position) =>
+      Object.keys(metadata).length === 0 ? [] : [[id, position, storable(JSON.stringify(metadata))]],
+    );
+    for (let first = 0; first < rows.length; first += rowsAtOnce) {
+      const some = rows.slice(first, first + rowsAtOnce);
+      const places = some.map(() => '(?, ?, ?)').join(', ');
+      yield* query(`INSERT INTO ${chunks} (document, position, metadata) VALUES ${places}`, ...some.flat());
     }
   }
 }

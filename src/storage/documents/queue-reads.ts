@@ -8,10 +8,12 @@ export interface QueueReads {
   jobs(request: JobListRequest): DocumentWork<StoredJobPage>;
   jobCounts(): DocumentWork<JobCounts>;
   owners(): DocumentWork<string[]>;
+  /** Those of the hashes that a document or a waiting job has. */
+  usedOriginals(request: { hashes: readonly string[] }): DocumentWork<string[]>;
 }
 
 export function createQueueReads(dialect: DocumentDialect): QueueReads {
-  const { jobs } = tablesOf(dialect);
+  const { jobs, documents } = tablesOf(dialect);
   return {
     *job({ id }) {
       const [row] = yield* query(`SELECT ${jobColumns} FROM ${jobs} WHERE key = ?`, id);
@@ -41,6 +43,16 @@ export function createQueueReads(dialect: DocumentDialect): QueueReads {
     *owners() {
       const rows = yield* query(`SELECT DISTINCT lease_owner FROM ${jobs} WHERE status = 'processing'`);
       return rows.map((row) => textOf(row, 'lease_owner'));
+    },
+    *usedOriginals({ hashes }) {
+      const list = { list: hashes };
+      const rows = yield* query(
+        `SELECT content_hash FROM ${documents} WHERE content_hash IN (${dialect.texts})
+         UNION SELECT content_hash FROM ${jobs} WHERE content_hash IN (${dialect.texts})
+           AND kind = 'ingest' AND status IN ('queued', 'processing')`,
+        ...[list, list],
+      );
+      return rows.map((row) => textOf(row, 'content_hash'));
     },
   };
 }

@@ -117,7 +117,7 @@ export function createQueueWork(dialect: DocumentDialect): QueueWork {
       return { outcome: 'known_document', id: numberOf(document, 'key'), title: textOf(document, 'title') };
     }
     const [job] = yield* query(
-      `SELECT key, title, filename FROM ${jobs} WHERE content_hash = ? AND status IN ('queued', 'processing')`,
+      `SELECT key, title, filename FROM ${jobs} WHERE content_hash = ? AND kind = 'ingest' AND status IN ('queued', 'processing')`,
       hash,
     );
     if (job === undefined) return undefined;

@@ -1,12 +1,12 @@
 import type { Metadata, NewImage } from '../entries.ts';
 import type { FieldIndex } from './indexed-fields.ts';
 import { metadataFields } from './metadata-fields.ts';
-import { ask, type Dialect, query, type Work } from './work.ts';
+import { ask, type Dialect, query, type SqlValue, type Work } from './work.ts';
 
 /** What belongs to an entry and lies in tables of its own. `write` replaces what was there, `add` knows that nothing was. */
 export interface EntryParts {
   writeTags(entry: number, tags: readonly string[]): Work<void>;
-  addTags(entry: number, tags: readonly string[]): Work<void>;
+  addTags(entries: readonly { entry: number; tags: readonly string[] }[]): Work<void>;
   writeImages(entry: number, images: readonly NewImage[]): Work<void>;
   /** The fields that the index holds; the metadata itself is in the entry's row. */
   writeFields(entry: number, metadata: Metadata | undefined, index: FieldIndex): Work<void>;
@@ -16,7 +16,7 @@ export interface EntryParts {
   wantSummary(entry: number): Work<void>;
   dropSummary(entry: number): Work<void>;
   writeWords(entry: number, text: string): Work<void>;
-  addWords(entry: number, text: string): Work<void>;
+  addWords(entries: readonly { entry: number; text: string }[]): Work<void>;
   removeWords(entries: readonly number[]): Work<void>;
 }
 
@@ -28,7 +28,7 @@ export function createEntryParts(dialect: Dialect): EntryParts {
   return {
     *writeTags(entry, tags) {
       yield* query(`DELETE FROM ${table('tags')} WHERE entry = ?`, entry);
-      yield* addTags(entry, tags);
+      yield* addTags([{ entry, tags }]);
     },
     addTags,
     *writeImages(entry, images) {
@@ -53,7 +53,7 @@ export function createEntryParts(dialect: Dialect): EntryParts {
     },
     *writeWords(entry, text) {
       yield* removeWords([entry]);
-      yield* addWords(entry, text);
+      yield* addWords([{ entry, text }]);
     },
     addWords,
     removeWords,
@@ -65,27 +65,28 @@ export function createEntryParts(dialect: Dialect): EntryParts {
         return [entry, path, member, kind, head, folded, exact === folded ? null : exact, number];
       }),
     );
-    for (let at = 0; at < rows.length; at += rowsMax) {
-      const some = rows.slice(at, at + rowsMax);
-      const values = some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ');
-      yield* query(
-        `INSERT INTO ${table('fields')} (entry, path, member, kind, head, folded, exact, number) VALUES ${values}
-         ON CONFLICT DO NOTHING`,
-        ...some.flat(),
-      );
-    }
+    yield* insert(`${table('fields')} (entry, path, member, kind, head, folded, exact, number)`, rows);
   }
 
-  function* addTags(entry: number, tags: readonly string[]): Work<void> {
-    if (tags.length === 0) return;
-    yield* query(
-      `INSERT INTO ${table('tags')} (entry, tag) VALUES ${tags.map(() => '(?, ?)').join(', ')}`,
-      ...tags.flatMap((tag) => [entry, tag]),
+  function* addTags(entries: readonly { entry: number; tags: readonly string[] }[]): Work<void> {
+    yield* insert(
+      `${table('tags')} (entry, tag)`,
+      entries.flatMap(({ entry, tags }) => tags.map((tag) => [entry, tag])),
     );
   }
 
-  function* addWords(entry: number, text: string): Work<void> {
-    yield* ask((engine) => engine.writeWords(entry, { title: '', heading: '', body: text }));
+  function* addWords(entries: readonly { entry: number; text: string }[]): Work<void> {
+    const documents = entries.map(({ entry, text }) => ({ key: entry, title: '', heading: '', body: text }));
+    yield* ask((engine) => engine.writeWords(documents));
+  }
+
+  /** Rows of one table in as few statements as may be. What is there already stays. */
+  function* insert(into: string, rows: readonly (readonly SqlValue[])[]): Work<void> {
+    for (let at = 0; at < rows.length; at += rowsMax) {
+      const some = rows.slice(at, at + rowsMax);
+      const places = some.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
+      yield* query(`INSERT INTO ${into} VALUES ${places} ON CONFLICT DO NOTHING`, ...some.flat());
+    }
   }
 
   function* removeWords(entries: readonly number[]): Work<void> {

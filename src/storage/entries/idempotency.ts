@@ -32,5 +32,15 @@ export function* once<Answer>(
 
 /** Until the end of the transaction. */
 export function* lock(name: string, dialect: Pick<Dialect, 'lock'>): Work<void, Queries> {
-  if (dialect.lock !== undefined) yield* query(dialect.lock, name);
+  yield* lockAll([name], dialect);
+}
+
+/** In one order everywhere, so that two transactions do not wait for each other. */
+export function* lockAll(names: readonly string[], dialect: Pick<Dialect, 'lock'>): Work<void, Queries> {
+  if (dialect.lock !== undefined && names.length > 0) yield* query(dialect.lock, { list: names.toSorted() });
+}
+
+/** Of the thread, for whoever writes to it. */
+export function threadLock(threadId: string): string {
+  return `thread ${threadId}`;
 }

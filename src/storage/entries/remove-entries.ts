@@ -8,7 +8,7 @@ import {
 } from '../entries.ts';
 import { createEntryParts } from './entry-parts.ts';
 import { writeSetting } from './entry-settings.ts';
-import { lock, once } from './idempotency.ts';
+import { lockAll, once, threadLock } from './idempotency.ts';
 import { createThreadCounts } from './thread-counts.ts';
 import { type Dialect, type ListValue, numberOf, query, type Row, type SqlValue, textOf, type Work } from './work.ts';
 
@@ -68,7 +68,8 @@ export function createEntryRemovals(dialect: Dialect): EntryRemovals {
 
   /** As storing does, so that what is counted does not change meanwhile. */
   function* lockThreads(rows: readonly Row[]): Work<void> {
-    for (const threadId of threadsOf(rows)) yield* lock(`thread ${threadId}`, dialect);
+    const names = threadsOf(rows).map(threadLock);
+    yield* lockAll(names, dialect);
   }
 
   /** What nobody can bring back any more goes for good, with everything that belongs to it. */
@@ -85,9 +86,8 @@ function idsOf(rows: readonly Row[]): number[] {
   return rows.map((row) => numberOf(row, 'key'));
 }
 
-/** In one order everywhere, so that two transactions do not wait for each other. */
 function threadsOf(rows: readonly Row[]): string[] {
-  return [...new Set(rows.map((row) => textOf(row, 'thread_id')))].sort();
+  return [...new Set(rows.map((row) => textOf(row, 'thread_id')))];
 }
 
 function outcome(ids: readonly number[]): RemoveOutcome {

@@ -3,7 +3,7 @@ import { type Dialect, query, type Work } from './work.ts';
 
 /** What is known of each thread as a whole, kept in step by every write, so that nobody has to count. */
 export interface ThreadCounts {
-  add(entry: AddedEntry): Work<void>;
+  add(entries: readonly AddedEntry[]): Work<void>;
   /** An entry of the thread has become multimodal, or none any more. */
   retype(threadId: string, type: ContentType): Work<void>;
   /** After entries were removed or restored. */
@@ -18,21 +18,35 @@ export interface AddedEntry {
   readonly createdAt: string;
 }
 
+/** Rows that go into one statement. */
+const rowsMax = 500;
+
 export function createThreadCounts(dialect: Dialect): ThreadCounts {
   const threads = `${dialect.schema}context_threads`;
   const columns = 'thread_id, users, agents, multimodal, first_entry, last_entry, last_id';
   return {
-    *add({ id, threadId, source, type, createdAt }) {
-      yield* query(
-        `INSERT INTO ${threads} AS t (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (thread_id) DO UPDATE SET
+    *add(entries) {
+      const rows = [...Map.groupBy(entries, ({ threadId }) => threadId)].map(([threadId, added]) => {
+        const count = (holds: (entry: AddedEntry) => boolean) => added.filter(holds).length;
+        const times = added.map(({ createdAt }) => createdAt).sort();
+        return [
+          ...[threadId, count(({ source }) => source === 'user'), count(({ source }) => source === 'agent')],
+          ...[count(({ type }) => type === 'multimodal'), times.at(0) ?? '', times.at(-1) ?? ''],
+          Math.max(...added.map(({ id }) => id)),
+        ];
+      });
+      for (let at = 0; at < rows.length; at += rowsMax) {
+        const some = rows.slice(at, at + rowsMax);
+        yield* query(
+          `INSERT INTO ${threads} AS t (${columns}) VALUES ${some.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')} ON CONFLICT (thread_id) DO UPDATE SET
            users = t.users + excluded.users, agents = t.agents + excluded.agents,
            multimodal = t.multimodal + excluded.multimodal,
            first_entry = ${dialect.least('t.first_entry', 'excluded.first_entry')},
            last_entry = ${dialect.greatest('t.last_entry', 'excluded.last_entry')},
            last_id = ${dialect.greatest('t.last_id', 'excluded.last_id')}`,
-        ...[threadId, Number(source === 'user'), Number(source === 'agent'), Number(type === 'multimodal')],
-        ...[createdAt, createdAt, id],
-      );
+          ...some.flat(),
+        );
+      }
     },
     *retype(threadId, type) {
       const difference = type === 'multimodal' ? '+ 1' : '- 1';

@@ -20,7 +20,7 @@ export interface Queries {
 }
 
 export interface Engine extends Queries {
-  writeWords(key: number, texts: IndexedTexts): MaybePromise<void>;
+  writeWords(documents: readonly (IndexedTexts & { readonly key: number })[]): MaybePromise<void>;
   /** `condition` is one on the entries `o`; without it, all that are indexed may be found. `isWide`: see filter-condition. */
   findWords(query: WordQuery, condition: Condition | undefined, isWide: boolean, page: Page): MaybePromise<FoundPage>;
   weighWords(request: WeighRequest): MaybePromise<WeighedWords>;
@@ -57,7 +57,7 @@ export interface Dialect {
   readonly forUpdate: string;
   /** Behind a SELECT whose rows must stay as they are until the end. */
   readonly forShare: string;
-  /** Lets one transaction at a time pass for each value. Undefined where there is only one writer. */
+  /** Lets one transaction at a time pass for each text of a list. Undefined where there is only one writer. */
   readonly lock: string | undefined;
   /** The tables of the word index from which an entry has to be taken. Triggers keep the others in step. */
   readonly wordTables: readonly string[];

@@ -14,16 +14,23 @@ import {
 import { storable } from '../notes.ts';
 import { keepVersion } from './entry-history.ts';
 import { createEntryParts } from './entry-parts.ts';
-import { lock, once } from './idempotency.ts';
+import { lockAll, once, threadLock } from './idempotency.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
 import { daysBefore } from './remove-entries.ts';
-import { createThreadCounts } from './thread-counts.ts';
+import { type AddedEntry, createThreadCounts } from './thread-counts.ts';
 import { type Dialect, numberOf, optionalTextOf, query, type Row, textOf, type Work } from './work.ts';
 
 export interface EntryWrites {
   store(request: StoreRequest, now: string): Work<StoreOutcome[]>;
   update(request: UpdateRequest, now: string): Work<UpdateOutcome[]>;
+}
+
+/** An entry whose row is written, and what is still to be written of it. */
+interface Added extends AddedEntry {
+  readonly text: string;
+  readonly tags: readonly string[];
+  readonly metadata: Metadata | undefined;
 }
 
 export function createEntryWrites(dialect: Dialect): EntryWrites {
@@ -35,8 +42,11 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
     store: ({ entries: fresh, idempotency }, now) =>
       once(idempotency, now, dialect, function* () {
         const index = yield* fieldIndex(fresh.some(({ metadata }) => metadata !== undefined));
+        yield* lockAll([...new Set(fresh.map(({ threadId }) => threadLock(storable(threadId))))], dialect);
+        const added: Added[] = [];
         const outcomes: StoreOutcome[] = [];
-        for (const entry of fresh) outcomes.push(yield* storeOne(entry, index, now));
+        for (const entry of fresh) outcomes.push(yield* storeOne(entry, index, added, now));
+        yield* writeParts(added, index);
         return outcomes;
       }),
     update: ({ updates, allOrNothing, idempotency }, now) =>
@@ -58,16 +68,18 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
     return createFieldIndex(isNeeded ? yield* readFieldNames('share', dialect) : []);
   }
 
-  function* storeOne(entry: NewEntry, index: FieldIndex, now: string): Work<StoreOutcome> {
+  function* storeOne(entry: NewEntry, index: FieldIndex, added: Added[], now: string): Work<StoreOutcome> {
     const threadId = storable(entry.threadId);
     const text = storable(entry.text);
-    yield* lock(`thread ${threadId}`, dialect);
     // What comes from elsewhere with its own time is a record of the past, in which nothing repeats.
     const last = entry.createdAt === undefined ? yield* repeatedEntry(threadId, entry.source, text) : undefined;
     if (last === undefined) {
-      const id = yield* insert(entry, threadId, text, index, now);
-      return { id, threadId, repeated: false, summaryKept: false };
+      const fresh = yield* insert(entry, threadId, text, now);
+      added.push(fresh);
+      return { id: fresh.id, threadId, repeated: false, summaryKept: false };
     }
+    // It may be one of those.
+    yield* writeParts(added.splice(0), index);
     const id = numberOf(last, 'key');
     const kept = optionalTextOf(last, 'summary');
     yield* repeat(entry, last, index, now);
@@ -91,7 +103,7 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
     return answer === undefined ? last : undefined;
   }
 
-  function* insert(entry: NewEntry, threadId: string, text: string, index: FieldIndex, now: string): Work<number> {
+  function* insert(entry: NewEntry, threadId: string, text: string, now: string): Work<Added> {
     const metadata = presentMetadata(entry.metadata);
     const type = contentType(entry.images.length);
     const createdAt = entry.createdAt ?? now;
@@ -102,13 +114,21 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
       ...[jsonOf(metadata), entry.summary ?? null, createdAt, entry.updatedAt ?? createdAt],
     );
     const id = numberOf(row, 'key');
-    yield* counts.add({ id, threadId, source: entry.source, type, createdAt });
-    yield* parts.addWords(id, text);
-    yield* parts.addTags(id, entry.tags);
-    if (metadata !== undefined) yield* parts.addFields([{ entry: id, metadata }], index);
     if (entry.summaryWanted) yield* parts.wantSummary(id);
     if (entry.images.length > 0) yield* parts.writeImages(id, entry.images);
-    return id;
+    return { id, threadId, source: entry.source, type, createdAt, text, tags: entry.tags, metadata };
+  }
+
+  /** What belongs to new entries, of many in few statements. */
+  function* writeParts(added: readonly Added[], index: FieldIndex): Work<void> {
+    if (added.length === 0) return;
+    yield* counts.add(added);
+    yield* parts.addWords(added.map(({ id, text }) => ({ entry: id, text })));
+    yield* parts.addTags(added.map(({ id, tags }) => ({ entry: id, tags })));
+    yield* parts.addFields(
+      added.flatMap(({ id, metadata }) => (metadata === undefined ? [] : [{ entry: id, metadata }])),
+      index,
+    );
   }
 
   /** Whatever the new write brings is kept; what it leaves out stays as it was. */

@@ -29,6 +29,11 @@ export interface Connections {
   read<T>(work: (statements: Statements) => Promise<T>, options?: ReadOptions): Promise<T>;
   /** All of it or nothing. Done again when another transaction was in the way, so it must do nothing besides. */
   write<T>(work: (statements: Statements) => Promise<T>): Promise<T>;
+  /**
+   * Statements that cannot be in a transaction and take as long as they take, such as making an index while others write.
+   * Given up when the connections are closed.
+   */
+  alone<T>(work: (statements: Statements) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -49,13 +54,35 @@ export function createConnections(config: PostgresConfig): Connections {
   // An idle connection that breaks is replaced when the next call needs one; that call tells if it cannot be.
   pool.on('error', () => {});
   let closed = false;
+  const endAlone = new Set<(error: Error) => void>();
 
   return {
     read: (work, options) => perform('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options?.signal),
     write: (work) => perform('BEGIN', work, undefined),
+    async alone(work) {
+      if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
+      const client = await pool.connect();
+      const { promise: given, reject: giveUp } = Promise.withResolvers<never>();
+      given.catch(() => {});
+      client.on('error', giveUp);
+      endAlone.add(giveUp);
+      let broken: Error | undefined = new Error('given up');
+      try {
+        const result = await Promise.race([unbounded(client, work), given]);
+        broken = undefined;
+        return result;
+      } catch (error) {
+        throw storageError(error);
+      } finally {
+        endAlone.delete(giveUp);
+        client.off('error', giveUp);
+        client.release(broken);
+      }
+    },
     async close() {
       if (closed) return;
       closed = true;
+      for (const end of endAlone) end(new CarrelError('unavailable', 'The storage is closed.'));
       await pool.end();
     },
   };
@@ -102,6 +129,17 @@ export function createConnections(config: PostgresConfig): Connections {
   }
 }
 
+async function unbounded<T>(client: PoolClient, work: (statements: Statements) => Promise<T>): Promise<T> {
+  await client.query('SET statement_timeout = 0');
+  const result = await work(statementsOf(client));
+  await client.query('RESET statement_timeout');
+  return result;
+}
+
+function statementsOf(client: PoolClient): Statements {
+  return { query: async (text, values = []) => (await client.query<Row>({ text, values: [...values] })).rows };
+}
+
 async function transaction<T>(
   client: PoolClient,
   begin: string,
@@ -110,9 +148,7 @@ async function transaction<T>(
 ): Promise<T> {
   await client.query(begin);
   try {
-    const result = await work({
-      query: async (text, values = []) => (await client.query<Row>({ text, values: [...values] })).rows,
-    });
+    const result = await work(statementsOf(client));
     await client.query('COMMIT');
     return result;
   } catch (error) {

@@ -50,7 +50,7 @@ export const postgresDialect: Dialect = {
   greatest: (first, second) => `greatest(${first}, ${second})`,
   forUpdate: 'FOR UPDATE',
   forShare: 'FOR SHARE',
-  lock: 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))',
+  lock: 'SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(?::text[]) AS names (name)',
   weighs: false,
   wordTables: ['entry_terms', 'entry_words'],
   explain: (sql) => `EXPLAIN ${sql}`,
@@ -60,7 +60,7 @@ export const postgresDialect: Dialect = {
 function createEngine(statements: Statements, words: WordIndex): Engine {
   return {
     query: (sql, values) => statements.query(numbered(sql), values.map(bound)),
-    writeWords: (key, texts) => words.write(statements, [{ key, ...texts }]),
+    writeWords: (documents) => words.write(statements, documents),
     weighWords: (request) => words.weigh(statements, request),
     findWords: (query, condition, _isWide, page) =>
       words.find(

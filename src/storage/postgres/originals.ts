@@ -58,7 +58,7 @@ export function createOriginals(
           `SELECT hash FROM carrel.kb_originals o WHERE hash IS NOT NULL
              AND NOT EXISTS (SELECT 1 FROM carrel.kb_documents d WHERE d.content_hash = o.hash)
              AND NOT EXISTS (SELECT 1 FROM carrel.kb_jobs j WHERE j.content_hash = o.hash
-               AND j.status IN ('queued', 'processing'))`,
+               AND j.kind = 'ingest' AND j.status IN ('queued', 'processing'))`,
         );
         return rows.map((row) => textOf(row, 'hash'));
       });

@@ -17,8 +17,8 @@ import { createWordIndex, type OwnerFilter, type WordIndex } from './word-index.
 /** Passages are short; this many are scored in a few milliseconds. */
 const poolMax = 200;
 
-/** Rows that one statement carries. */
-const batchMax = 500;
+/** Rows that one statement carries. Their words are found between two statements, and somebody may be waiting. */
+const batchMax = 100;
 
 /** Writes passages as a part of a transaction that runs: a document and its passages are stored together. */
 export interface PassageWriter {
@@ -157,7 +157,7 @@ function clean(parent: string, passage: NewPassage): CleanPassage {
   };
 }
 
-function ownerFilter(filter: PassageFilter): OwnerFilter {
+export function ownerFilter(filter: PassageFilter): OwnerFilter {
   const values: unknown[] = [];
   const conditions = (filter.labels ?? []).map((group) => {
     values.push(group.map(storable));

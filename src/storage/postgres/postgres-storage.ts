@@ -5,18 +5,21 @@ import { createConnections, numberOf, type PostgresConfig, textOf } from './conn
 import { createDocumentRunner } from './documents.ts';
 import { createEntryStore } from './entries.ts';
 import { migrate, schemaVersion } from './migrate.ts';
+import { findExtension } from './nearest-index.ts';
 import { createNoteStore } from './notes.ts';
 import { createOriginals } from './originals.ts';
-import { createPassageStore, createPassageWriter, matchingPassages } from './passages.ts';
+import { createPassageStore, createPassageWriter } from './passages.ts';
 import { settleAnalysis } from './rewrite-words.ts';
-import { createVectorRows } from './vectors.ts';
+import { createVectorStores } from './vector-stores.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const connections = createConnections(config);
+  let extension: string | undefined;
   try {
     await migrate(connections);
     await settleAnalysis(connections, config.language);
+    extension = await findExtension(connections);
   } catch (error) {
     await connections.close();
     throw error;
@@ -38,14 +41,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     originals: createOriginals(connections, async (hashes) =>
       hashes.length === 0 ? 0 : documents.write('releaseOriginals', { hashes }),
     ),
-    vectors: {
-      context: { ...createVectorRows(connections, 'context'), matching: entries.matching },
-      kb: {
-        ...createVectorRows(connections, 'kb'),
-        matching: (filter, options) =>
-          connections.read((statements) => matchingPassages(statements, 'kb', filter), options),
-      },
-    },
+    vectors: createVectorStores(connections, extension, entries),
     describe: () =>
       connections.read(async (statements) => {
         const [row = {}] = await statements.query(

@@ -14,10 +14,11 @@ import {
   type VectorStore,
 } from '../vectors.ts';
 import { type Connections, numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
+import type { NearestIndexes } from './nearest-index.ts';
 import { realArray, realsOf } from './real-array.ts';
 
 /** All but what depends on the kind of owner's filter. */
-export type VectorRows = Omit<VectorStore<never>, 'matching'>;
+export type VectorRows = Omit<VectorStore<never>, 'matching' | 'nearest'>;
 
 /** A text that is in the database, and its vectors. */
 export interface OwnedVectors extends TextVectors {
@@ -30,7 +31,11 @@ const batchMax = 100;
 const owners = { context: 'carrel.context_entries', kb: 'carrel.kb_passages' } as const;
 const isLive = { context: 'o.deleted_at IS NULL', kb: 'TRUE' } as const;
 
-export function createVectorRows(connections: Connections, corpus: VectorCorpus): VectorRows {
+export function createVectorRows(
+  connections: Connections,
+  corpus: VectorCorpus,
+  indexes: NearestIndexes | undefined,
+): VectorRows {
   const table = (name: string) => `carrel.${corpus}_${name}`;
   return {
     choose: (model) =>
@@ -47,6 +52,7 @@ export function createVectorRows(connections: Connections, corpus: VectorCorpus)
           WHERE m.name = $1 ORDER BY u.owner LIMIT $2`;
         const [texts, textOfRow] = corpus === 'kb' ? [passageTexts, passageText] : ([entryTexts, entryText] as const);
         const rows = await statements.query(`${texts} WHERE o.key IN (${list}) ORDER BY o.key`, [model, limit]);
+        await ensureIndex(statements, model);
         return rows.map(textOfRow);
       }),
     put: (request) => connections.write((statements) => put(statements, request)),
@@ -95,15 +101,23 @@ export function createVectorRows(connections: Connections, corpus: VectorCorpus)
       connections.read(async (statements) => {
         const rows = await statements.query(
           `SELECT name, dimensions, (SELECT count(*) FROM ${table('vectors')} WHERE model = m.key) AS vectors,
-             (SELECT count(*) FROM ${table('unembedded')} WHERE model = m.key) AS pending
+             (SELECT count(*) FROM ${table('unembedded')} WHERE model = m.key) AS pending,
+             (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('${table('vectors_nearest_')}' || m.key)) AS indexed
            FROM ${table('models')} m WHERE name IS NOT NULL ORDER BY chosen`,
         );
-        return rows.map(modelState);
+        return rows.map((row) => ({ ...modelState(row), index: indexState(row) }));
       }, options),
     async drop(model) {
-      while (await connections.write((statements) => dropSome(statements, model)));
+      const dropped = await connections.write((statements) => forget(statements, model));
+      for (const key of dropped) await indexes?.remove(key);
+      while (await connections.write((statements) => dropSome(statements)));
     },
   };
+
+  function indexState(row: Row): ModelState['index'] {
+    if (indexes === undefined) return 'memory';
+    return row['indexed'] === true ? 'ready' : 'none';
+  }
 
   async function read(statements: Statements, keys: readonly number[]): Promise<StoredVector[]> {
     const rows = await statements.query(
@@ -132,6 +146,7 @@ export function createVectorRows(connections: Connections, corpus: VectorCorpus)
        WHERE number <= (SELECT max(number) FROM ${table('vector_removals')}) - $1`,
       [removalsKept],
     );
+    await ensureIndex(statements, model);
     return taken.length;
   }
 
@@ -159,13 +174,29 @@ export function createVectorRows(connections: Connections, corpus: VectorCorpus)
     return numberOf(row, 'total');
   }
 
-  async function dropSome(statements: Statements, model: string): Promise<boolean> {
-    await statements.query(
-      `DELETE FROM ${table('unembedded')} WHERE model = (SELECT key FROM ${table('models')} WHERE name = $1)`,
+  /** While a model has few vectors, its index is made at once. */
+  async function ensureIndex(statements: Statements, model: string): Promise<void> {
+    if (indexes === undefined) return;
+    const [row] = await statements.query(
+      `SELECT key, dimensions FROM ${table('models')} WHERE name = $1 AND dimensions IS NOT NULL`,
       [model],
     );
+    if (row !== undefined) indexes.ensure({ key: numberOf(row, 'key'), dimensions: numberOf(row, 'dimensions') });
+  }
+
+  /** The keys of all models that are being dropped, this one and those that somebody did not finish. */
+  async function forget(statements: Statements, model: string | undefined): Promise<number[]> {
+    await statements.query(
+      `DELETE FROM ${table('unembedded')} WHERE model = (SELECT key FROM ${table('models')} WHERE name = $1)`,
+      [model ?? null],
+    );
     // Without its name it is out of the way at once, for a model of the same name too.
-    await statements.query(`UPDATE ${table('models')} SET name = NULL WHERE name = $1`, [model]);
+    await statements.query(`UPDATE ${table('models')} SET name = NULL WHERE name = $1`, [model ?? null]);
+    const rows = await statements.query(`SELECT key FROM ${table('models')} WHERE name IS NULL`);
+    return rows.map((row) => numberOf(row, 'key'));
+  }
+
+  async function dropSome(statements: Statements): Promise<boolean> {
     const deleted = await statements.query(
       `DELETE FROM ${table('vectors')} WHERE key IN (
          SELECT v.key FROM ${table('models')} m JOIN ${table('vectors')} v ON v.model = m.key
@@ -186,6 +217,7 @@ export async function writeVectors(
   corpus: VectorCorpus,
   texts: readonly OwnedVectors[],
 ): Promise<void> {
+  await keepOrder(statements, corpus);
   for (const model of new Set(texts.map((text) => text.model))) {
     const own = texts.filter((text) => text.model === model);
     const dimensions = own.find(({ windows }) => windows.length > 0)?.windows[0]?.vector.length;
@@ -207,6 +239,15 @@ export async function writeVectors(
       await insertRows(statements, corpus, rows.slice(first, first + batchMax));
     }
   }
+}
+
+/** Where images in memory follow the keys, a key must not appear behind a later one. An index has no such need. */
+async function keepOrder(statements: Statements, corpus: VectorCorpus): Promise<void> {
+  await statements.query(
+    `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))
+     WHERE NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'vector')`,
+    [`carrel.${corpus}_vectors`],
+  );
 }
 
 async function insertRows(statements: Statements, corpus: VectorCorpus, rows: readonly unknown[][]): Promise<void> {
@@ -302,7 +343,7 @@ function blockOf(rows: readonly Row[]): VectorBlock {
   };
 }
 
-function modelState(row: Row): ModelState {
+function modelState(row: Row): Omit<ModelState, 'index'> {
   return {
     model: textOf(row, 'name'),
     dimensions: row['dimensions'] === null ? undefined : numberOf(row, 'dimensions'),

@@ -66,7 +66,7 @@ function createEngine(database: Database): Engine {
   const words = createWordIndex(database, { name: 'context_entry', owner: 'context_entries', poolMax, totalMax });
   return {
     query: (sql, values) => database.all(sql, ...values.map(bound)),
-    writeWords: (key, texts) => words.write([{ key, ...texts }]),
+    writeWords: (documents) => words.write(documents),
     weighWords: (request) => words.weigh(request),
     findWords: (query, condition, isWide, page) =>
       words.find(

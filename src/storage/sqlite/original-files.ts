@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { OpenedOriginal, StagedOriginal, StageOptions } from '../ingestion.ts';
@@ -25,8 +25,7 @@ const stagedMaxMs = 24 * 60 * 60_000;
 export function createOriginalFiles(folder: string): OriginalFiles {
   return {
     async stage(content, { bytesMax, signal }) {
-      makeFolder(folder);
-      makeFolder(join(folder, incoming));
+      makeFolders(folder);
       const id = randomUUID();
       const path = stagedPath(folder, id);
       try {
@@ -64,6 +63,15 @@ export function adoptFile(folder: string, { id, hash }: StagedOriginal): void {
 
 export function removeFile(folder: string, hash: string): void {
   rmSync(join(folder, hash), { force: true });
+}
+
+/** A folder that was just made is on disk when the one above it is. */
+function makeFolders(folder: string): void {
+  const path = join(folder, incoming);
+  if (existsSync(path)) return;
+  makeFolder(path);
+  syncFolder(folder);
+  syncFolder(dirname(folder));
 }
 
 function stagedPath(folder: string, id: string): string {

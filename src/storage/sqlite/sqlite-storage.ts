@@ -24,7 +24,7 @@ export interface SqliteStorageConfig {
   readonly language?: Language | undefined;
 }
 
-/** Files that are looked at in one transaction, so that other writes need not wait for all of them. */
+/** Files that are looked at together, so that nobody else need wait for all of them. */
 const sweptAtOnce = 500;
 
 /**
@@ -69,7 +69,11 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     weigh: (request, options) => readers.call('passages', 'weigh', [corpus, request], options),
   });
 
-  const vectors = (corpus: VectorCorpus): Omit<VectorStore<never>, 'matching'> => ({
+  const vectors = (
+    corpus: VectorCorpus,
+  ): Omit<VectorStore<never>, 'matching' | 'nearest'> & { nearest: undefined } => ({
+    // A scan of bytes in shared memory is faster than anything that SQLite could do (docs/decisions/0012-meaning.md).
+    nearest: undefined,
     choose: (model) => write('vectors', 'choose', [corpus, model]),
     waiting: (request) => readers.call('vectors', 'waiting', [corpus, request]),
     put: (request) => write('vectors', 'put', [corpus, request]),
@@ -126,7 +130,10 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
         const hashes = files.list();
         let released = 0;
         for (let first = 0; first < hashes.length; first += sweptAtOnce) {
-          released += await release(hashes.slice(first, first + sweptAtOnce));
+          const some = hashes.slice(first, first + sweptAtOnce);
+          const used = new Set(await documents.read('usedOriginals', { hashes: some }, undefined));
+          // Nearly always none are left over: so the lock of the writer is not even taken.
+          released += await release(some.filter((hash) => !used.has(hash)));
         }
         return released;
       },

@@ -34,7 +34,7 @@ export interface VectorTables {
   score(corpus: VectorCorpus, request: ScoreRequest): ScoredVector[];
   models(corpus: VectorCorpus): ModelState[];
   /** A part of the work. Whether more is left. */
-  drop(corpus: VectorCorpus, model: string): boolean;
+  drop(corpus: VectorCorpus, model: string | undefined): boolean;
 }
 
 export function createVectorTables(database: Database): VectorTables {
@@ -173,16 +173,17 @@ function createVectorTable(database: Database, corpus: VectorCorpus) {
         dimensions: row['dimensions'] === null ? undefined : numberOf(row, 'dimensions'),
         vectors: numberOf(row, 'vectors'),
         pending: numberOf(row, 'pending'),
+        index: 'memory',
       }));
     },
-    drop(model: string): boolean {
+    drop(model: string | undefined): boolean {
       return database.transaction(() => {
         // Without its name it is out of the way at once, for a model of the same name too.
         database.change(
           `DELETE FROM ${corpus}_unembedded WHERE model = (SELECT key FROM ${corpus}_models WHERE name = ?)`,
-          model,
+          model ?? null,
         );
-        database.change(`UPDATE ${corpus}_models SET name = NULL WHERE name = ?`, model);
+        database.change(`UPDATE ${corpus}_models SET name = NULL WHERE name = ?`, model ?? null);
         const deleted = database.change(
           `DELETE FROM ${corpus}_vectors WHERE key IN (
              SELECT v.key FROM ${corpus}_models m JOIN ${corpus}_vectors v ON v.model = m.key

@@ -45,8 +45,9 @@ type Parts = Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranks'>;
  *
  * 1. Ask both legs at the same time, each for as many as are ever put in order.
  * 2. Where the meaning cannot be had, go on with the words and say so.
- * 3. Bring the rankings together (search/fusion.ts): each entry gets the sum of its reciprocal ranks and a relevance.
- * 4. Order by relevance, or by ranks alone where that is configured; equals by id.
+ * 3. Complete the picture: what one leg listed is scored by the other too.
+ * 4. Bring the rankings together (search/fusion.ts): each entry gets the sum of its reciprocal ranks and a relevance.
+ * 5. Order by relevance, or by ranks alone where that is configured; equals by id.
  */
 export async function searchHybrid(
   request: HybridRequest,
@@ -60,7 +61,8 @@ export async function searchHybrid(
   const failed = byMeaning !== undefined && 'failure' in byMeaning;
   const meaning = byMeaning === undefined || 'failure' in byMeaning ? undefined : byMeaning;
   if (failed && byWords === undefined) throw byMeaning.failure;
-  const ranked = rank(byWords, meaning?.matches ?? [], request.rrfK, parts);
+  const unlisted = byWords && meaning ? await scoreUnlisted(request, byWords, meaning, parts) : nothingMore;
+  const ranked = rank(byWords, meaning?.matches ?? [], unlisted, request.rrfK, parts);
   const both = ranked.filter(({ scores }) => scores.fts_rank !== null && scores.semantic_rank !== null).length;
   const [ftsCount, semanticCount] = [byWords?.hits.length ?? 0, meaning?.matches.length ?? 0];
   return {
@@ -95,15 +97,16 @@ const bundledSpan = 0.25;
 function rank(
   words: { hits: readonly { id: number; score: number }[]; scoreMax: number } | undefined,
   meaning: readonly MeaningMatch[],
+  unlisted: Unlisted,
   rrfK: number,
   parts: Parts,
 ): { id: number; scores: HybridScores }[] {
   const candidates = new Map<number, Candidate>();
-  for (const { id, score } of words?.hits ?? []) {
+  for (const { id, score } of [...(words?.hits ?? []), ...unlisted.words]) {
     const share = score / Math.max(words?.scoreMax ?? 0, Number.EPSILON);
-    candidates.set(id, { id, words: { id, share, terms: [] }, meaning: undefined });
+    candidates.set(id, { id, words: { id, share }, meaning: undefined });
   }
-  for (const { id, cosine } of meaning) {
+  for (const { id, cosine } of [...meaning, ...unlisted.meaning]) {
     candidates.set(id, { id, words: candidates.get(id)?.words, meaning: { id, cosine } });
   }
   const ftsRanks = new Map((words?.hits ?? []).map(({ id, score }, index) => [id, { rank: index + 1, score }]));
@@ -124,6 +127,32 @@ function rank(
     return { id, scores };
   });
   return parts.reranks ? ranked : ranked.sort((a, b) => b.scores.rrf - a.scores.rrf || a.id - b.id);
+}
+
+/** What each leg says about entries that only the other one listed. */
+interface Unlisted {
+  readonly words: readonly { id: number; score: number }[];
+  readonly meaning: readonly { id: number; cosine: number }[];
+}
+
+const nothingMore: Unlisted = { words: [], meaning: [] };
+
+/** Far down its list, the search by words no longer scores what it found. */
+async function scoreUnlisted(
+  { text, signal }: HybridRequest,
+  byWords: { hits: readonly { id: number; score: number }[] },
+  { matches, vector }: { matches: readonly MeaningMatch[]; vector: Float32Array },
+  { entries, meaning }: Parts,
+): Promise<Unlisted> {
+  const scored = new Set(byWords.hits.filter(({ score }) => score > 0).map(({ id }) => id));
+  const near = new Set(matches.map(({ id }) => id));
+  const unscored = [...new Set([...near, ...byWords.hits.map(({ id }) => id)])].filter((id) => !scored.has(id));
+  const far = byWords.hits.map(({ id }) => id).filter((id) => !near.has(id));
+  const [words, more] = await Promise.all([
+    entries.weighWords({ query: plainQuery(text), keys: unscored }, { signal }),
+    far.length === 0 ? undefined : meaning?.search({ text, vector, limit: far.length, allowed: far, signal }),
+  ]);
+  return { words: words.weighed.map(({ key, score }) => ({ id: key, score })), meaning: more?.matches ?? [] };
 }
 
 async function searchWords(
@@ -156,8 +185,8 @@ async function searchMeaning(
   try {
     const { filter: needed, plan } = await narrowed(entries, filter, explain, signal);
     const found = await meaning?.search({ text, limit: rankDepth, filter: needed, signal });
-    const matches = found?.matches ?? [];
-    return { matches, pending: found?.pending ?? 0, stats: stats(matches.length, plan) };
+    const { matches = [], pending = 0, vector = new Float32Array() } = found ?? {};
+    return { matches, pending, vector, stats: stats(matches.length, plan) };
   } catch (error) {
     // A cancelled call ends; a provider that is away or busy does not take the words with it.
     if (isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind)) return { failure: error };

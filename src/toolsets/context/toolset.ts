@@ -34,6 +34,8 @@ export interface ContextDeps {
   storage: Storage;
   /** Undefined where there are no embeddings. */
   embeddings: EmbeddingProvider | undefined;
+  /** The provider of a model that was used before, by its name. */
+  formerEmbeddings?: (model: string) => Promise<EmbeddingProvider | undefined>;
   /** Unless given, the best sentences of a text are its summary. */
   summaryProvider?: SummaryProvider | undefined;
   log: Logger;
@@ -58,7 +60,12 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const { entries, metrics } = meterEntries(storage.entries);
   const usesMeaning = config.semanticSearch !== 'false' && embeddings !== undefined;
   const meaning = usesMeaning
-    ? createMeaning({ vectors: storage.vectors.context, provider: inParts(embeddings, config), log })
+    ? createMeaning({
+        vectors: storage.vectors.context,
+        provider: inParts(embeddings, config),
+        providerOf: deps.formerEmbeddings,
+        log,
+      })
     : undefined;
   const words = config.fullTextSearch !== 'false';
   const local = extractiveSummaries(config);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { currentLanguage } from '../../../words/language.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { showFound } from '../entry-shapes.ts';
 import { highlight } from '../highlight.ts';
@@ -8,9 +9,6 @@ import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
 import { searchModes, wordQueryOf } from '../word-modes.ts';
-
-/** English words are stemmed; the words of all other languages are found as they are written. */
-const language = 'english';
 
 export function createFtsSearchContextTool({
   entries,
@@ -39,7 +37,7 @@ export function createFtsSearchContextTool({
       const { limit, offset, clamped } = pageOf(input);
       const stats = startStats(backend, applied);
       const explain = input.explain_query;
-      const head = { query: input.query, mode: input.mode, language };
+      const head = { query: input.query, mode: input.mode, language: currentLanguage() };
       if (faults.length > 0) {
         return { ...head, ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       }

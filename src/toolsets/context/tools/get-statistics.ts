@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { StorageDescription } from '../../../storage/storage.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { currentLanguage } from '../../../words/language.ts';
 import type { ContextParts } from '../context-parts.ts';
 import type { EntryMetrics } from '../metered-entries.ts';
 
@@ -71,7 +72,7 @@ export function createGetStatisticsTool(
           ? {
               enabled: true,
               available: true,
-              language: 'english',
+              language: currentLanguage(),
               backend,
               engine: backend === 'sqlite' ? 'fts5' : 'tsvector',
               indexed_entries: counts.indexed,

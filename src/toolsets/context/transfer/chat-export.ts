@@ -23,10 +23,20 @@ type Json = Readonly<Record<string, unknown>>;
 function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generator<NewEntry> {
   for (const message of messages) {
     if (!isObject(message)) continue;
-    const text = typeof message['text'] === 'string' ? message['text'] : '';
+    const text =
+      typeof message['text'] === 'string' && message['text'] !== '' ? message['text'] : partsOf(message['content']);
     const source = message['sender'] === 'human' ? 'user' : 'agent';
     yield* turn(`claude:${conversation['uuid']}`, conversation['name'], source, text, message['created_at']);
   }
+}
+
+/** Newer exports have the text in parts, and none as a whole. */
+function partsOf(content: unknown): string {
+  if (!Array.isArray(content)) return '';
+  return content
+    .filter((part) => isObject(part) && part['type'] === 'text' && typeof part['text'] === 'string')
+    .map((part) => part.text)
+    .join('\n');
 }
 
 /** Edits make branches; the one that the user saw last leads from the current node upwards. */

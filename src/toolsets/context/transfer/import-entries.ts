@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readFileSync, readSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { CarrelError } from '../../../base/errors.ts';
 import type { EntryStore, NewEntry } from '../../../storage/entries.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
@@ -43,10 +42,7 @@ async function* entriesOfFile(path: string, now: string): AsyncGenerator<NewEntr
 }
 
 async function* entriesOfLines(path: string, now: string): AsyncGenerator<NewEntry> {
-  for await (const line of createInterface({
-    input: createReadStream(path, 'utf8'),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const line of linesOf(path)) {
     if (line.trim() === '') continue;
     const parsed = parse(line);
     if (!isObject(parsed)) throw unknownKind();
@@ -54,6 +50,20 @@ async function* entriesOfLines(path: string, now: string): AsyncGenerator<NewEnt
     if (entry === undefined) throw unknownKind();
     yield entry;
   }
+}
+
+/** Lines of JSON end with \n alone. Others that end lines elsewhere (U+2028) may stand within one. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest: string[] = [];
+  for await (const part of createReadStream(path, 'utf8')) {
+    const [first = '', ...others] = String(part).split('\n');
+    rest.push(first);
+    for (const next of others) {
+      yield rest.join('');
+      rest = [next];
+    }
+  }
+  yield rest.join('');
 }
 
 function parse(text: string): unknown {

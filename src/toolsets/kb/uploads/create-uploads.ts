@@ -57,7 +57,7 @@ const sweepMsMax = 30_000;
 export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads {
   const { staging, engine, log, clock = () => performance.now() } = deps;
   const uploads = new Map<string, Upload>();
-  const notFound = (): CarrelError => uploadNotFound(Math.ceil(config.idleMs / 60_000));
+  const notFound = (): CarrelError => uploadNotFound(config.idleMs);
   const isExpired = ({ users, usedAt }: Upload): boolean => users === 0 && clock() - usedAt >= config.idleMs;
 
   const forget = async (id: string): Promise<void> => {

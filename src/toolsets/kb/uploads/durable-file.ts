@@ -50,9 +50,15 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 export function explain(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;
-  const message =
-    'The disk is full. What was stored before is kept; the operator must make room, then repeat this call.';
-  return new CarrelError('storage_full', message, { cause: error });
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (['ENOSPC', 'EDQUOT'].includes(code)) {
+    const message =
+      'The disk is full. What was stored before is kept; the operator must make room, then repeat the call.';
+    return new CarrelError('storage_full', message, { cause: error });
+  }
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
+    const message = 'The data folder cannot be written. The operator must allow it, then repeat the call.';
+    return new CarrelError('storage_read_only', message, { cause: error });
+  }
+  return error;
 }

@@ -1,4 +1,3 @@
-import { CarrelError } from '../../../base/errors.ts';
 import type { SecretRoute } from '../../../tools/secret-route.ts';
 import type { Uploads } from './create-uploads.ts';
 
@@ -8,8 +7,8 @@ export const uploadPath = '/kb/uploads/';
 export function createUploadRoute(uploads: Pick<Uploads, 'receive'>): SecretRoute {
   return {
     pathPrefix: uploadPath,
-    async handle({ method, rest, contentLength, body, signal }) {
-      if (method !== 'PUT') throw new CarrelError('invalid_arguments', 'Send the bytes with PUT.');
+    method: 'PUT',
+    async handle({ rest, contentLength, body, signal }) {
       const [id = '', secret = ''] = rest.split('/');
       const { receivedBytes } = await uploads.receive(id, secret, { content: body, length: contentLength }, signal);
       return { upload_id: id, received_bytes: receivedBytes };

@@ -63,10 +63,10 @@ function missingIn(sorted: readonly number[]): number[] {
   return Array.from({ length: (sorted.at(-1) ?? -1) + 1 }, (_, index) => index).filter((index) => !present.has(index));
 }
 
-export function uploadNotFound(idleMinutes: number): CarrelError {
+export function uploadNotFound(idleMs: number): CarrelError {
   return new CarrelError(
     'upload_not_found',
-    `No upload has this id: it never was, or nothing was heard of it for ${idleMinutes} minutes. Begin again with kb_upload_start.`,
+    `Upload not found: no upload has this id, or nothing was heard of it for ${idleMs / 1000} seconds. Begin again with kb_upload_start.`,
   );
 }
 

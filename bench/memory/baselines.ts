@@ -1,0 +1,43 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { DataSet } from '../quality/data-set.ts';
+
+/** A way to find turns of a thread without Carrel: the numbers of the best ten passages. */
+export type Baseline = (question: string, group: string) => number[];
+
+/** What an agent with a shell has: lines that hold the words of the question as they stand, those with the most first. */
+export function createGrep({ passages }: DataSet): Baseline {
+  const texts = passages.map(({ text }) => text.toLowerCase());
+  return (question, group) => {
+    const words = [...new Set(wordsOf(question))].filter((word) => word.length > 3);
+    return passages
+      .map((passage, number) => ({
+        number,
+        held: passage.group === group ? words.filter((word) => texts[number]?.includes(word)).length : 0,
+      }))
+      .filter(({ held }) => held > 0)
+      .sort((a, b) => b.held - a.held || a.number - b.number)
+      .slice(0, 10)
+      .map(({ number }) => number);
+  };
+}
+
+/** SQLite's FTS5 as it comes: Porter's stems, any of the words, its own BM25. */
+export function createFts5({ passages }: DataSet): Baseline {
+  const database = new DatabaseSync(':memory:');
+  database.exec("CREATE VIRTUAL TABLE turns USING fts5 (text, thread UNINDEXED, tokenize = 'porter unicode61')");
+  const insert = database.prepare('INSERT INTO turns (rowid, text, thread) VALUES (?, ?, ?)');
+  passages.forEach(({ text, group }, number) => {
+    insert.run(number, text, group);
+  });
+  const select = database.prepare(
+    'SELECT rowid FROM turns WHERE turns MATCH ? AND thread = ? ORDER BY bm25(turns), rowid LIMIT 10',
+  );
+  return (question, group) => {
+    const words = wordsOf(question).map((word) => `"${word}"`);
+    return select.all(words.join(' OR '), group).map((row) => Number(row['rowid']));
+  };
+}
+
+export function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}

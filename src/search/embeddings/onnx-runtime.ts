@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+/** What runs a model: native code, or WebAssembly where that cannot be loaded. */
+export interface OnnxRuntime {
+  readonly device: OnnxDevice;
+  /** The hidden states of a text given as word pieces, one row behind the other. */
+  run(pieces: readonly number[]): Promise<Float32Array>;
+}
+
+export type OnnxDevice = 'cpu' | 'wasm';
+
+export interface OnnxRuntimeConfig {
+  /** Holds model.onnx. */
+  readonly modelFolder: string;
+  /** For native code; WebAssembly has one. */
+  readonly threads: number;
+  /** Without it, whichever can be loaded, the faster one first. */
+  readonly device?: OnnxDevice | undefined;
+}
+
+/** The parts that onnxruntime-node and onnxruntime-web have in common. */
+type Onnx = Pick<typeof import('onnxruntime-node'), 'InferenceSession' | 'Tensor'>;
+type Session = Awaited<ReturnType<Onnx['InferenceSession']['create']>>;
+
+export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRuntime> {
+  const native = config.device === 'wasm' ? undefined : await loadNative(config.device === 'cpu');
+  if (native === undefined) return loadWasm(config);
+  const session = await native.InferenceSession.create(join(config.modelFolder, 'model.onnx'), {
+    intraOpNumThreads: config.threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    // The arena keeps the memory of the longest text for ever; without it speed is the same.
+    enableCpuMemArena: false,
+  });
+  return { device: 'cpu', run: (pieces) => statesOf(session, native, pieces) };
+}
+
+async function loadNative(isNeeded: boolean): Promise<Onnx | undefined> {
+  // Named in a variable so that the bundler leaves this optional package, with its native parts, where it is.
+  const name = 'onnxruntime-node';
+  try {
+    return await import(name);
+  } catch (error) {
+    // Not installed, or built for another system.
+    if (isNeeded) throw error;
+    return undefined;
+  }
+}
+
+/** The same vectors, about seven times as slowly. Everything is read from files: nothing is ever fetched. */
+async function loadWasm({ modelFolder }: OnnxRuntimeConfig): Promise<OnnxRuntime> {
+  const web = await import('onnxruntime-web/wasm');
+  web.env.logLevel = 'error';
+  web.env.wasm.numThreads = 1;
+  web.env.wasm.proxy = false;
+  web.env.wasm.wasmBinary = await readFile(wasmFile());
+  const session = await web.InferenceSession.create(await readFile(join(modelFolder, 'model.onnx')), {
+    executionProviders: ['wasm'],
+    enableCpuMemArena: false,
+  });
+  return { device: 'wasm', run: (pieces) => statesOf(session, web, pieces) };
+}
+
+const wasmName = 'ort-wasm-simd-threaded.wasm';
+
+/** Built, it lies beside the bundle; the build puts it there. */
+function wasmFile(): string | URL {
+  if (!import.meta.url.endsWith('.ts')) return new URL(`./${wasmName}`, import.meta.url);
+  return createRequire(import.meta.url).resolve(`onnxruntime-web/${wasmName}`);
+}
+
+async function statesOf(
+  session: Pick<Session, 'run'>,
+  { Tensor }: Pick<Onnx, 'Tensor'>,
+  pieces: readonly number[],
+): Promise<Float32Array> {
+  const shape = [1, pieces.length];
+  const filled = (value: bigint) => new Tensor('int64', new BigInt64Array(pieces.length).fill(value), shape);
+  const output = await session.run({
+    input_ids: new Tensor('int64', BigInt64Array.from(pieces, BigInt), shape),
+    attention_mask: filled(1n),
+    token_type_ids: filled(0n),
+  });
+  const states = output['last_hidden_state']?.data;
+  if (!(states instanceof Float32Array)) throw new Error('the model has no last_hidden_state');
+  return states;
+}

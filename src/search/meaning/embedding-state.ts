@@ -1,0 +1,26 @@
+import type { Storage } from '../../storage/storage.ts';
+import { type ModelState, type VectorCorpus, vectorCorpora } from '../../storage/vectors.ts';
+
+/** What is embedded by which model, for `carrel doctor` and the status of a server. */
+export interface CorpusEmbeddings {
+  readonly corpus: VectorCorpus;
+  /** The models that there are vectors of, the newest last. */
+  readonly models: readonly ModelState[];
+  /** Where one model is being replaced by another. */
+  readonly change: { readonly from: string; readonly to: string; readonly waiting: number } | undefined;
+}
+
+export async function embeddingState(storage: Pick<Storage, 'vectors'>): Promise<CorpusEmbeddings[]> {
+  return Promise.all(
+    vectorCorpora.map(async (corpus) => {
+      const models = await storage.vectors[corpus].models();
+      const newest = models.at(-1);
+      const former = models.findLast(({ vectors }, place) => place < models.length - 1 && vectors > 0);
+      const change =
+        newest === undefined || former === undefined
+          ? undefined
+          : { from: former.model, to: newest.model, waiting: newest.pending };
+      return { corpus, models, change };
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+import type { Logger } from '../../base/log.ts';
+import type { VectorStore } from '../../storage/vectors.ts';
+import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
+import { type BackgroundEmbedding, createBackgroundEmbedding } from './background-embedding.ts';
+import type { NearestVectors } from './nearest-vectors.ts';
+import { createScannedVectors } from './scanned-vectors.ts';
+import { createStoredNearest } from './stored-nearest.ts';
+
+/** Everything that one model needs: what embeds, what fills in missing vectors, and what finds the nearest. */
+export interface ModelLane<Filter> {
+  readonly model: string;
+  readonly provider: EmbeddingProvider;
+  readonly embedding: BackgroundEmbedding;
+  readonly nearest: NearestVectors<Filter>;
+  close(): Promise<void>;
+}
+
+export interface ModelLaneDeps<Filter> {
+  readonly vectors: VectorStore<Filter>;
+  readonly provider: EmbeddingProvider;
+  readonly log: Logger;
+  /** Awaited before anything is embedded. */
+  readonly ready: () => Promise<void>;
+  readonly onDone?: () => void;
+}
+
+export function createModelLane<Filter>({
+  vectors,
+  provider,
+  log,
+  ready,
+  onDone,
+}: ModelLaneDeps<Filter>): ModelLane<Filter> {
+  const model = provider.name;
+  const nearest = vectors.nearest
+    ? createStoredNearest(vectors.nearest, model)
+    : createScannedVectors({ vectors, model });
+  const embedding = createBackgroundEmbedding({
+    vectors: {
+      async waiting(request) {
+        await ready();
+        return vectors.waiting(request);
+      },
+      put: (request) => vectors.put(request),
+    },
+    provider,
+    log,
+    ...(onDone === undefined ? {} : { onDone }),
+  });
+  return {
+    model,
+    provider,
+    embedding,
+    nearest,
+    async close() {
+      await embedding.close();
+      await nearest.close();
+    },
+  };
+}

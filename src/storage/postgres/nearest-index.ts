@@ -1,0 +1,85 @@
+import type { VectorCorpus } from '../vectors.ts';
+import { type Connections, numberOf, type Statements, textOf } from './connections.ts';
+
+/** The approximate index over the vectors of one model, made and removed while others read and write. */
+export interface NearestIndexes {
+  /** Makes it in the background, where it is missing. Until it is there, a search looks at every vector. */
+  ensure(model: IndexedModel): void;
+  remove(model: number): Promise<void>;
+}
+
+export interface IndexedModel {
+  readonly key: number;
+  readonly dimensions: number;
+}
+
+/** Where pgvector is installed; undefined where it is not and cannot be by the user that we are. */
+export async function findExtension(connections: Connections): Promise<string | undefined> {
+  const find = () =>
+    connections.read(async (statements) => {
+      const [row] = await statements.query(
+        "SELECT quote_ident(n.nspname) AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'vector'",
+      );
+      return row === undefined ? undefined : textOf(row, 'name');
+    });
+  const found = await find();
+  if (found !== undefined) return found;
+  try {
+    await connections.write((statements) => statements.query('CREATE EXTENSION IF NOT EXISTS vector'));
+  } catch {
+    // Not on the server, or not ours to install. Another process may just have done it, which is an error here, too.
+  }
+  return find();
+}
+
+/** pgvector indexes numbers of 16 bits up to this length. */
+const dimensionsMax = 4000;
+
+export function createNearestIndexes(
+  connections: Connections,
+  corpus: VectorCorpus,
+  extension: string,
+): NearestIndexes {
+  const known = new Set<number>();
+  return {
+    ensure({ key, dimensions }) {
+      if (known.has(key) || dimensions > dimensionsMax) return;
+      known.add(key);
+      connections
+        .alone((statements) => make(statements, key, dimensions))
+        // Whoever searches next tries again.
+        .catch(() => known.delete(key));
+    },
+    async remove(model) {
+      known.delete(model);
+      await connections.alone((statements) => statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`));
+    },
+  };
+
+  /** One process makes it; the others go on without. A process that died over it has left an index that is not valid. */
+  async function make(statements: Statements, model: number, dimensions: number): Promise<void> {
+    const [lock] = await statements.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [
+      nameOf(model),
+    ]);
+    if (lock?.['taken'] !== true) return;
+    try {
+      const [index] = await statements.query(
+        'SELECT indisvalid::int AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
+        [nameOf(model)],
+      );
+      if (index !== undefined && numberOf(index, 'valid') === 1) return;
+      if (index !== undefined) await statements.query(`DROP INDEX CONCURRENTLY ${nameOf(model)}`);
+      await statements.query(
+        `CREATE INDEX CONCURRENTLY ${corpus}_vectors_nearest_${model} ON carrel.${corpus}_vectors
+         USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops)
+         WITH (ef_construction = 128) WHERE model = ${model}`,
+      );
+    } finally {
+      await statements.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [nameOf(model)]);
+    }
+  }
+
+  function nameOf(model: number): string {
+    return `carrel.${corpus}_vectors_nearest_${model}`;
+  }
+}

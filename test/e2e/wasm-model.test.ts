@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+
+const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test('the built program runs its model in WebAssembly where onnxruntime-node is not installed', async () => {
+  // No package can be found from here, only what the build has put into dist.
+  for (const part of ['bin', 'dist', 'package.json']) cpSync(part, join(folder, part), { recursive: true });
+  symlinkSync(resolve('models'), join(folder, 'models'));
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(folder, 'bin/carrel.js'), 'doctor', 'context', '--json', '--port', '0', '--data-dir', join(folder, 'data')],
+    { cwd: folder },
+  );
+  const { checks } = JSON.parse(stdout);
+  const model = checks.find(({ name }: { name: string }) => name === 'model');
+  assert.deepEqual(model, { name: 'model', ok: true, found: 'local:gte-small-int8, 384 dimensions, on wasm' });
+});
