@@ -26,6 +26,8 @@ export type ProgressReport = (phase: string, done: number, total: number) => voi
 
 export interface BackupReport extends Manifest {
   readonly bytes: number;
+  /** What somebody should know although it was done. */
+  readonly warnings: readonly string[];
 }
 
 /** One state of a database, held while it is written out. */
@@ -33,6 +35,7 @@ export interface BackupSource {
   readonly schema: number;
   readonly tables: readonly TableFacts[];
   readonly files: number;
+  readonly warnings: readonly string[];
   members(): AsyncIterable<ArchiveMember>;
   close(): Promise<void>;
 }
@@ -58,7 +61,7 @@ export async function backUp(place: BackupPlace, file: string, options: BackupOp
     await verifyBackup(unfinished, options.onProgress);
     await rename(unfinished, file);
     syncFolder(dirname(file));
-    return { ...manifest, bytes: statSync(file).size };
+    return { ...manifest, bytes: statSync(file).size, warnings: source.warnings };
   } finally {
     await rm(unfinished, { force: true });
     await source.close();
@@ -80,7 +83,7 @@ export async function restore(place: BackupPlace, file: string, options: BackupO
     const { restorePostgres } = await import('../postgres/restore-postgres.ts');
     await restorePostgres(place.storage, manifest, members, options);
   }
-  return { ...manifest, bytes: statSync(file).size };
+  return { ...manifest, bytes: statSync(file).size, warnings: [] };
 }
 
 /** Reads a backup to its end, which is the only way to know that it is whole. */

@@ -26,7 +26,14 @@ export async function openPostgresSource(config: PostgresConfig, onProgress: Pro
     }
     const schema = checkSchema(await schemaVersion(statements), migrations.length);
     const tables = await readTables(statements);
-    return { schema, tables, files: 0, members: () => members(client, tables, onProgress), close: () => client.end() };
+    return {
+      schema,
+      tables,
+      files: 0,
+      warnings: [],
+      members: () => members(client, tables, onProgress),
+      close: () => client.end(),
+    };
   } catch (error) {
     await client.end();
     throw storageError(error);
