@@ -14,9 +14,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startCarrel } from '../../test/support/child-program.ts';
 import { type EngineClient, engineClient, formOf } from '../../test/support/engine-client.ts';
+import { cpuMicroseconds } from '../protocol/process-meter.ts';
 import { distinctCopy } from './distinct-copy.ts';
 import { createMarkdown } from './markdown.ts';
-import { createMemoryWatch } from './memory-watch.ts';
+import { childrenOf, createMemoryWatch } from './memory-watch.ts';
 import { measureSearches, percentile } from './searches.ts';
 
 const { values: options } = parseArgs({
@@ -47,7 +48,7 @@ try {
 }
 
 async function measureFormats(): Promise<void> {
-  console.log('format     files   KB each   files/s    MB/s   failed');
+  console.log('format     files   KB each   files/s    MB/s  CPU ms/file   failed');
   for (const format of formats()) {
     const copies = samplesOf(format).flatMap(({ name, bytes }) =>
       Array.from({ length: Number(options.copies) }, (_, index) => ({
@@ -55,7 +56,7 @@ async function measureFormats(): Promise<void> {
         content: distinctCopy(format, bytes, index),
       })),
     );
-    const { seconds, failed } = await ingest(copies);
+    const { seconds, cpuMs, failed } = await ingest(copies);
     const bytes = copies.reduce((sum, { content }) => sum + content.length, 0);
     const cells = [
       format.padEnd(9),
@@ -63,6 +64,7 @@ async function measureFormats(): Promise<void> {
       (bytes / copies.length / 1024).toFixed(1).padStart(9),
       (copies.length / seconds).toFixed(1).padStart(9),
       (bytes / seconds / 1024 / 1024).toFixed(2).padStart(7),
+      (cpuMs / copies.length).toFixed(1).padStart(12),
       String(failed).padStart(8),
     ];
     console.log(cells.join(' '));
@@ -73,18 +75,20 @@ async function measureFormats(): Promise<void> {
 async function measureChunks(chunks: number): Promise<void> {
   const chunksPerFile = 20;
   const files = Array.from({ length: Math.ceil(chunks / chunksPerFile) }, (_, index) => index);
-  const { seconds } = await measureSearchesBeside(files.map((index) => createMarkdown(index, chunksPerFile)));
+  const { seconds, cpuMs } = await measureSearchesBeside(files.map((index) => createMarkdown(index, chunksPerFile)));
   const status = await engine.get('/status');
   const stored = Number(status['chunks']);
   const bytes = Number((status['storage'] as Record<string, number>)['bytes']);
-  console.log(`${stored} chunks in ${seconds.toFixed(0)} s: ${(stored / seconds).toFixed(0)} chunks/s`);
+  console.log(
+    `${stored} chunks in ${seconds.toFixed(0)} s: ${(stored / seconds).toFixed(0)} chunks/s, ${(cpuMs / stored).toFixed(2)} ms of CPU each`,
+  );
   console.log(`database: ${(bytes / 1024 / 1024).toFixed(0)} MB, ${(bytes / stored / 1024).toFixed(1)} KB a chunk`);
 }
 
 /** The same searches before, during and after. */
 async function measureSearchesBeside(
   files: readonly { name: string; content: Buffer }[],
-): Promise<{ seconds: number }> {
+): Promise<{ seconds: number; cpuMs: number }> {
   const [first = [], rest = []] = [files.slice(0, 100), files.slice(100)];
   await ingest(first);
   await measureSearches(engine, { count: 50 });
@@ -107,6 +111,7 @@ async function measureSearchesBeside(
 async function ingest(files: readonly { name: string; content: Buffer }[]) {
   const before = await queueOf(engine);
   const waiting = [...files];
+  const cpuBefore = cpuOfAll();
   const started = performance.now();
   await Promise.all(
     Array.from({ length: sendersAtOnce }, async () => {
@@ -119,10 +124,17 @@ async function ingest(files: readonly { name: string; content: Buffer }[]) {
   for (;;) {
     const now = await queueOf(engine);
     if (now.queued + now.processing === 0) {
-      return { seconds: (performance.now() - started) / 1000, failed: now.failed - before.failed };
+      const cpuMs = cpuOfAll() - cpuBefore;
+      return { seconds: (performance.now() - started) / 1000, cpuMs, failed: now.failed - before.failed };
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** Of the engine and its readers, in ms. Searches that run meanwhile count, too. */
+function cpuOfAll(): number {
+  const pid = program.process.pid ?? 0;
+  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuMicroseconds(each), 0) / 1000;
 }
 
 async function queueOf(client: EngineClient) {
