@@ -58,7 +58,7 @@ async function checkContent(storage: Storage, name: string): Promise<Check> {
 async function modelStates(storage: Storage): Promise<Check[]> {
   const checks: Check[] = [];
   for (const { corpus, models, change } of await embeddingState(storage)) {
-    for (const { model, dimensions, vectors, pending } of models) {
+    for (const { model, dimensions, vectors, pending, index } of models) {
       const size = dimensions === undefined ? '' : ` of ${dimensions} dimensions`;
       const waiting = pending === 0 ? 'none waits' : `${pending} texts wait for theirs`;
       const found = `${corpus}: ${model}, ${vectors} vectors${size}, ${waiting}`;
