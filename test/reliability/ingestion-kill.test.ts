@@ -31,7 +31,7 @@ test(`contract §6: ${kills} times kill -9 during the ingestion of ${files} file
     // A random moment is the point: of an upload, of its transaction, of any phase of any job. It is counted in answers,
     // so that a busy machine gets as far as an idle one, and then in time, so that it is not always an answer.
     await Promise.race([answers === 0 ? undefined : reached.promise, sending]);
-    await delay(Math.random() * 200);
+    await delay(Math.random() ** 3 * 3_000);
     engine.process.kill('SIGKILL');
     await engine.exited;
     // What was not acknowledged is sent again, as a client would.
