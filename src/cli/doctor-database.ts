@@ -6,7 +6,7 @@ import { embeddingState } from '../search/meaning/embedding-state.ts';
 import { inspectStorage } from '../storage/inspect-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 
 /** Whether the database can be used, agrees with its indexes, and which texts still wait for their vectors. */
 export async function checkDatabase(role: Role, config: Config): Promise<Check[]> {
