@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { isCarrelError } from '../../base/errors.ts';
 import { dotProduct } from '../vectors/quantise.ts';
 import { bundledModelFolder } from './bundled-model.ts';
@@ -127,3 +130,21 @@ const sentences = [
   'She moved to Lisbon in March and started to learn to play the cello.',
   '',
 ];
+
+test('the runtime of the model keeps no record of its use for its maker', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-quiet-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const home = join(folder, 'home');
+  mkdirSync(home);
+  const program = join(folder, 'embed.mjs');
+  writeFileSync(
+    program,
+    `import { createLocalEmbeddings } from '${new URL('./local-embeddings.ts', import.meta.url)}';
+    const provider = createLocalEmbeddings(${JSON.stringify(config)});
+    await provider.embed(['a text']);
+    await provider.close();`,
+  );
+  // An environment of its own: the runtime is silent by itself where a variable names a build server.
+  await promisify(execFile)(process.execPath, [program], { env: { HOME: home } });
+  assert.deepEqual(readdirSync(home), []);
+});

@@ -47,6 +47,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
       threads: config.threads,
       device: config.device,
     };
+    keepRuntimeQuiet();
     const worker = new Worker(new URL(file, import.meta.url), { workerData });
     const started: NonNullable<typeof lane> = { worker, job: undefined, timer: undefined };
     worker.on('message', (reply: EmbeddingWorkerReply) => {
@@ -161,6 +162,15 @@ const closeGraceMs = 3_000;
 
 function closed(): CarrelError {
   return new CarrelError('unavailable', 'The embedding model is closed.');
+}
+
+/**
+ * The native runtime (1.29 and newer, on Linux and macOS) sends the use of the model to its maker and keeps an id of the
+ * machine under the home folder, unless this variable is set before it is loaded. It must be set here: a worker has a
+ * copy of the environment, which native code does not see.
+ */
+function keepRuntimeQuiet(): void {
+  process.env['ORT_DISABLE_TELEMETRY'] = '1';
 }
 
 function modelFailed(cause: unknown): CarrelError {
