@@ -193,7 +193,8 @@ function checkExposure(role: Role, config: Config, log: Logger): void {
       `Listening on ${host} lets others in, and everything is behind this door. Set a token (CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
     );
   }
-  log.warn(`WARNING: listening on ${host} without a token: everybody who reaches this address can use the server`);
+  // Not in the words of the line that says where: whoever waits for that one must not find this.
+  log.warn(`WARNING: ${host} is open to others without a token: everybody who reaches it can use the server`);
 }
 
 async function closeAll(toolsets: readonly Toolset[]): Promise<void> {

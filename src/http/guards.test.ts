@@ -69,6 +69,19 @@ test('an Origin must be our own or on the list (T024, T025)', async () => {
   assert.equal(await status({ host, origin: [`http://localhost:${port}`, 'http://evil.example'] }), 403);
 });
 
+test('pages under a name that the operator allowed may call, behind whatever port and TLS (KB_MCP_ALLOWED_HOSTS)', async () => {
+  guards = createGuards({ ...base, allowedHosts: ['Kb.Internal'] });
+  for (const origin of ['http://kb.internal', 'https://KB.internal', 'https://kb.internal:8443']) {
+    assert.equal(await status({ host: 'kb.internal', origin }), 200, origin);
+    assert.equal(await status({ host: `localhost:${port}`, origin }), 200, origin);
+  }
+  const foreign = [
+    ...['https://kb.internal.evil.example', 'https://evil.example', 'https://a@kb.internal', 'ftp://kb.internal'],
+    ...['https://kb.internal/path', 'https://localhost', 'kb.internal', ''],
+  ];
+  for (const origin of foreign) assert.equal(await status({ host: 'kb.internal', origin }), 403, origin);
+});
+
 test('only the exact token passes, in the one header (T050, T051, T052)', async () => {
   guards = createGuards({ ...base, tokens: { main: new Secret('correct-token') } });
   const host = 'localhost';

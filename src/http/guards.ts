@@ -33,7 +33,8 @@ const wrongTokensPerMinute = 30;
 
 export function createGuards(options: GuardOptions): Guards {
   const own = ['localhost', '127.0.0.1', '[::1]', normalise(options.host)];
-  const hosts = new Set([...own, ...options.allowedHosts.map(normalise)]);
+  const named = new Set(options.allowedHosts.map(normalise));
+  const hosts = new Set([...own, ...named]);
   const beyondLoopback = !isLoopbackHost(options.host);
   if (beyondLoopback) hosts.add(normalise(hostname()));
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
@@ -47,6 +48,13 @@ export function createGuards(options: GuardOptions): Guards {
     return hosts.has(name) || (beyondLoopback && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
   };
 
+  /** The operator's own names, behind whatever port and TLS a proxy puts before us. */
+  const isNamedSite = (origin: string): boolean => {
+    const host = /^https?:\/\/(.+)$/i.exec(origin)?.[1];
+    const name = host === undefined ? undefined : hostName(host);
+    return name !== undefined && named.has(name);
+  };
+
   return {
     checkSite(request) {
       const { host, origin } = request.headers;
@@ -56,7 +64,8 @@ export function createGuards(options: GuardOptions): Guards {
       const given = headerValues(request, 'origin');
       if (given.length === 0) return undefined;
       const same = given.length === 1 && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
-      if (same || (given.length === 1 && origins.has(String(origin).toLowerCase()))) return undefined;
+      const allowed = given.length === 1 && (origins.has(String(origin).toLowerCase()) || isNamedSite(String(origin)));
+      if (same || allowed) return undefined;
       return { status: 403, problem: 'This Origin may not call. The operator can allow it (http.allowedOrigins).' };
     },
     checkToken(request) {

@@ -237,6 +237,8 @@ describe('HTTP rules (contract §2)', () => {
     assert.deepEqual(JSON.parse(stranger.text), { status: 'ok' });
     const known = await exchange(url, { method: 'GET', headers: { authorization: 'Bearer correct-horse' } });
     assert.deepEqual(JSON.parse(known.text), { status: 'ok', version: '1.0.0' });
+    const probe = await exchange(url, { method: 'HEAD' });
+    assert.deepEqual([probe.status, probe.text], [200, '']);
   });
 
   it('T048: every answer forbids caching and guessing, and names no software', async () => {

@@ -4,7 +4,7 @@ import { commonHeaders } from '../../http/respond.ts';
 import type { RouteCall } from './route-call.ts';
 
 /** The original, byte by byte. It is foreign content: to be saved, and never to be shown as a page of ours. */
-export async function sendFile({ engine, response, signal }: RouteCall, id: number): Promise<void> {
+export async function sendFile({ engine, request, response, signal }: RouteCall, id: number): Promise<void> {
   const file = await engine.file(id, { signal });
   response.writeHead(200, {
     ...commonHeaders,
@@ -13,6 +13,10 @@ export async function sendFile({ engine, response, signal }: RouteCall, id: numb
     'content-disposition': contentDisposition(file.filename),
     'content-security-policy': "sandbox; default-src 'none'",
   });
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
   await pipeline(Readable.from(file.content, { objectMode: false }), response);
 }
 

@@ -52,8 +52,9 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     if (url === null || found === undefined) {
       return refuse(response, 404, 'not_found', `Nothing is served under this path. The API is under ${base}.`);
     }
-    const run = found.methods[request.method ?? ''];
-    const allow = Object.keys(found.methods).join(', ');
+    // The answer to HEAD is that to GET; Node leaves its body out.
+    const run = found.methods[request.method === 'HEAD' ? 'GET' : (request.method ?? '')];
+    const allow = Object.keys(found.methods).map(allowed).join(', ');
     if (run === undefined) {
       return refuse(response, 405, 'method_not_allowed', `This path takes ${allow}.`, { allow });
     }
@@ -79,9 +80,11 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
   };
 }
 
+const allowed = (method: string): string => (method === 'GET' ? 'GET, HEAD' : method);
+
 function health(request: IncomingMessage, response: ServerResponse, isReady: boolean): void {
-  if (request.method !== 'GET') {
-    refuse(response, 405, 'method_not_allowed', 'This path takes GET.', { allow: 'GET' });
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    refuse(response, 405, 'method_not_allowed', 'This path takes GET, HEAD.', { allow: 'GET, HEAD' });
   } else if (isReady) {
     respondJson(response, 200, { status: 'healthy' });
   } else {

@@ -59,7 +59,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       return;
     }
     const access = guards.checkToken(request);
-    if (path === '/health' && request.method === 'GET') {
+    if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
       respondJson(response, 200, options.health(!tokenNeeded || 'principal' in access));
       return;
     }

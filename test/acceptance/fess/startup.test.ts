@@ -122,7 +122,7 @@ verifies('001 AT-SEC-003', 'with it the bridge listens on every address, and war
     const open = { ...config, httpTransport: { bindAddress: '0.0.0.0' }, security: { [name]: true } };
     const program = await startListening(carrelProgram, ['fess'], { HOME: makeHome(t, open) });
     t.after(async () => void (await program.stop()));
-    assert.match(program.stderrText(), /WARNING: listening on 0\.0\.0\.0 without a token/);
+    assert.match(program.stderrText(), /WARNING: 0\.0\.0\.0 is open to others without a token/);
     const port = new URL(program.url).port;
     for (const host of ['127.0.0.1', ...(address === undefined ? [] : [address])]) {
       assert.equal((await post(`http://${host}:${port}/mcp`, initializeMessage)).status, 200, host);

@@ -40,6 +40,17 @@ describe('the API of the engine (contract §6)', () => {
     assert.equal((await fetch(`${engine.program.origin}/health`)).status, 200);
   });
 
+  test('HEAD is answered like GET, without the body (RFC 9110 §9.1)', async () => {
+    for (const path of ['/health', '/status', `/documents/${guideId}`, `/documents/${guideId}/file`]) {
+      const [asked, probed] = [await fetch(engine.url + path), await fetch(engine.url + path, { method: 'HEAD' })];
+      assert.deepEqual([probed.status, await probed.text()], [200, ''], path);
+      for (const name of ['content-type', 'content-length', 'content-disposition']) {
+        assert.equal(probed.headers.get(name), asked.headers.get(name), `${path} ${name}`);
+      }
+      await asked.body?.cancel();
+    }
+  });
+
   test('GET /status', async () => {
     const status = await engine.get('/status');
     assert.deepEqual(Object.keys(status), [

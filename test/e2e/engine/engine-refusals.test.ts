@@ -56,11 +56,11 @@ describe('what the engine refuses (contract §2, §6)', () => {
       assert.deepEqual([status, json['error']], [404, 'not_found'], path);
     }
     for (const [method, path, allow] of [
-      ['PUT', '/jobs', 'GET, POST'],
+      ['PUT', '/jobs', 'GET, HEAD, POST'],
       ['GET', '/search', 'POST'],
-      ['POST', '/documents/1', 'GET, DELETE'],
+      ['POST', '/documents/1', 'GET, HEAD, DELETE'],
       ['GET', '/notes/1', 'PATCH'],
-      ['DELETE', '/health', 'GET'],
+      ['DELETE', '/health', 'GET, HEAD'],
     ] as const) {
       const { status, headers, json } = await engine.call(method, path);
       assert.deepEqual([status, headers.get('allow'), json['error']], [405, allow, 'method_not_allowed'], path);
@@ -211,7 +211,7 @@ describe('what the engine refuses (contract §2, §6)', () => {
 
   test('contract §2: listening beyond loopback without a key is said aloud', async (t) => {
     const open = await startEngine(t, { env: { KB_HOST: '0.0.0.0' } });
-    assert.match(open.program.stderrText(), /WARNING: listening on 0\.0\.0\.0 without a token/);
+    assert.match(open.program.stderrText(), /WARNING: 0\.0\.0\.0 is open to others without a token/);
   });
 
   test('contract §1: SIGTERM ends it with 0 within five seconds, while files are being taken in', async (t) => {
