@@ -13,7 +13,7 @@ import { createChunker } from './chunker.ts';
 import { createChunkEmbedding } from './embed-chunks.ts';
 import type { Engine, EngineFile, JobId } from './engine.ts';
 import type { EngineSettings } from './engine-slice.ts';
-import { readDocType, readNote, readSourcePath, readTags, tagsMax, titleOfNote } from './given.ts';
+import { noteFilename, readDocType, readNote, readSourcePath, readTags, tagsMax, titleOfNote } from './given.ts';
 import { ingest, textOfNote } from './ingest.ts';
 import { jobsOf } from './job-requests.ts';
 import { pageOf } from './paging.ts';
@@ -81,7 +81,9 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       searchDocuments(searchOf(request, settings, options), { storage, meaning: embedding.meaning }),
     ...submitting,
     async jobs(request, options) {
-      const { jobs, total } = await ingestion.list(jobsOf(request), options);
+      const wanted = jobsOf(request);
+      if (wanted === undefined) return { jobs: [], total: 0 };
+      const { jobs, total } = await ingestion.list(wanted, options);
       return { jobs: jobs.map((job) => jobOnWire(job, live.get(job.id))), total };
     },
     async job(id, options) {
@@ -204,7 +206,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     );
     const bytes = Buffer.from(text);
     const contentHash = createHash('sha256').update(bytes).digest('hex');
-    const edited = await documents.editNote({ id, text, contentHash, bytes: bytes.length, derivedTitle, chunks });
+    const derived = { derivedTitle, derivedFilename: noteFilename(derivedTitle) };
+    const edited = await documents.editNote({ id, text, contentHash, bytes: bytes.length, ...derived, chunks });
     switch (edited.outcome) {
       case 'edited':
         embedding.wake();

@@ -126,6 +126,8 @@ export const jobStatuses = ['queued', 'processing', 'done', 'failed', 'cancelled
 
 export interface EngineJob {
   id: JobId;
+  /** `ingest`, or which change it is the record of; an engine that keeps no record does not tell. */
+  kind?: string;
   filename: string | null;
   status: string;
   progress: JobProgress | null;

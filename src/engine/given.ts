@@ -63,6 +63,18 @@ export function titleOfNote(text: string): string {
   return title.length <= 80 ? title || 'Note' : `${title.slice(0, 79).toWellFormed().trimEnd()}…`;
 }
 
+/** Slashes and other signs that some disk takes amiss do not belong into the name of a file. */
+export function noteFilename(title: string): string {
+  const name = title
+    .replace(/[\p{Cc}\p{Cs}/\\:*?"<>|]+/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 80)
+    .toWellFormed()
+    .trim();
+  return `${name || 'note'}.md`;
+}
+
 export function fault(message: string): CarrelError {
   return new CarrelError('invalid_arguments', message);
 }

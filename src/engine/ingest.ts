@@ -54,8 +54,16 @@ const retriesMax: Readonly<Record<string, number>> = {
 export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps): Promise<void> {
   const { ingestion } = deps.storage;
   const own = { id: job.id, owner: call.owner };
+  let progress: PhaseProgress | undefined;
+  const watched: IngestCall = {
+    ...call,
+    report(reached) {
+      progress = reached;
+      call.report(reached);
+    },
+  };
   try {
-    const finished = await ingestion.finish({ ...own, ...(await prepare(job, call, deps)) });
+    const finished = await ingestion.finish({ ...own, ...(await prepare(job, watched, deps)) });
     // What was cancelled or found twice has no use for its bytes.
     if (finished.outcome !== 'done') await deps.storage.originals.release([job.contentHash]);
   } catch (thrown) {
@@ -66,7 +74,7 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
       await ingestion.postpone({ ...own, delayMs, message: `${error.message} It will be tried again.` });
       return;
     }
-    await ingestion.fail({ ...own, code: error.code, message: error.message });
+    await ingestion.fail({ ...own, code: error.code, message: error.message, progress });
     await deps.storage.originals.release([job.contentHash]);
   }
 }

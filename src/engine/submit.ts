@@ -6,6 +6,7 @@ import type { Engine, EngineCall, Submission, SubmitOutcome } from './engine.ts'
 import type { EngineSettings } from './engine-slice.ts';
 import {
   fault,
+  noteFilename,
   readDocType,
   readFilename,
   readNote,
@@ -107,16 +108,4 @@ function readFields(fields: SubmissionFields): Pick<AcceptRequest, 'title' | 'do
     tags: readTags(fields.tags ?? []),
     sourcePath: readSourcePath(fields.source_path),
   };
-}
-
-/** Slashes and other signs that some disk takes amiss do not belong into the name of a file. */
-function noteFilename(title: string): string {
-  const name = title
-    .replace(/[\p{Cc}\p{Cs}/\\:*?"<>|]+/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, 80)
-    .toWellFormed()
-    .trim();
-  return `${name || 'note'}.md`;
 }

@@ -130,6 +130,7 @@ export interface NoteEdit {
   readonly bytes: number;
   /** Taken where the note's title came from its text before, too. */
   readonly derivedTitle: string;
+  readonly derivedFilename: string;
   readonly chunks: readonly NewChunk[];
 }
 

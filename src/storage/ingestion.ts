@@ -133,6 +133,8 @@ export type FinishOutcome =
   | { readonly outcome: 'duplicate'; readonly documentId: number };
 
 export interface FailRequest extends OwnJob {
+  /** How far it came; without it, nothing was begun. */
+  readonly progress?: PhaseProgress | undefined;
   readonly code: string;
   readonly message: string;
 }

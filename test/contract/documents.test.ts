@@ -171,12 +171,18 @@ onEachBackend('documents', (backend) => {
 
   test('003 Update note tool: a note is edited in place, keeps its id, date and tags, and is found by its new words', async () => {
     const note = await addNote('ostrich feathers', { tags: ['birds'] });
-    const edited = await storage.documents.editNote({ id: note.id, derivedTitle: 'New title', ...editOf('emu eggs') });
+    const edited = await storage.documents.editNote({
+      id: note.id,
+      derivedTitle: 'New title',
+      derivedFilename: 'New title.md',
+      ...editOf('emu eggs'),
+    });
     assert.ok(edited.outcome === 'edited');
     assert.equal(edited.document.id, note.id);
     assert.equal(edited.document.createdAt, note.createdAt);
     assert.ok(edited.document.updatedAt !== undefined);
-    assert.deepEqual([edited.document.title, edited.document.tags], ['New title', ['birds']]);
+    const { title, filename, tags } = edited.document;
+    assert.deepEqual([title, filename, tags], ['New title', 'New title.md', ['birds']]);
     assert.equal(await storage.documents.note({ id: note.id }), 'emu eggs');
     assert.deepEqual(await find('ostrich'), []);
     assert.deepEqual(await find('emu', ['tag:birds']), [`${note.id}:0`]);
@@ -188,6 +194,7 @@ onEachBackend('documents', (backend) => {
     const duplicate = await storage.documents.editNote({
       id: other.id,
       derivedTitle: '',
+      derivedFilename: '',
       ...editOf('first of two'),
     });
     assert.deepEqual(duplicate, { outcome: 'duplicate', id: note.id, title: note.title });
@@ -195,6 +202,7 @@ onEachBackend('documents', (backend) => {
       storage.documents.editNote({
         id: other.id,
         derivedTitle: '',
+        derivedFilename: '',
         ...editOf('third'),
         // Too short for the schema: the failure comes after the text was written.
         contentHash: 'x',
@@ -203,9 +211,19 @@ onEachBackend('documents', (backend) => {
     assert.equal(await storage.documents.note({ id: other.id }), 'second of two');
     assert.deepEqual(await find('second'), [`${other.id}:0`]);
     const file = await addFile('no note');
-    const refused = await storage.documents.editNote({ id: file.id, derivedTitle: '', ...editOf('y') });
+    const refused = await storage.documents.editNote({
+      id: file.id,
+      derivedTitle: '',
+      derivedFilename: '',
+      ...editOf('y'),
+    });
     assert.equal(refused.outcome, 'not_a_note');
-    const unknown = await storage.documents.editNote({ id: 999_999, derivedTitle: '', ...editOf('y') });
+    const unknown = await storage.documents.editNote({
+      id: 999_999,
+      derivedTitle: '',
+      derivedFilename: '',
+      ...editOf('y'),
+    });
     assert.equal(unknown.outcome, 'not_found');
   });
 

@@ -158,12 +158,14 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.equal(await queue.cancel({ id: 999_999 }), undefined);
   });
 
-  test('a failed job tells why, and its content may be given again', async () => {
+  test('a failed job tells why and how far it came, and its content may be given again', async () => {
     const id = await submit();
     await claim('a');
-    await queue.fail({ id, owner: 'a', code: 'encrypted_document', message: 'It has a password.' });
+    const progress = { phase: 'extracting' } as const;
+    await queue.fail({ id, owner: 'a', code: 'encrypted_document', message: 'It has a password.', progress });
     const job = await queue.get({ id });
     assert.deepEqual([job?.status, job?.errorCode, job?.error], ['failed', 'encrypted_document', 'It has a password.']);
+    assert.equal(job?.progress.phase, 'extracting');
     count -= 1;
     assert.ok((await submit()) > id);
   });

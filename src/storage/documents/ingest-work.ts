@@ -60,7 +60,7 @@ export function createIngestWork(dialect: DocumentDialect): IngestWork {
       );
       return { outcome: 'done', documentId: id };
     },
-    *editNote({ id, text, contentHash, bytes, derivedTitle, chunks: fresh }, now) {
+    *editNote({ id, text, contentHash, bytes, derivedTitle, derivedFilename, chunks: fresh }, now) {
       const rows = yield* query(`SELECT * FROM ${documents} WHERE key = ? ${dialect.forUpdate}`, id);
       const [before] = yield* documentsOf(rows, dialect);
       if (before === undefined) return { outcome: 'not_found' };
@@ -69,11 +69,13 @@ export function createIngestWork(dialect: DocumentDialect): IngestWork {
       yield* lock(`kb content ${contentHash}`, dialect);
       const twin = yield* documentWith(contentHash, id);
       if (twin !== undefined) return { outcome: 'duplicate', ...twin };
-      const title = before.details['derivedTitle'] === true ? storable(derivedTitle) : before.title;
+      const isDerived = before.details['derivedTitle'] === true;
+      const title = isDerived ? storable(derivedTitle) : before.title;
+      const filename = isDerived ? storable(derivedFilename) : before.filename;
       yield* query(`UPDATE ${notes} SET text = ? WHERE document = ?`, storable(text), id);
       yield* query(
-        `UPDATE ${documents} SET title = ?, content_hash = ?, bytes = ?, chunk_count = ?, updated_at = ? WHERE key = ?`,
-        ...[title, contentHash, bytes, fresh.length, now, id],
+        `UPDATE ${documents} SET title = ?, filename = ?, content_hash = ?, bytes = ?, chunk_count = ?, updated_at = ? WHERE key = ?`,
+        ...[title, filename, contentHash, bytes, fresh.length, now, id],
       );
       yield* query(`DELETE FROM ${chunks} WHERE document = ?`, id);
       yield* writeChunks(id, title, labelsOf(before.docType, before.tags), fresh);

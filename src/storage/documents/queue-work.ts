@@ -77,10 +77,12 @@ export function createQueueWork(dialect: DocumentDialect): QueueWork {
         ...[leaseMs, progress.phase, progress.done ?? null, progress.total ?? null, now, id, owner],
       );
     },
-    *fail({ id, owner, code, message }, now) {
+    *fail({ id, owner, code, message, progress }, now) {
       return yield* changes(
-        `UPDATE ${jobs} SET status = 'failed', error = ?, error_code = ?, note = NULL, updated_at = ?, ${free} WHERE ${own}`,
-        ...[storable(message), code, now, id, owner],
+        `UPDATE ${jobs} SET status = 'failed', error = ?, error_code = ?, phase = ?, phase_done = ?, phase_total = ?,
+           note = NULL, updated_at = ?, ${free} WHERE ${own}`,
+        ...[storable(message), code, progress?.phase ?? 'received', progress?.done ?? null, progress?.total ?? null],
+        ...[now, id, owner],
       );
     },
     *postpone({ id, owner, delayMs, message }, now) {

@@ -37,6 +37,7 @@ test('a poisoned file fails alone, with a reason that helps, while searches go o
     assert.match(String(job['error']), /^[A-Z][^\n]{20,400}\.$/, name);
     assert.doesNotMatch(String(job['error']), /at .*:\d+:\d+|node_modules|Error:/, name);
     assert.equal(job['document_id'], null);
+    assert.deepEqual(job['progress'], { phase: name === 'blank.txt' ? 'chunking' : 'extracting' }, name);
   }
   assert.ok(await engine.document(late));
   assert.equal((await engine.get('/documents'))['total'], 2);
