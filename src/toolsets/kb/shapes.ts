@@ -60,6 +60,7 @@ export function showJob(job: EngineJob) {
   return {
     job_id: job.id,
     id: job.id,
+    ...(job.kind === undefined ? {} : { kind: job.kind }),
     filename: job.filename,
     status: job.status,
     progress: job.progress,
@@ -85,8 +86,17 @@ export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], exi
     ...(job_id === undefined ? {} : { job_id }),
     title: title ?? existing?.title ?? null,
     ...(existing === undefined ? {} : splitTags(existing.tags)),
-    message: `The same content is ${holder} already, so nothing was added.`,
+    message: `The same content is ${holder} already, so nothing was added.${hintToMove(tags, existing)}`,
   };
+}
+
+/** Whoever wanted it in another collection must know that it is not there. */
+function hintToMove(wanted: readonly string[], existing: EngineDocument | undefined): string {
+  if (existing === undefined) return '';
+  const [from, to] = [splitTags(existing.tags).collection, splitTags(wanted).collection];
+  if (from === to || to === null) return '';
+  const place = from === null ? 'in no collection' : `in the collection ${from}`;
+  return ` It is ${place}; kb_set_collection moves it to ${to}.`;
 }
 
 /** `duplicate`: then document_id or job_id holds the same content. */

@@ -55,6 +55,9 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     const id = await kb.addNote('Said twice', { collection: 'memory' });
     const again = await kb.call('kb_addnote', { text: 'Said twice' });
     assert.deepEqual([again['status'], again['document_id'], again['collection']], ['duplicate', id, 'memory']);
+    assert.match(String(again['message']), /in the collection memory; kb_set_collection moves it to documents/);
+    const same = await kb.call('kb_addnote', { text: 'Said twice', collection: 'memory' });
+    assert.doesNotMatch(String(same['message']), /kb_set_collection/);
   });
 
   verifies('003 search/basic', 'a search gives text, score, document and tags', async () => {
@@ -147,6 +150,10 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.equal(kb.asked(since, 'PATCH', `/notes/${id}`).length, 1);
     assert.deepEqual([updated['document_id'], updated['collection'], updated['tags']], [id, 'memory', ['style']]);
     assert.ok(updated['updated_at']);
+    const twin = await kb.addNote('Said by another note');
+    const refused = await kb.fail('kb_update_note', { document_id: id, text: 'Said by another note' });
+    assert.deepEqual([refused.code, refused['document_id']], ['duplicate', twin]);
+    assert.match(refused.message, new RegExp(`\\b${twin}\\b`));
     const { chunks } = await kb.call('kb_get', { document_id: id });
     assert.match(JSON.stringify(chunks), /bullet points/);
     assert.doesNotMatch(JSON.stringify(chunks), /long prose/);
@@ -223,6 +230,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.deepEqual(await shown(ids[1] ?? 0), ['shelf', ['newer']]);
     const refused = await kb.fail('kb_bulk_delete', { from_id: 1 });
     assert.equal(refused.code, 'safety_threshold_exceeded');
+    assert.match(refused.message, /more of all documents \(\d+ of \d+\)/);
     assert.ok(Number(refused['matched']) > 3);
     assert.equal((await kb.call('kb_bulk_delete', { collection: 'shelf' }))['changed'], 3);
     assert.equal((await kb.fail('kb_get', { document_id: ids[0] })).code, 'document_not_found');
@@ -255,11 +263,12 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     const since = mark();
     const { jobs, total } = await kb.call('kb_jobs');
     const [job] = (jobs as Record<string, unknown>[]).filter((each) => each['document_id'] === id);
-    assert.deepEqual([job?.['status'], job?.['error']], ['done', null]);
+    assert.deepEqual([job?.['status'], job?.['error'], job?.['kind']], ['done', null, 'ingest']);
     assert.ok(Number(total) >= (jobs as unknown[]).length);
     const failed = await kb.call('kb_jobs', { status: 'failed' });
     assert.deepEqual(failed['jobs'], []);
     assert.match(kb.asked(since, 'GET', '/jobs')[1]?.url ?? '', /[?&]status=failed(&|$)/);
+    assert.deepEqual(await kb.call('kb_jobs', { status: 'skipped' }), { jobs: [], total: 0 });
     assert.equal((await kb.fail('kb_jobs', { job_id: 999_999 })).code, 'job_not_found');
   });
 });

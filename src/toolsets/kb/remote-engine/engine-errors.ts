@@ -10,10 +10,10 @@ export type Meanings = Readonly<Record<number, ErrorCode>>;
 const messages: Partial<Record<ErrorCode, string>> = {
   document_not_found: 'No document has this id. kb_search and kb_get by source_path find the ids that there are.',
   not_a_note: 'Only notes can be updated, and this document is none. Upload the new version of a file instead.',
-  duplicate: 'Another document has exactly this text already. Nothing was changed.',
+  duplicate: 'Another document{twin} has exactly this text already. Nothing was changed.',
   job_not_found: 'No job has this id. kb_jobs lists the jobs that there are.',
   safety_threshold_exceeded:
-    'This would change more of all documents than the safety threshold allows. Narrow the selection, or repeat with force if it is really meant.',
+    'This would change more of all documents{share} than the safety threshold allows. Narrow the selection, or repeat with force if it is really meant.',
   storage_full: 'The disk of the engine is full. The operator must make room; nothing was stored.',
   upload_too_large: 'The engine does not take a file of this size.',
   invalid_arguments: 'The kb engine refused the arguments. Check them against the description of the tool.',
@@ -28,7 +28,8 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
   const code = namedCode(body) ?? meanings[httpStatus] ?? (httpStatus === 413 ? 'upload_too_large' : undefined);
   const message = code === undefined ? undefined : messages[code];
   if (code !== undefined && message !== undefined) {
-    return new CarrelError(code, message, { cause, data: { httpStatus, ...numbersOf(body) } });
+    const facts = numbersOf(body);
+    return new CarrelError(code, withNumbers(message, facts), { cause, data: { httpStatus, ...facts } });
   }
   if (httpStatus === 401 || httpStatus === 403) {
     const hint =
@@ -96,10 +97,16 @@ function namedCode(body: Loose): ErrorCode | undefined {
   return typeof named === 'string' && Object.hasOwn(messages, named) ? (named as ErrorCode) : undefined;
 }
 
-/** What a refused bulk operation tells beside its reason. */
+/** A caller's model may see the text alone, so what the engine counted stands there too. */
+function withNumbers(message: string, { matched, total, document_id: twin }: Record<string, number>): string {
+  const share = matched === undefined || total === undefined ? '' : ` (${matched} of ${total})`;
+  return message.replace('{share}', share).replace('{twin}', twin === undefined ? '' : ` (${twin})`);
+}
+
+/** What a refused change tells beside its reason. */
 function numbersOf(body: Loose): Record<string, number> {
   const facts = isLoose(body['detail']) ? body['detail'] : body;
-  const entries = ['matched', 'total', 'percent', 'threshold'].flatMap((name) => {
+  const entries = ['matched', 'total', 'percent', 'threshold', 'document_id'].flatMap((name) => {
     const number = looseNumber(facts[name]);
     return number === null ? [] : [[name, number] as const];
   });

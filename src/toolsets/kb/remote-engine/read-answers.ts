@@ -132,8 +132,10 @@ export function readJob(value: unknown): EngineJob | undefined {
   const job = isLoose(value) && isLoose(value['job']) ? value['job'] : looseObject(value);
   const id = readId(job['id'] ?? job['job_id']);
   if (id === undefined) return undefined;
+  const kind = looseText(job['kind']);
   return {
     id,
+    ...(kind === null ? {} : { kind }),
     filename: looseText(job['filename']),
     status: looseText(job['status']) ?? 'unknown',
     progress: readProgress(job['progress']),

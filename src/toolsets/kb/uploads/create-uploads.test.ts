@@ -153,6 +153,15 @@ test('finish says which chunks are missing, and goes on when they are there', as
   await uploads.finish(id, call());
 });
 
+test('chunks that leave an index out and yet are the whole file: the way out is told', async (t) => {
+  const { uploads } = open(t);
+  const { id } = await uploads.start(file(4), 'me');
+  await uploads.addChunk(id, 1, Buffer.from('ab'), call());
+  await uploads.addChunk(id, 2, Buffer.from('cd'), call());
+  const refused = await fails(uploads.finish(id, call()), 'upload_incomplete');
+  assert.match(refused.message, /missing: 0\. 4 of 4 bytes.*begin again/);
+});
+
 test('never more bytes than were announced, nor than one upload may have', async (t) => {
   const { uploads } = open(t);
   await fails(uploads.start(file(1001), 'me'), 'upload_too_large');

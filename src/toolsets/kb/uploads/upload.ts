@@ -44,9 +44,14 @@ export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } 
     missing.length > 0
       ? `Chunks are missing: ${shown.join(', ')}${more}`
       : `The chunks from ${indexes.length} on are missing`;
+  // All bytes are there, under indexes that leave one out: what is missing has nothing left to be.
+  const advice =
+    receivedBytes === totalSize
+      ? 'chunk_index must count 0, 1, 2 and so on: begin again with kb_upload_start.'
+      : 'Send what is missing, then finish again.';
   throw new CarrelError(
     'upload_incomplete',
-    `${problem}. ${receivedBytes} of ${totalSize} bytes have arrived. Send what is missing, then finish again.`,
+    `${problem}. ${receivedBytes} of ${totalSize} bytes have arrived. ${advice}`,
     {
       data: {
         missing_chunks: missing.length > 0 ? shown : [indexes.length],
