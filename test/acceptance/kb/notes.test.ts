@@ -135,6 +135,9 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     const part = await kb.call('kb_get', { document_id: id, budget_tokens: 300 });
     const count = (whole['chunks'] as unknown[]).length;
     assert.ok(count > 3 && (part['chunks'] as unknown[]).length < count);
+    const left = part['budget'] as Record<string, unknown>;
+    assert.equal(left['omitted_chunks'], count - (part['chunks'] as unknown[]).length);
+    assert.ok(!('omitted_ids' in left), 'a list of what is left out must not be longer than what is given');
     assert.match(String(part['next']), /^kb_get\(document_id=\d+, first_chunk=\d+\)$/);
     const rest = await kb.call('kb_get', { document_id: id, first_chunk: 2, max_chunks: 2 });
     assert.deepEqual(

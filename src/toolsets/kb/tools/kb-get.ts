@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine, EngineCall, EngineChunk } from '../../../engine/engine.ts';
-import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
+import { type Budgeted, type BudgetReport, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput, sourcePathInput } from '../kb-parts.ts';
 import { showDocument } from '../shapes.ts';
@@ -57,8 +57,13 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
       chunk_metadata,
     })),
     ...(next === undefined ? {} : { next: `kb_get(document_id=${id}, first_chunk=${next})` }),
-    ...report,
+    ...(report.budget === undefined ? {} : { budget: countedReport(report.budget) }),
   };
+}
+
+/** `next` goes on where the chunks end, so that the ids of those left out would only eat up the budget. */
+function countedReport({ omitted_ids: omitted, ...report }: BudgetReport<number | string>) {
+  return { ...report, omitted_chunks: omitted.length };
 }
 
 function shapeFor(documentId: number): Budgeted<EngineChunk, number | string> {
