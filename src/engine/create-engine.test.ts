@@ -8,6 +8,7 @@ import { CarrelError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import type { ExtractedDocument } from '../documents/document.ts';
 import type { Extractor } from '../documents/extractor.ts';
+import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
 import { createSqliteStorage } from '../storage/sqlite/sqlite-storage.ts';
 import { createEngine, type LocalEngine } from './create-engine.ts';
 import type { EngineJob, JobId } from './engine.ts';
@@ -35,14 +36,19 @@ function failing(...errors: Error[]): Extractor {
   };
 }
 
-async function open(t: TestContext, extractor: Extractor, changed: Partial<Record<string, number>> = {}) {
+async function open(
+  t: TestContext,
+  extractor: Extractor,
+  changed: Partial<Record<string, number>> = {},
+  embeddings?: EmbeddingProvider,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const storage = await createSqliteStorage({ path: join(folder, 'test.db') });
   const defaults = Object.entries(engineSlice.fields).map(([name, field]) => [name, changed[name] ?? field.default]);
   const engine = createEngine(Object.fromEntries(defaults), {
     storage,
     extractor,
-    embeddings: undefined,
+    embeddings,
     log: silentLogger,
   });
   t.after(async () => {
@@ -132,4 +138,31 @@ test('contract §6: the health is `starting` until the engine is there, and noth
   service.ready(await open(t, failing()));
   assert.deepEqual(await ask('/health'), [200, { status: 'healthy' }]);
   assert.equal((await ask('/status'))[0], 200);
+});
+
+test('003 search: where no word is found, the score is the nearness itself, and the threshold holds', async (t) => {
+  const angles: Record<string, number> = { cat: 0.3, dog: 0.9, feline: 0 };
+  const embeddings: EmbeddingProvider = {
+    name: 'angles',
+    dimensions: 2,
+    device: undefined,
+    embed: async (texts) =>
+      texts.map((text) => {
+        const angle = Object.entries(angles).find(([word]) => text.includes(word))?.[1] ?? 1.5;
+        return Float32Array.of(Math.cos(angle), Math.sin(angle));
+      }),
+    close: async () => {},
+  };
+  const engine = await open(t, failing(), {}, embeddings);
+  for (const text of ['a cat', 'a dog']) await ended(engine, await submit(engine, text));
+  const scores = async (vecOnly: boolean) =>
+    (await engine.search({ query: 'feline', vec_only: vecOnly })).results.map(({ text, score }) => ({ text, score }));
+  const found = await scores(false);
+  assert.deepEqual(found, await scores(true));
+  const [cat, dog] = found;
+  assert.deepEqual([cat?.text, dog?.text], ['a cat', 'a dog']);
+  assert.ok(cat && dog && cat.score < 0.99 && dog.score < 0.9 && dog.score > 0.3, JSON.stringify(found));
+  const near = await engine.search({ query: 'feline', threshold: cat.score });
+  assert.deepEqual([near.returned, near.total_matches], [1, 1]);
+  assert.equal((await engine.search({ query: 'feline', threshold: 0.99 })).returned, 0);
 });

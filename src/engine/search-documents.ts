@@ -90,9 +90,11 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     { words: mode === 'meaning' ? noWords : words, meaning: near },
   );
   if (found.degraded !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
+  // Where no word was found, only the distance to the best is left of the score: that best would be 1 however far it is.
+  const isMeaningAlone = mode === 'meaning' || counts.found === 0;
   const ranked = found.matches.map(({ id, score, explanation }) => ({
     id,
-    score: mode === 'meaning' ? Math.max(0, explanation.meaning?.cosine ?? 0) : score,
+    score: isMeaningAlone ? Math.max(0, explanation.meaning?.cosine ?? 0) : score,
     why: { ...explanation },
   }));
   // What the words found beyond those that were put in order matches, too.

@@ -33,6 +33,17 @@ test('meaning weighs more among passages of code', () => {
   assert.ok(Math.abs(program - prose - 0.35) < 1e-9);
 });
 
+test('what lies beyond the span is still in the order of its distance', () => {
+  const far = fuse(
+    [candidate(1, undefined, 0.9), candidate(2, undefined, 0.1), candidate(3, undefined, 0.3)],
+    settings,
+  );
+  assert.deepEqual(
+    far.map(({ id }) => id),
+    [1, 3, 2],
+  );
+});
+
 test('scores lie between 0 and 1, and equal ones are ordered by id', () => {
   const fused = fuse([candidate(9, 1, 0.9), candidate(3, 1, 0.9), candidate(5, 0, 0.1)], settings);
   assert.deepEqual(

@@ -108,11 +108,16 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
     }
     return { id, rank: 0, score: settings.order === 'rrf' ? rrf : sum, explanation };
   });
-  fused.sort((left, right) => right.score - left.score || left.id - right.id);
+  // Beyond the span nearness is 0, but not all that is far is equally far.
+  fused.sort((left, right) => right.score - left.score || cosineOf(right) - cosineOf(left) || left.id - right.id);
   fused.forEach((match, index) => {
     match.rank = index + 1;
   });
   return fused;
+}
+
+function cosineOf({ explanation }: FusedMatch): number {
+  return explanation.meaning?.cosine ?? -1;
 }
 
 /** From few matching words with one clear winner (near the base) to many passages that match alike. */
