@@ -21,11 +21,27 @@ export async function readJson<Schema extends z.ZodType>(
       ? new CarrelError('too_large', body.problem, { data: { bytesMax: jsonBytesMax } })
       : new CarrelError('malformed_body', body.problem);
   }
-  const parsed = schema.safeParse(parse(body.bytes));
+  const parsed = schema.safeParse(parse(body.bytes), { error: problemOf });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
-  throw fault(`${field === '' ? 'The body' : field}: ${issue?.message ?? 'does not fit'}`);
+  throw fault(`${field === '' ? 'The body' : field} ${issue?.message ?? 'does not fit'}`);
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+};
+
+/** In our words. What a schema itself says of a fault of its own goes before. */
+function problemOf(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === 'invalid_type') return `must be ${kinds[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'too_big') return `must have at most ${issue.maximum} items`;
+  return 'does not fit';
 }
 
 function parse(bytes: Buffer): unknown {

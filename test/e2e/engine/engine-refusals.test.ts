@@ -102,8 +102,14 @@ describe('what the engine refuses (contract §2, §6)', () => {
       const answer = await post(body);
       const json = JSON.parse(answer.text);
       assert.deepEqual([answer.status, json.error], [422, 'invalid_arguments'], body.slice(0, 80));
-      assert.ok(json.detail.length > 10);
+      assert.match(json.detail, /^(The body|[a-z_]+(\.\d+)?) (must|and vec_only exclude)/, body.slice(0, 80));
     }
+    const { json: kind } = await engine.call('POST', '/search', { query: 'a', top: 1.5 });
+    assert.equal(kind['detail'], 'top must be a whole number');
+    const { json: many } = await engine.call('POST', '/search', { query: 'a', tags: Array(1_001).fill('t') });
+    assert.equal(many['detail'], 'tags must have at most 1000 items');
+    const { json: missing } = await engine.call('POST', '/bulk/set-tags', { document_ids: [1] });
+    assert.equal(missing['detail'], 'set_tags is needed');
     assert.equal((await engine.call('GET', '/documents?limit=0')).status, 422);
     assert.equal((await engine.call('GET', '/documents?limit=1001')).status, 422);
     assert.equal((await engine.call('GET', '/jobs?offset=-1')).status, 422);
