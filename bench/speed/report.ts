@@ -49,8 +49,8 @@ export function searchTable(figures: readonly SizeFigures[]): string {
     ['meaning, half of all by label', ({ searches }) => both(searches.meaningHalf)],
     ['hybrid', ({ searches }) => both(searches.hybrid)],
     ['hybrid, half of all by label', ({ searches }) => both(searches.hybridHalf)],
-    ['hybrid while ingesting', (each) => both(each.hybridWhileIngesting)],
-    ['the dearest query that is allowed', ({ worstMs }) => milliseconds(worstMs)],
+    ['hybrid while ingesting', (each) => (each.hybridWhileIngesting ? both(each.hybridWhileIngesting) : '')],
+    ['the dearest query that is allowed', ({ worst }) => `${milliseconds(worst.ms)}: ${worst.name}`],
   ];
   return table(
     ['p50 / p99 in ms', ...figures.map(({ passages }) => count(passages))],
@@ -59,7 +59,7 @@ export function searchTable(figures: readonly SizeFigures[]): string {
 }
 
 export function targetsOf(figures: SizeFigures): Target[] {
-  const { ingest, searches, hybridWhileIngesting, worstMs } = figures;
+  const { ingest, searches, hybridWhileIngesting, worst } = figures;
   const atMost = (name: string, measured: number, bound: number): Target => ({
     name: `${name} ≤ ${bound} ×`,
     measured: `${ratio(measured)} ×`,
@@ -76,13 +76,19 @@ export function targetsOf(figures: SizeFigures): Target[] {
     atMost('words: p50 beside raw FTS5', searches.words.p50 / searches.rawWords.p50, 1.5),
     atMost('meaning: p50 beside sqlite-vec', searches.meaning.p50 / searches.rawMeaning.p50, 0.1),
     atMost('filtered: p50 beside unfiltered, the worst of four', Math.max(...filtered), 1.5),
-    atMost('hybrid while ingesting: p99 beside idle', hybridWhileIngesting.p99 / searches.hybrid.p99, 2),
+    ...(hybridWhileIngesting === undefined
+      ? []
+      : [atMost('hybrid while ingesting: p99 beside idle', hybridWhileIngesting.p99 / searches.hybrid.p99, 2)]),
     {
       name: 'ingest: rate beside raw FTS5 ≥ 0.7 ×',
       measured: `${ratio(rate)} × with a trigger, ${ratio(ingest.carrel / ingest.statement)} × by statement`,
       isReached: rate >= 0.7,
     },
-    { name: 'the dearest query ≤ 500 ms', measured: `${milliseconds(worstMs)} ms`, isReached: worstMs <= 500 },
+    {
+      name: 'the dearest query ≤ 500 ms',
+      measured: `${milliseconds(worst.ms)} ms: ${worst.name}`,
+      isReached: worst.ms <= 500,
+    },
   ];
 }
 

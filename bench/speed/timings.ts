@@ -31,12 +31,18 @@ export async function timed(call: () => unknown): Promise<number> {
 
 /** On a busy machine the CPU time of all threads says more than the time on the wall. */
 export function countCpuTime(): void {
+  countsCpu = true;
   now = () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   };
 }
 
+export function isCpuTime(): boolean {
+  return countsCpu;
+}
+
+let countsCpu = false;
 let now = (): number => performance.now();
 
 export function timingsOf(times: readonly number[]): Timings {

@@ -31,6 +31,7 @@ async function perform(line: CommandLine, work: typeof backUp, done: string): Pr
       onProgress: (phase, count, total) => progress.show(total > 0 ? `${phase} ${percent(count, total)}` : phase),
     });
     progress.clear();
+    for (const warning of report.warnings) process.stderr.write(`carrel: ${warning}\n`);
     process.stdout.write(line.flags['json'] === true ? asJson(file, report) : asText(file, report, done));
   } catch (error) {
     progress.clear();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { NewEntry } from '../../src/storage/entries.ts';
 import type { NewPassage } from '../../src/storage/passages.ts';
+import { quantise } from '../../src/storage/quantise.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TextToEmbed, VectorStore } from '../../src/storage/vectors.ts';
 import { onEachBackend } from '../support/backends.ts';
@@ -49,8 +50,9 @@ onEachBackend('vectors', (backend) => {
     const { context } = storage.vectors;
     const state = await context.state({ model: 'a' });
     const block = await context.after({ model: 'a', after: 0, limit: 3 });
-    assert.deepEqual([block.dimensions, block.keys.length, block.components.length], [4, 3, 12]);
-    assert.deepEqual(block.components.slice(0, 8), Float32Array.from([...one, ...two]));
+    assert.deepEqual([block.dimensions, block.keys.length, block.codes.length], [4, 3, 12]);
+    assert.deepEqual([...block.codes.slice(0, 8)], [...quantise(one).codes, ...quantise(two).codes]);
+    assert.equal(block.scales[0], Math.fround(quantise(one).scale));
     const rest = await context.after({ model: 'a', after: block.keys[2] ?? 0, limit: 3 });
     assert.deepEqual([...rest.keys], [state.lastKey]);
     const [stored] = await context.get({ keys: [block.keys[1] ?? 0, 999_999] });
@@ -167,7 +169,46 @@ onEachBackend('vectors', (backend) => {
     assert.equal((await kb.state({ model: 'k' })).pending, 0);
     assert.equal((await storage.vectors.context.state({ model: 'k' })).chosen, false, 'corpora share nothing');
   });
+
+  test('packed vectors are loaded as single ones are, also after some were removed and others came', async () => {
+    const { kb } = storage.vectors;
+    const write = (parent: string, count: number) => {
+      const passages = Array.from({ length: count }, (_, place) => {
+        const vector = Float32Array.from([place, 1, -place / 3, parent.length]);
+        return passage(`${parent}-${place}`, place, { vectors: { model: 'packed', windows: [window(vector)] } });
+      });
+      return storage.passages.kb.replace([{ parent, passages }]);
+    };
+    await write('first', 1_500);
+    await write('second', 700);
+    await write('third', 900);
+    const single = await loadAll(kb);
+    await kb.pack('packed');
+    assert.deepEqual(await loadAll(kb), single);
+    await storage.passages.kb.remove(['second']);
+    await write('fourth', 300);
+    const changed = await loadAll(kb);
+    assert.equal(changed.length, 2_700);
+    await kb.pack('packed');
+    assert.deepEqual(await loadAll(kb), changed);
+    await kb.drop('packed');
+    assert.deepEqual(await loadAll(kb), []);
+  });
 });
+
+/** Every vector of the model by its key, as blocks tell it. */
+async function loadAll<Filter>(vectors: VectorStore<Filter>): Promise<string[]> {
+  const found: string[] = [];
+  for (let after = 0; ; ) {
+    const { keys, owners, dimensions, codes, scales } = await vectors.after({ model: 'packed', after, limit: 400 });
+    if (keys.length === 0) return found;
+    keys.forEach((key, place) => {
+      after = key;
+      const own = codes.slice(place * dimensions, (place + 1) * dimensions);
+      found.push(`${key} of ${owners[place]}: ${own.join(' ')} by ${scales[place]}`);
+    });
+  }
+}
 
 function window(vector: Float32Array, start = 0, end = 1) {
   return { start, end, vector };

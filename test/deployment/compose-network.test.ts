@@ -6,14 +6,14 @@ import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { makeFolder } from '../support/child-program.ts';
 import { interpolate, readComposeFile } from '../support/compose-file.ts';
-import { postgresObstacle, startPostgres } from '../support/postgres.ts';
+import { serverObstacle, startRealPostgres } from '../support/postgres.ts';
 import { exchange, openSession, type RawSession } from '../support/raw-http.ts';
 import { watchText } from '../support/watch-text.ts';
 import { type ComposeNetwork, createComposeNetwork, networkObstacle } from './compose-network.ts';
 import { layOutImage } from './image.ts';
 
 const obstacle =
-  networkObstacle() ?? (process.env['DATABASE_URL'] ? 'needs a PostgreSQL of its own' : postgresObstacle());
+  networkObstacle() ?? (process.env['DATABASE_URL'] ? 'needs a PostgreSQL of its own' : serverObstacle());
 const keys = { KB_API_KEY: 'engine-key', KB_MCP_API_KEY: 'agent-key', CARREL_AUTH_TOKEN: '' };
 
 // Each service of compose.yaml runs on a host of its own, by the image's entry command, with exactly its environment.
@@ -75,7 +75,7 @@ test('003 "Docker Compose deployment": kb reaches the engine over the network by
 });
 
 async function answerForPostgres(t: TestContext, network: ComposeNetwork): Promise<string> {
-  const server = await startPostgres();
+  const server = await startRealPostgres();
   assert.ok(typeof server !== 'string', String(server));
   t.after(() => server.stop());
   const client = new Client({ connectionString: server.url });

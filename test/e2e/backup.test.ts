@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createBareRpc } from '../support/bare-rpc.ts';
@@ -54,6 +54,11 @@ test('contract §9: documents of the knowledge base come back with their origina
     body,
   });
   assert.match(await found.text(), /leaves at dawn/);
+
+  rmSync(join(from.dataDir, 'documents'), { recursive: true });
+  const incomplete = from.run('backup', join(folder, 'incomplete.tar'));
+  assert.equal(incomplete.status, 0);
+  assert.match(incomplete.stderr, /^carrel: The original files of 1 documents are missing/);
 });
 
 test('contract §1: what cannot be backed up or restored is one clear line and an exit code', (t) => {

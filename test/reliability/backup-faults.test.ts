@@ -18,37 +18,41 @@ const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 12);
 const quiet = { force: false, onProgress: () => {} };
 const forced = { ...quiet, force: true };
 
-onEachBackend('restoring and kill -9', (backend) => {
-  const folder = temporaryFolder();
+onEachBackend(
+  'restoring and kill -9',
+  (backend) => {
+    const folder = temporaryFolder();
 
-  test(`${kills} restores that are killed at any moment leave the old content or the new, never a mixture`, async () => {
-    const [large, target] = [await backend.place(), await backend.place()];
-    await fill(large, 'fresh', 4000);
-    await fill(target, 'former', 500);
-    const file = join(folder, 'large.tar');
-    const former = join(folder, 'former.tar');
-    await backUp(placeOf(large, folder), file, quiet);
-    await backUp(placeOf(target, folder), former, quiet);
-    const wholeMs = await time(() => runRestore(file, target, folder));
-    let [kept, replaced] = [0, 0];
-    for (let count = 0; count < kills; count += 1) {
-      await restore(placeOf(target, folder), former, forced);
-      // Spread over the whole of its run: any moment may be the last.
-      await runRestore(file, target, folder, (wholeMs * (count + Math.random())) / kills);
-      const words = await countWords(target);
-      assert.ok(['500 0', '0 4000'].includes(words), words);
-      if (words === '500 0') kept += 1;
-      else replaced += 1;
-    }
-    assert.ok(kept > 0, `some were killed before the end (${kept} kept, ${replaced} replaced)`);
-    await restore(placeOf(target, folder), file, forced);
-    assert.deepEqual(
-      readdirSync(folder).filter((name) => name.includes('.tmp')),
-      [],
-      'the next restore clears up',
-    );
-  });
-});
+    test(`${kills} restores that are killed at any moment leave the old content or the new, never a mixture`, async () => {
+      const [large, target] = [await backend.place(), await backend.place()];
+      await fill(large, 'fresh', 4000);
+      await fill(target, 'former', 500);
+      const file = join(folder, 'large.tar');
+      const former = join(folder, 'former.tar');
+      await backUp(placeOf(large, folder), file, quiet);
+      await backUp(placeOf(target, folder), former, quiet);
+      const wholeMs = await time(() => runRestore(file, target, folder));
+      let [kept, replaced] = [0, 0];
+      for (let count = 0; count < kills; count += 1) {
+        await restore(placeOf(target, folder), former, forced);
+        // Spread over the whole of its run: any moment may be the last.
+        await runRestore(file, target, folder, (wholeMs * (count + Math.random())) / kills);
+        const words = await countWords(target);
+        assert.ok(['500 0', '0 4000'].includes(words), words);
+        if (words === '500 0') kept += 1;
+        else replaced += 1;
+      }
+      assert.ok(kept > 0, `some were killed before the end (${kept} kept, ${replaced} replaced)`);
+      await restore(placeOf(target, folder), file, forced);
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => name.includes('.tmp')),
+        [],
+        'the next restore clears up',
+      );
+    });
+  },
+  'server',
+);
 
 describe('faults around a SQLite file', () => {
   const folder = temporaryFolder();

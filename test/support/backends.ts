@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { createTestDatabase, type PostgresServer, postgresName, postgresObstacle, startPostgres } from './postgres.ts';
+import {
+  createTestDatabase,
+  type PostgresServer,
+  postgresName,
+  postgresObstacle,
+  serverObstacle,
+  startPostgres,
+} from './postgres.ts';
 
 export interface Backend {
   readonly name: 'sqlite' | 'postgres';
@@ -15,10 +22,10 @@ export interface Backend {
   place(): Promise<StorageConfig>;
 }
 
-/** Runs the suite once on each backend. */
-export function onEachBackend(name: string, suite: (backend: Backend) => void): void {
+/** Runs the suite once on each backend; `server` for what PGlite cannot do (COPY, several connections, a crash). */
+export function onEachBackend(name: string, suite: (backend: Backend) => void, needs: 'any' | 'server' = 'any'): void {
   describe(`${name} on SQLite`, () => suite(sqliteBackend()));
-  const obstacle = postgresObstacle();
+  const obstacle = needs === 'server' ? serverObstacle() : postgresObstacle();
   describe(`${name} on ${postgresName()}`, { skip: obstacle ?? false }, () => {
     if (obstacle === undefined) suite(postgresBackend());
   });

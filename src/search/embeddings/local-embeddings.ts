@@ -139,11 +139,15 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
     async close() {
       const stopping = lane;
       for (const job of [...queries, ...passages]) finish(job, () => job.reject(closed()));
-      if (stopping?.job)
+      if (stopping?.job) {
+        // Not unreferenced: with nothing else to do, the process would end before the close has.
+        const grace = new AbortController();
         await Promise.race([
           new Promise<void>((resolve) => idle.push(resolve)),
-          delay(closeGraceMs, undefined, { ref: false }),
+          delay(closeGraceMs, undefined, { signal: grace.signal }).catch(() => {}),
         ]);
+        grace.abort();
+      }
       await stopping?.worker.terminate();
     },
   };

@@ -8,6 +8,10 @@ export interface ScannedVectorsDeps<Filter> {
 }
 
 const loadSize = 2_000;
+
+/** So many that had to be read one by one are worth being packed for the next process. */
+const packedMin = 4_000;
+
 const vectorsMax = 4_000_000;
 
 /** Candidates that are scored exactly, at least: bytes alone may misplace the tenth. */
@@ -22,6 +26,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   let lastKey = 0;
   let lastRemoval = 0;
   let updating: Promise<void> = Promise.resolve();
+  let packing: Promise<unknown> = Promise.resolve();
 
   return {
     async search(query, { limit, filter, allowed, signal }) {
@@ -37,7 +42,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
       return bestOfOwners(await vectors.score({ query, keys: found.map(({ id }) => id) }, { signal }), limit);
     },
     async close() {
-      await updating.catch(() => {});
+      await Promise.all([updating.catch(() => {}), packing]);
       await index?.close();
     },
   };
@@ -70,16 +75,19 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   }
 
   async function learn(known: VectorIndex, dimensions: number, state: VectorState): Promise<void> {
+    let single = 0;
     while (lastKey < state.lastKey) {
       const block = await vectors.after({ model, after: lastKey, limit: loadSize });
       if (block.keys.length === 0) break;
       block.keys.forEach((key, place) => {
         lastKey = key;
         if (block.dimensions !== dimensions) return;
-        const vector = block.components.subarray(place * dimensions, (place + 1) * dimensions);
-        known.set(key, vector, block.owners[place] ?? 0);
+        const codes = block.codes.subarray(place * dimensions, (place + 1) * dimensions);
+        known.setQuantised(key, { codes, scale: block.scales[place] ?? 0 }, block.owners[place] ?? 0);
       });
+      if (!block.packed) single += block.keys.length;
     }
+    if (single >= packedMin) packing = Promise.all([packing, vectors.pack(model)]).catch(() => {});
   }
 
   async function forgetRemoved(known: VectorIndex, state: VectorState): Promise<void> {

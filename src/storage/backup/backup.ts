@@ -6,7 +6,8 @@ import { CarrelError } from '../../base/errors.ts';
 import { version } from '../../base/package-info.ts';
 import type { StorageConfig } from '../open-storage.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
-import { format, type Manifest, readManifest, type TableFacts, writeManifest } from './manifest.ts';
+import type { BackupOptions, BackupSource, ProgressReport } from './backup-source.ts';
+import { format, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { createPrivateFile, removeLeftovers, syncFolder, temporaryPath } from './own-files.ts';
 
 export interface BackupPlace {
@@ -15,26 +16,10 @@ export interface BackupPlace {
   readonly originals: string;
 }
 
-export interface BackupOptions {
-  /** Replace what is there: the file of the backup, or the content of the database. */
-  readonly force: boolean;
-  readonly onProgress: ProgressReport;
-}
-
-/** `total` is 0 where nobody can say. */
-export type ProgressReport = (phase: string, done: number, total: number) => void;
-
 export interface BackupReport extends Manifest {
   readonly bytes: number;
-}
-
-/** One state of a database, held while it is written out. */
-export interface BackupSource {
-  readonly schema: number;
-  readonly tables: readonly TableFacts[];
-  readonly files: number;
-  members(): AsyncIterable<ArchiveMember>;
-  close(): Promise<void>;
+  /** What somebody should know although it was done. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -58,7 +43,7 @@ export async function backUp(place: BackupPlace, file: string, options: BackupOp
     await verifyBackup(unfinished, options.onProgress);
     await rename(unfinished, file);
     syncFolder(dirname(file));
-    return { ...manifest, bytes: statSync(file).size };
+    return { ...manifest, bytes: statSync(file).size, warnings: source.warnings };
   } finally {
     await rm(unfinished, { force: true });
     await source.close();
@@ -80,7 +65,7 @@ export async function restore(place: BackupPlace, file: string, options: BackupO
     const { restorePostgres } = await import('../postgres/restore-postgres.ts');
     await restorePostgres(place.storage, manifest, members, options);
   }
-  return { ...manifest, bytes: statSync(file).size };
+  return { ...manifest, bytes: statSync(file).size, warnings: [] };
 }
 
 /** Reads a backup to its end, which is the only way to know that it is whole. */

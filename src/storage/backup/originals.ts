@@ -16,6 +16,7 @@ export interface HeldOriginals {
   /** Holds those that have come since. */
   catchUp(): Promise<void>;
   readonly count: number;
+  has(hash: string): boolean;
   members(): AsyncIterable<ArchiveMember>;
   release(): Promise<void>;
 }
@@ -36,6 +37,7 @@ export async function holdOriginals(folder: string): Promise<HeldOriginals> {
     get count() {
       return held.size;
     },
+    has: (hash) => held.has(hash),
     async *members() {
       for (const name of [...held].sort()) {
         const file = join(holding, name);

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { ArchiveMember } from '../backup/archive.ts';
-import type { BackupSource, ProgressReport } from '../backup/backup.ts';
+import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';
 import type { PostgresConfig, Row, Statements } from './connections.ts';
@@ -26,7 +26,14 @@ export async function openPostgresSource(config: PostgresConfig, onProgress: Pro
     }
     const schema = checkSchema(await schemaVersion(statements), migrations.length);
     const tables = await readTables(statements);
-    return { schema, tables, files: 0, members: () => members(client, tables, onProgress), close: () => client.end() };
+    return {
+      schema,
+      tables,
+      files: 0,
+      warnings: [],
+      members: () => members(client, tables, onProgress),
+      close: () => client.end(),
+    };
   } catch (error) {
     await client.end();
     throw storageError(error);

@@ -35,4 +35,6 @@ export const migrations: readonly string[] = [
   'SELECT 1',
   // By which analysis and in which language all terms were made; see word-analysis.ts.
   'CREATE TABLE carrel.word_analysis (stamp text NOT NULL)',
+  // SQLite packs vectors here; PostgreSQL has its index.
+  'SELECT 1',
 ];

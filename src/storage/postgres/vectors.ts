@@ -1,5 +1,6 @@
 import { passageHash, titlePathOf } from '../text-hash.ts';
 import {
+  blockOf,
   dimensionsError,
   droppedAtOnce,
   type ModelState,
@@ -9,7 +10,6 @@ import {
   scored,
   type TextToEmbed,
   type TextVectors,
-  type VectorBlock,
   type VectorCorpus,
   type VectorStore,
 } from '../vectors.ts';
@@ -81,8 +81,15 @@ export function createVectorRows(
            WHERE v.model = (SELECT key FROM ${table('models')} WHERE name = $1) AND v.key > $2 ORDER BY v.key LIMIT $3`,
           [model, after, limit],
         );
-        return blockOf(rows);
+        return blockOf(
+          rows.map((row) => ({
+            key: numberOf(row, 'key'),
+            owner: numberOf(row, 'owner'),
+            vector: realsOf(row['vector']),
+          })),
+        );
       }, options),
+    pack: async () => {},
     removedAfter: ({ after, limit }, options) =>
       connections.read(async (statements) => {
         const rows = await statements.query(
@@ -325,21 +332,6 @@ function vectorOf(row: Row): StoredVector {
     start: numberOf(row, 'start_at'),
     end: numberOf(row, 'end_at'),
     vector: realsOf(row['vector']),
-  };
-}
-
-function blockOf(rows: readonly Row[]): VectorBlock {
-  const vectors = rows.map((row) => realsOf(row['vector']));
-  const dimensions = vectors[0]?.length ?? 0;
-  const components = new Float32Array(rows.length * dimensions);
-  vectors.forEach((vector, place) => {
-    components.set(vector, place * dimensions);
-  });
-  return {
-    keys: Float64Array.from(rows, (row) => numberOf(row, 'key')),
-    owners: Float64Array.from(rows, (row) => numberOf(row, 'owner')),
-    dimensions,
-    components,
   };
 }
 

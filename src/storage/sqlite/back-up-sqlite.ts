@@ -1,7 +1,7 @@
 import { closeSync, createReadStream, existsSync, openSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { CarrelError } from '../../base/errors.ts';
-import type { BackupSource, ProgressReport } from '../backup/backup.ts';
+import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import { type HeldOriginals, holdOriginals } from '../backup/originals.ts';
 import { checkSchema } from '../schema-version.ts';
@@ -41,7 +41,9 @@ export async function openSqliteSource(place: SqliteSourcePlace, onProgress: Pro
     await copyDatabase(path, copy, onProgress);
     await originals.catchUp();
     onProgress('checking', 0, 0);
-    return { ...examineCopy(copy), files: originals.count, members: () => members(copy, originals), close };
+    const { needed, ...facts } = examineCopy(copy);
+    const warnings = missingWarnings(needed.filter((hash) => !originals.has(hash)).length);
+    return { ...facts, warnings, files: originals.count, members: () => members(copy, originals), close };
   } catch (error) {
     await close();
     throw storageError(error);
@@ -80,7 +82,17 @@ async function copyDatabase(path: string, copy: string, onProgress: ProgressRepo
   }
 }
 
-function examineCopy(copy: string): Pick<BackupSource, 'schema' | 'tables'> {
+function missingWarnings(count: number): string[] {
+  if (count === 0) return [];
+  return [`The original files of ${count} documents are missing from the data folder, and so from the backup.`];
+}
+
+interface CopyFacts extends Pick<BackupSource, 'schema' | 'tables'> {
+  /** The originals that documents and waiting jobs refer to. */
+  readonly needed: string[];
+}
+
+function examineCopy(copy: string): CopyFacts {
   const database = openDatabase({ path: copy, role: 'writer', busyTimeoutMs });
   try {
     checkOwner(database);
@@ -94,12 +106,23 @@ function examineCopy(copy: string): Pick<BackupSource, 'schema' | 'tables'> {
       );
     }
     const tables = countRows(database);
+    const needed = tables.some(({ name }) => name === 'kb_documents') ? readNeeded(database) : [];
     // Without a log beside it, the copy is one whole file.
     database.exec('PRAGMA journal_mode = DELETE');
-    return { schema, tables };
+    return { schema, tables, needed };
   } finally {
     database.close();
   }
+}
+
+/** Notes are in the database whole. */
+function readNeeded(database: Database): string[] {
+  const rows = database.all(
+    `SELECT content_hash AS hash FROM kb_documents WHERE key NOT IN (SELECT document FROM kb_notes)
+     UNION SELECT content_hash FROM kb_jobs
+     WHERE kind = 'ingest' AND status IN ('queued', 'processing') AND note IS NULL AND content_hash IS NOT NULL`,
+  );
+  return rows.map((row) => textOf(row, 'hash'));
 }
 
 async function* members(copy: string, originals: HeldOriginals): ReturnType<BackupSource['members']> {

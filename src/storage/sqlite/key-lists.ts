@@ -15,7 +15,7 @@ export function createKeyLists(database: Database): (sql: string, values: readon
     const now = stateOf(database);
     if (now !== keptAt) kept.clear();
     keptAt = now;
-    const name = JSON.stringify([sql, ...values]);
+    const name = [sql, ...values].join('\n');
     const known = kept.get(name);
     if (known !== undefined) return known;
     const keys = readKeys(database, sql, values);
@@ -37,5 +37,28 @@ function stateOf(database: Database): string {
 /** As one text: a row for each key would take five times as long. */
 function readKeys(database: Database, sql: string, values: readonly SQLInputValue[]): KeyList {
   const keys = database.get(`SELECT group_concat(key) AS keys FROM (${sql})`, ...values)?.['keys'];
-  return typeof keys === 'string' ? Float64Array.from(JSON.parse(`[${keys}]`)).sort() : new Float64Array();
+  return typeof keys === 'string' ? parseKeys(keys) : new Float64Array();
 }
+
+/** Digit by digit, and sorted only if need be: half the time of JSON.parse and sort. */
+function parseKeys(text: string): KeyList {
+  const keys = new Float64Array((text.length + 1) / 2);
+  let count = 0;
+  let isAscending = true;
+  for (let at = 0, key = 0; at <= text.length; at += 1) {
+    const code = at === text.length ? comma : text.charCodeAt(at);
+    if (code !== comma) {
+      key = key * 10 + code - zero;
+      continue;
+    }
+    if (count > 0 && key < (keys[count - 1] ?? 0)) isAscending = false;
+    keys[count] = key;
+    count += 1;
+    key = 0;
+  }
+  const list = keys.slice(0, count);
+  return isAscending ? list : list.sort();
+}
+
+const comma = 0x2c;
+const zero = 0x30;

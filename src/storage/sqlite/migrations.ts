@@ -3,6 +3,7 @@ import { documentSchema } from './document-schema.ts';
 import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
 import { passageSchema } from './passage-schema.ts';
+import { vectorBlockSchema } from './vector-block-schema.ts';
 import { vectorSchema } from './vector-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
 
@@ -44,4 +45,5 @@ export const migrations: readonly string[] = [
     .join(''),
   // By which analysis and in which language all terms were made; see word-analysis.ts.
   'CREATE TABLE word_analysis (stamp TEXT NOT NULL) STRICT',
+  vectorBlockSchema(),
 ];

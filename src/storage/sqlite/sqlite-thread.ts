@@ -59,6 +59,7 @@ export function createSqliteThread(config: DatabaseConfig): SqliteThread {
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   let lastId = 0;
   let alive = true;
+  let closing = false;
 
   const settle = (message: ThreadMessage): void => {
     if (message.kind === 'ready') started.resolve();
@@ -71,8 +72,8 @@ export function createSqliteThread(config: DatabaseConfig): SqliteThread {
       if (message.kind === 'result') call?.resolve(message.value);
       else call?.reject(fromWire(message.error));
     }
-    // A thread with nothing to do does not keep the process alive.
-    if (waiting.size === 0) worker.unref();
+    // A thread with nothing to do does not keep the process alive; one that is to end does, until it has.
+    if (waiting.size === 0 && !closing) worker.unref();
   };
   const fail = (error: Error): void => {
     alive = false;
@@ -101,6 +102,7 @@ export function createSqliteThread(config: DatabaseConfig): SqliteThread {
     },
     async close() {
       if (!alive) return;
+      closing = true;
       worker.ref();
       worker.postMessage('close');
       await ended;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { passageHash, titlePathOf } from '../text-hash.ts';
 import {
+  blockOf,
   dimensionsError,
   droppedAtOnce,
   type ModelState,
@@ -21,6 +22,7 @@ import {
   vectorCorpora,
 } from '../vectors.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
+import { bytesOf, packNext, vectorsAfter } from './vector-blocks.ts';
 
 /** The vectors of all corpora in SQLite, on the thread that has the connection. */
 export interface VectorTables {
@@ -29,6 +31,8 @@ export interface VectorTables {
   put(corpus: VectorCorpus, request: PutVectors): number;
   state(corpus: VectorCorpus, request: { readonly model: string }): VectorState;
   after(corpus: VectorCorpus, request: VectorsAfter): VectorBlock;
+  /** One block. Where to go on; undefined when all is packed. */
+  pack(corpus: VectorCorpus, model: string, after: number): number | undefined;
   removedAfter(corpus: VectorCorpus, request: RemovedAfter): RemovedVector[];
   get(corpus: VectorCorpus, request: { readonly keys: readonly number[] }): StoredVector[];
   score(corpus: VectorCorpus, request: ScoreRequest): ScoredVector[];
@@ -50,6 +54,7 @@ export function createVectorTables(database: Database): VectorTables {
     put: (corpus, request) => table(corpus).put(request),
     state: (corpus, request) => table(corpus).state(request),
     after: (corpus, request) => table(corpus).after(request),
+    pack: (corpus, model, after) => table(corpus).pack(model, after),
     removedAfter: (corpus, request) => table(corpus).removedAfter(request),
     get: (corpus, request) => table(corpus).get(request),
     score: (corpus, { query, keys }) =>
@@ -130,24 +135,15 @@ function createVectorTable(database: Database, corpus: VectorCorpus) {
         pending: own === undefined ? liveOwners() : numberOf(row, 'pending'),
       };
     },
-    after({ model, after, limit }: VectorsAfter): VectorBlock {
+    after({ model, ...range }: VectorsAfter): VectorBlock {
       const own = known(model);
-      const dimensions = own?.['dimensions'];
-      if (own === undefined || typeof dimensions !== 'number') return emptyBlock;
-      const rows = database.all(
-        `SELECT key, owner, vector FROM ${corpus}_vectors WHERE model = ? AND key > ? ORDER BY key LIMIT ?`,
-        ...[numberOf(own, 'key'), after, limit],
-      );
-      const bytes = new Uint8Array(rows.length * dimensions * 4);
-      rows.forEach((row, place) => {
-        bytes.set(bytesOf(row), place * dimensions * 4);
+      return own === undefined ? blockOf([]) : vectorsAfter(database, corpus, numberOf(own, 'key'), range);
+    },
+    pack(model: string, after: number): number | undefined {
+      return database.transaction(() => {
+        const own = known(model);
+        return own === undefined ? undefined : packNext(database, corpus, numberOf(own, 'key'), after);
       });
-      return {
-        keys: Float64Array.from(rows, (row) => numberOf(row, 'key')),
-        owners: Float64Array.from(rows, (row) => numberOf(row, 'owner')),
-        dimensions,
-        components: new Float32Array(bytes.buffer),
-      };
     },
     removedAfter({ after, limit }: RemovedAfter): RemovedVector[] {
       return database
@@ -184,6 +180,9 @@ function createVectorTable(database: Database, corpus: VectorCorpus) {
           model ?? null,
         );
         database.change(`UPDATE ${corpus}_models SET name = NULL WHERE name = ?`, model ?? null);
+        database.change(
+          `DELETE FROM ${corpus}_vector_blocks WHERE model IN (SELECT key FROM ${corpus}_models WHERE name IS NULL)`,
+        );
         const deleted = database.change(
           `DELETE FROM ${corpus}_vectors WHERE key IN (
              SELECT v.key FROM ${corpus}_models m JOIN ${corpus}_vectors v ON v.model = m.key
@@ -261,26 +260,12 @@ function passageText(row: Row): TextToEmbed {
   return { owner: numberOf(row, 'key'), text, textHash: passageHash(titlePath, text), titlePath };
 }
 
-const emptyBlock: VectorBlock = {
-  keys: new Float64Array(),
-  owners: new Float64Array(),
-  dimensions: 0,
-  components: new Float32Array(),
-};
-
 function vectorOf(row: Row): StoredVector {
   return {
     key: numberOf(row, 'key'),
     owner: numberOf(row, 'owner'),
     start: numberOf(row, 'start_at'),
     end: numberOf(row, 'end_at'),
-    // Copied, because four bytes that begin anywhere in a larger buffer cannot be read as a number.
-    vector: new Float32Array(new Uint8Array(bytesOf(row)).buffer),
+    vector: new Float32Array(bytesOf(row, 'vector').buffer),
   };
-}
-
-function bytesOf(row: Row): Uint8Array {
-  const value = row['vector'];
-  assert(value instanceof Uint8Array);
-  return value;
 }

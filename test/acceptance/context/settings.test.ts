@@ -112,7 +112,7 @@ for (const provider of ['ollama', 'openai'] as const) {
       const summaryOf = async (id: number) =>
         (await server.call('get_context_by_ids', { context_ids: [id] })).result[0]?.['summary'];
       const made = async (id: number) => {
-        for (const start = Date.now(); Date.now() - start < 15_000; ) {
+        for (const start = Date.now(); Date.now() - start < 60_000; ) {
           const summary = await summaryOf(id);
           if (summary !== null) return String(summary);
           await pause(50);
