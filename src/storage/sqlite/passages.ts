@@ -156,7 +156,8 @@ function createPassageTable(database: Database, corpus: Corpus) {
       values.push(JSON.stringify(group));
     }
     if (filter.parents !== undefined) {
-      selects.push(`SELECT key FROM ${passages} WHERE parent IN (SELECT value FROM json_each(?))`);
+      // A list behind IN would be put in order first, which takes as long as half of the search for its passages.
+      selects.push(`SELECT p.key FROM json_each(?) l CROSS JOIN ${passages} p ON p.parent = l.value`);
       values.push(JSON.stringify(filter.parents));
     }
     return { sql: selects.length === 0 ? undefined : selects.join(' INTERSECT '), values };
