@@ -241,8 +241,12 @@ function flush(stream: Stream): void {
 
 /** What was written, and begins anew. */
 function take(stream: Stream): string {
-  flush(stream);
-  const taken = stream.text === '' ? '' : `${stream.text} `;
+  if (stream.used > 0) {
+    stream.bytes[stream.used] = space;
+    stream.used += 1;
+    flush(stream);
+  } else if (stream.text !== '') stream.text += ' ';
+  const taken = stream.text;
   stream.text = '';
   return taken;
 }
