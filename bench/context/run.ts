@@ -30,12 +30,14 @@ const { values: options } = parseArgs({
 });
 const entriesCount = Number(options.entries);
 const callsCount = Number(options.calls);
+/** A value that other servers do not know. */
+const withoutEmbeddings = { EMBEDDING_PROVIDER: 'none' };
 
 if (options.server !== undefined) await measureServer(options.server, options.server, {});
 else {
   const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
   const command = `${process.execPath} ${program} context`;
-  if (options.backend !== 'postgresql') await measureServer('Carrel, SQLite', command, {});
+  if (options.backend !== 'postgresql') await measureServer('Carrel, SQLite', command, withoutEmbeddings);
   if (options.backend !== 'sqlite') await measurePostgres(command);
 }
 
@@ -47,7 +49,11 @@ async function measurePostgres(command: string): Promise<void> {
   }
   const database = await createTestDatabase(postgres);
   try {
-    const settings = { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: database.url };
+    const settings = {
+      ...withoutEmbeddings,
+      STORAGE_BACKEND: 'postgresql',
+      POSTGRESQL_CONNECTION_STRING: database.url,
+    };
     await measureServer('Carrel, PostgreSQL', command, settings);
   } finally {
     await database.drop();
@@ -64,7 +70,7 @@ async function measureServer(name: string, commandLine: string, settings: Record
     env: {
       ...(process.env as Record<string, string>),
       ...{ CARREL_HOME: folder, DB_PATH: join(folder, 'context.db'), ENABLE_FTS: 'true', ENABLE_HYBRID_SEARCH: 'true' },
-      ...{ EMBEDDING_PROVIDER: 'none', ENABLE_EMBEDDING_GENERATION: 'false', ENABLE_SUMMARY_GENERATION: 'false' },
+      ...{ ENABLE_EMBEDDING_GENERATION: 'false', ENABLE_SUMMARY_GENERATION: 'false' },
       ...settings,
     },
   });

@@ -13,6 +13,7 @@ import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
 import type { Flags, Role, RoleService } from './role.ts';
+import { serveSlices } from './toolsets.ts';
 
 export type { Flags } from './role.ts';
 
@@ -42,6 +43,7 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
     env,
     overrides: role.overrides,
     readsFile: role.prepare === undefined,
+    otherSections: serveSlices.map(({ name }) => name),
     ...(role.envFile ? { envFileFolder: process.cwd() } : {}),
     ...(role.dataDirVariables ? { dataDirVariables: role.dataDirVariables } : {}),
   });

@@ -3,7 +3,7 @@ import { CarrelError } from '../base/errors.ts';
 import type { Config } from '../config/load.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { createRemoteEngine } from '../toolsets/kb/remote-engine/create-remote-engine.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 
 const timeoutMs = 5_000;
 

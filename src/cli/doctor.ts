@@ -9,19 +9,12 @@ import { httpSlice } from '../config/slices.ts';
 import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
 import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import type { Check } from './check.ts';
 import type { CommandLine } from './command-line.ts';
 import { checkDatabase } from './doctor-database.ts';
 import { checkEngine } from './doctor-engine.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
-
-export interface Check {
-  name: string;
-  ok: boolean;
-  found: string;
-  /** The next thing to type or do, where something is wrong. */
-  remedy?: string;
-}
 
 const sqliteMin = [3, 46] as const;
 

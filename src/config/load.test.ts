@@ -81,8 +81,15 @@ test('a value that does not fit names where it stood, its fault and the range', 
   for (const [run, code, message] of cases) assert.throws(run, { code, message });
 });
 
+test('a section that no role reads is a warning, one of another role is not', () => {
+  const dataDir = folder({ 'config.json': '{"htttp":{"port":1},"research":{"port":1}}' });
+  const { warnings } = load(dataDir, {}, {}, { otherSections: ['research'] });
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /htttp is not a section/);
+});
+
 test('a key that is not a setting is a warning, not a failure', () => {
-  const { warnings } = load(folder({ 'config.json': '{"http":{"prot":1},"other":{"x":1}}' }));
+  const { warnings } = load(folder({ 'config.json': '{"http":{"prot":1}}' }));
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? '', /http\.prot is not a setting/);
 });

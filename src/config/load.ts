@@ -15,6 +15,8 @@ export interface ConfigSources {
   overrides?: Readonly<Record<string, FieldOverride>>;
   /** False: the program's configuration file is not read, because the role has one of its own. */
   readsFile?: boolean;
+  /** Sections of the file that other roles read. What is neither theirs nor in `slices` is misspelt. */
+  otherSections?: readonly string[];
   /** A `.env` file in this folder counts as environment that the real one overrides. */
   envFileFolder?: string;
   /** The variables that name the data folder; the first that is set counts. */
@@ -53,7 +55,7 @@ export function loadConfig(sources: ConfigSources): Config {
   const dataDir = resolve(String(flags['data-dir'] ?? named ?? join(homedir(), '.carrel')));
   const usual = join(dataDir, 'config.json');
   const file = sources.readsFile === false ? undefined : readConfigFile(flags['config'], usual);
-  const warnings = unknownKeys(file, slices);
+  const warnings = unknownKeys(file, slices, sources.otherSections ?? []);
 
   const settings = new Map<string, Setting>();
   for (const slice of slices) {
@@ -120,13 +122,20 @@ function lookUp(content: Record<string, unknown>, path: string): unknown {
   return isObject(slice) && Object.hasOwn(slice, name) ? slice[name] : undefined;
 }
 
-function unknownKeys(file: ConfigFile | undefined, slices: readonly Slice[]): string[] {
+function unknownKeys(
+  file: ConfigFile | undefined,
+  slices: readonly Slice[],
+  otherSections: readonly string[],
+): string[] {
   if (file === undefined) return [];
   const warnings: string[] = [];
   for (const [sliceName, content] of Object.entries(file.content)) {
     const slice = slices.find(({ name }) => name === sliceName);
-    // Another role's slice in a shared file is fine; only this role's own are checked for misspelt fields.
-    if (slice === undefined || !isObject(content)) continue;
+    if (slice === undefined) {
+      if (!otherSections.includes(sliceName)) warnings.push(`${file.path}: ${sliceName} is not a section of settings.`);
+      continue;
+    }
+    if (!isObject(content)) continue;
     for (const name of Object.keys(content)) {
       if (!Object.hasOwn(slice.fields, name)) warnings.push(`${file.path}: ${sliceName}.${name} is not a setting.`);
     }

@@ -1,4 +1,4 @@
-import type { ReadOptions } from '../storage/storage.ts';
+import type { ReadOptions } from '../storage/read-options.ts';
 import type { WeighedWords, WeighRequest } from '../storage/word-index.ts';
 import { plainQuery, type WordQuery } from '../words/word-query.ts';
 import type { WordMatch } from './fusion.ts';

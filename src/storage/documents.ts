@@ -1,4 +1,4 @@
-import type { ReadOptions } from './storage.ts';
+import type { ReadOptions } from './read-options.ts';
 import type { TextVectors } from './vectors.ts';
 
 /**

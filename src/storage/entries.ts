@@ -1,6 +1,6 @@
 import type { WordQuery } from '../words/word-query.ts';
-import type { EntryFilter } from './entries/entry-filter.ts';
-import type { ReadOptions } from './storage.ts';
+import type { ContentType, EntryFilter, Source } from './entries/entry-filter.ts';
+import type { ReadOptions } from './read-options.ts';
 import type { WeighedWords, WeighRequest } from './word-index.ts';
 
 /** The memory of an agent: texts in threads, with tags, metadata and images. */
@@ -36,8 +36,6 @@ export interface EntryStore {
   statistics(request: { readonly model: string | undefined }, options?: ReadOptions): Promise<EntryStatistics>;
 }
 
-export type Source = 'user' | 'agent';
-export type ContentType = 'text' | 'multimodal';
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export interface NewImage {

@@ -1,5 +1,5 @@
 import type { NewChunk } from './documents.ts';
-import type { ReadOptions } from './storage.ts';
+import type { ReadOptions } from './read-options.ts';
 
 /**
  * The queue of files and notes that wait to become documents, and the record of what was done to documents. Several

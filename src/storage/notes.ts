@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Snippet } from '../words/snippet.ts';
-import type { ReadOptions } from './storage.ts';
+import type { ReadOptions } from './read-options.ts';
 
 /** Research notes: a title, a text, tags and the addresses it was taken from. */
 export interface NoteStore {

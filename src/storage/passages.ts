@@ -1,5 +1,5 @@
 import type { WordQuery } from '../words/word-query.ts';
-import type { ReadOptions } from './storage.ts';
+import type { ReadOptions } from './read-options.ts';
 import type { TextVectors } from './vectors.ts';
 import type { WeighedWords, WeighRequest } from './word-index.ts';
 

@@ -34,12 +34,6 @@ export interface StorageDescription {
   readonly bytes: number;
 }
 
-/** For calls that read. */
-export interface ReadOptions {
-  /** Gives the call up, and with it the thread or connection that performs it. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 export interface StorageDeps {
   readonly now?: () => Date;
 }

@@ -3,7 +3,7 @@ import { CarrelError } from '../base/errors.ts';
 import type { EntryFilter } from './entries/entry-filter.ts';
 import type { PassageFilter } from './passages.ts';
 import { quantise } from './quantise.ts';
-import type { ReadOptions } from './storage.ts';
+import type { ReadOptions } from './read-options.ts';
 
 /** What is searched by meaning. The owner of a vector is an entry in `context`, and a passage, by its key, in `kb`. */
 export const vectorCorpora = ['context', 'kb'] as const;

@@ -1,21 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { respondJson } from '../../http/respond.ts';
-import type { LocalEngine } from '../create-engine.ts';
 import { readInteger, readJson, readList, readText } from './read-input.ts';
+import type { RouteCall } from './route-call.ts';
 import { sendFile } from './send-file.ts';
 import { submitForm } from './submit-form.ts';
-
-export interface RouteCall {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly engine: LocalEngine;
-  readonly query: URLSearchParams;
-  /** What stands in the path where the pattern has a colon. */
-  readonly captures: readonly string[];
-  readonly signal: AbortSignal;
-}
 
 type Run = (call: RouteCall) => Promise<void>;
 type Methods = Readonly<Record<string, Run>>;

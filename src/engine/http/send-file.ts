@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { commonHeaders } from '../../http/respond.ts';
-import type { RouteCall } from './routes.ts';
+import type { RouteCall } from './route-call.ts';
 
 /** The original, byte by byte. It is foreign content: to be saved, and never to be shown as a page of ours. */
 export async function sendFile({ engine, response, signal }: RouteCall, id: number): Promise<void> {

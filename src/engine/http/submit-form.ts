@@ -3,7 +3,7 @@ import type { SubmitOutcome } from '../engine.ts';
 import { fault } from '../given.ts';
 import type { SubmissionFields } from '../submit.ts';
 import { readForm, type SubmittedForm } from './read-form.ts';
-import type { RouteCall } from './routes.ts';
+import type { RouteCall } from './route-call.ts';
 
 /** `POST /jobs`: a file or a note, with what is to be known about it. */
 export async function submitForm(call: RouteCall, fileBytesMax: number): Promise<void> {

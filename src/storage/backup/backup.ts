@@ -6,7 +6,8 @@ import { CarrelError } from '../../base/errors.ts';
 import { version } from '../../base/package-info.ts';
 import type { StorageConfig } from '../open-storage.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
-import { format, type Manifest, readManifest, type TableFacts, writeManifest } from './manifest.ts';
+import type { BackupOptions, BackupSource, ProgressReport } from './backup-source.ts';
+import { format, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { createPrivateFile, removeLeftovers, syncFolder, temporaryPath } from './own-files.ts';
 
 export interface BackupPlace {
@@ -15,29 +16,10 @@ export interface BackupPlace {
   readonly originals: string;
 }
 
-export interface BackupOptions {
-  /** Replace what is there: the file of the backup, or the content of the database. */
-  readonly force: boolean;
-  readonly onProgress: ProgressReport;
-}
-
-/** `total` is 0 where nobody can say. */
-export type ProgressReport = (phase: string, done: number, total: number) => void;
-
 export interface BackupReport extends Manifest {
   readonly bytes: number;
   /** What somebody should know although it was done. */
   readonly warnings: readonly string[];
-}
-
-/** One state of a database, held while it is written out. */
-export interface BackupSource {
-  readonly schema: number;
-  readonly tables: readonly TableFacts[];
-  readonly files: number;
-  readonly warnings: readonly string[];
-  members(): AsyncIterable<ArchiveMember>;
-  close(): Promise<void>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { DocumentStore } from '../documents.ts';
 import type { IngestionStore } from '../ingestion.ts';
-import type { ReadOptions } from '../storage.ts';
+import type { ReadOptions } from '../read-options.ts';
 import type { AnswerOf, ReadOperation, RequestOf, WriteOperation } from './document-operations.ts';
 
 /** How a database performs an operation: a write in a transaction, a read on one state of the data. */

@@ -1,4 +1,5 @@
-import type { ContentType, Source } from '../entries.ts';
+export type Source = 'user' | 'agent';
+export type ContentType = 'text' | 'multimodal';
 
 /** What is left out lets everything through; the rest must all hold. */
 export interface EntryFilter {

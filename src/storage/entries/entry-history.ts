@@ -1,4 +1,5 @@
-import type { ContentType, Entry, Metadata, NewImage } from '../entries.ts';
+import type { Entry, Metadata, NewImage } from '../entries.ts';
+import type { ContentType } from './entry-filter.ts';
 import { imageOf } from './entry-rows.ts';
 import { type Dialect, numberOf, optionalTextOf, query, type Row, textOf, type Work } from './work.ts';
 

@@ -1,4 +1,5 @@
-import type { ContentType, Entry, NewImage, Source } from '../entries.ts';
+import type { Entry, NewImage } from '../entries.ts';
+import type { ContentType, Source } from './entry-filter.ts';
 import { bytesOf, type Dialect, numberOf, optionalTextOf, query, type Row, textOf, type Work } from './work.ts';
 
 /** Entries of these rows, in their order, with their tags and, if wanted, images. */

@@ -1,5 +1,5 @@
 import type { EntryStore } from '../entries.ts';
-import type { ReadOptions } from '../storage.ts';
+import type { ReadOptions } from '../read-options.ts';
 import type { AnswerOf, ReadOperation, RequestOf, WriteOperation } from './entry-operations.ts';
 
 /** How a database performs an operation: a write in a transaction, a read on one state of the data. */

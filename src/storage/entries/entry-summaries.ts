@@ -1,5 +1,6 @@
-import type { Source, SummaryRequest, TextToSummarise } from '../entries.ts';
+import type { SummaryRequest, TextToSummarise } from '../entries.ts';
 import { storable } from '../notes.ts';
+import type { Source } from './entry-filter.ts';
 import { type Dialect, numberOf, query, textOf, type Work } from './work.ts';
 
 export interface EntrySummaries {

@@ -1,4 +1,4 @@
-import type { ContentType, Source } from '../entries.ts';
+import type { ContentType, Source } from './entry-filter.ts';
 import { type Dialect, query, type Work } from './work.ts';
 
 /** What is known of each thread as a whole, kept in step by every write, so that nobody has to count. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import {
-  type ContentType,
   type EntryUpdate,
   keptDays,
   type Metadata,
@@ -12,6 +11,7 @@ import {
   type UpdateRequest,
 } from '../entries.ts';
 import { storable } from '../notes.ts';
+import type { ContentType } from './entry-filter.ts';
 import { keepVersion } from './entry-history.ts';
 import { createEntryParts } from './entry-parts.ts';
 import { lockAll, once, threadLock } from './idempotency.ts';

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { ArchiveMember } from '../backup/archive.ts';
-import type { BackupSource, ProgressReport } from '../backup/backup.ts';
+import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';
 import type { PostgresConfig, Row, Statements } from './connections.ts';

@@ -3,7 +3,7 @@ import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
 import { givenUp } from '../given-up.ts';
-import type { ReadOptions } from '../storage.ts';
+import type { ReadOptions } from '../read-options.ts';
 import { isRetryable, storageError } from './postgres-errors.ts';
 
 export interface PostgresConfig {

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
-import type { BackupOptions } from '../backup/backup.ts';
+import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkEmpty } from '../backup/check-empty.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';

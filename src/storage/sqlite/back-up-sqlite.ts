@@ -1,7 +1,7 @@
 import { closeSync, createReadStream, existsSync, openSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { CarrelError } from '../../base/errors.ts';
-import type { BackupSource, ProgressReport } from '../backup/backup.ts';
+import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import { type HeldOriginals, holdOriginals } from '../backup/originals.ts';
 import { checkSchema } from '../schema-version.ts';

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
-import type { BackupOptions } from '../backup/backup.ts';
+import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkEmpty } from '../backup/check-empty.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { isOriginal, restoreOriginal } from '../backup/originals.ts';

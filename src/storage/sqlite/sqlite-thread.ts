@@ -108,6 +108,8 @@ export function createSqliteThread(config: DatabaseConfig): SqliteThread {
       await ended;
     },
     async terminate() {
+      // Held, so that whoever waits for its end is still there when it comes.
+      worker.ref();
       await worker.terminate();
     },
   };

@@ -1,0 +1,21 @@
+import type { ArchiveMember } from './archive.ts';
+import type { TableFacts } from './manifest.ts';
+
+/** One state of a database, held while it is written out. */
+export interface BackupSource {
+  readonly schema: number;
+  readonly tables: readonly TableFacts[];
+  readonly files: number;
+  readonly warnings: readonly string[];
+  members(): AsyncIterable<ArchiveMember>;
+  close(): Promise<void>;
+}
+
+export interface BackupOptions {
+  /** Replace what is there: the file of the backup, or the content of the database. */
+  readonly force: boolean;
+  readonly onProgress: ProgressReport;
+}
+
+/** `total` is 0 where nobody can say. */
+export type ProgressReport = (phase: string, done: number, total: number) => void;
