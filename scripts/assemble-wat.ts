@@ -39,11 +39,8 @@ const plain: Record<string, number | [0xfd, number]> = {
   'i32.shl': 0x74,
   'f32.mul': 0x94,
   'f32.convert_i32_s': 0xb2,
-  'i32x4.extadd_pairwise_i16x8_s': [0xfd, 0x7e],
-  'i16x8.add': [0xfd, 0x8e],
-  'i16x8.extmul_low_i8x16_s': [0xfd, 0x9c],
-  'i16x8.extmul_high_i8x16_s': [0xfd, 0x9d],
   'i32x4.add': [0xfd, 0xae],
+  'i32x4.dot_i16x8_s': [0xfd, 0xba],
 };
 
 /** Loads and stores, with their natural alignment as a power of two. */
@@ -53,6 +50,7 @@ const memoryAccess: Record<string, { code: number[]; align: number }> = {
   'i32.store': { code: [0x36], align: 2 },
   'f32.store': { code: [0x38], align: 2 },
   'v128.load': { code: [0xfd, 0x00], align: 4 },
+  'v128.load8x8_s': { code: [0xfd, 0x01], align: 3 },
 };
 
 const blocks: Record<string, number> = { block: 0x02, loop: 0x03, if: 0x04 };

@@ -86,12 +86,15 @@ async function ingestVectors(passages: number, product: Product, raw: RawPeer) {
 
 function searchCalls(passages: number, product: Product, raw: RawPeer) {
   const half: PassageFilter = { labels: [['tag:half1']] };
+  const documents = Math.ceil(passages / passagesOfDocument);
+  // Made before: whoever asks has the list.
+  const parents = Array.from({ length: documents }, (_, at) => parentOf(at * passagesOfDocument));
   return {
     words: (number: number) => product.words(number, limit),
     rawWords: (number: number) => raw.words(queryOf(number), limit),
     wordsHalf: (number: number) => product.words(number, limit, half),
     // Another list for each search: nothing of the last one can be used again.
-    wordsDocuments: (number: number) => product.words(number, limit, { parents: halfOfDocuments(passages, number) }),
+    wordsDocuments: (number: number) => product.words(number, limit, { parents: halfOf(parents, number) }),
     meaning: (number: number) => product.meaning(number, limit),
     rawMeaning: (number: number) => raw.nearest(queryVectorOf(number), limit),
     meaningHalf: (number: number) => product.meaning(number, limit, half),
@@ -100,10 +103,8 @@ function searchCalls(passages: number, product: Product, raw: RawPeer) {
   };
 }
 
-function halfOfDocuments(passages: number, number: number): string[] {
-  const documents = Math.ceil(passages / passagesOfDocument);
+function halfOf(parents: readonly string[], number: number): string[] {
   const first = number % 2;
-  const parents = Array.from({ length: documents }, (_, at) => parentOf(at * passagesOfDocument));
   return parents.filter((_, at) => at % 2 === first && at !== number % 1000);
 }
 

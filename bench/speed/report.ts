@@ -71,7 +71,8 @@ export function targetsOf(figures: SizeFigures): Target[] {
     searches.meaningHalf.p50 / searches.meaning.p50,
     searches.hybridHalf.p50 / searches.hybrid.p50,
   ];
-  const rate = ingest.carrel / ingest.trigger;
+  // The faster of the two ways to fill FTS5.
+  const rate = ingest.carrel / ingest.statement;
   return [
     atMost('words: p50 beside raw FTS5', searches.words.p50 / searches.rawWords.p50, 1.5),
     atMost('meaning: p50 beside sqlite-vec', searches.meaning.p50 / searches.rawMeaning.p50, 0.1),
@@ -81,7 +82,7 @@ export function targetsOf(figures: SizeFigures): Target[] {
       : [atMost('hybrid while ingesting: p99 beside idle', hybridWhileIngesting.p99 / searches.hybrid.p99, 2)]),
     {
       name: 'ingest: rate beside raw FTS5 ≥ 0.7 ×',
-      measured: `${ratio(rate)} × with a trigger, ${ratio(ingest.carrel / ingest.statement)} × by statement`,
+      measured: `${ratio(rate)} × by statement, ${ratio(ingest.carrel / ingest.trigger)} × with a trigger`,
       isReached: rate >= 0.7,
     },
     {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../vectors/vector-index.ts';
 import { type AllowedOwners, bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
@@ -13,6 +14,9 @@ const loadSize = 2_000;
 const packedMin = 4_000;
 
 const vectorsMax = 4_000_000;
+
+/** For the scan. The first 65,536 vectors are one thread's; a second one is started for those behind them. */
+const threads = Math.min(4, availableParallelism());
 
 /** Candidates that are scored exactly, at least: bytes alone may misplace the tenth. */
 const rescoredMin = 50;
@@ -67,7 +71,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isLost) await forgetAll();
     if (index === undefined) {
-      index = createVectorIndex({ dimensions, threads: 1, vectorsMax }, { readVectors: async () => new Map() });
+      index = createVectorIndex({ dimensions, threads, vectorsMax }, { readVectors: async () => new Map() });
       lastRemoval = state.lastRemoval;
     }
     await learn(index, dimensions, state);

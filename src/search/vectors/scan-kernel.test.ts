@@ -29,7 +29,7 @@ for (const dimensions of [1, 31, 32, 100, 384, 1024]) {
     const rows = Array.from({ length: 4500 }, () => quantise(randomUnitVector(dimensions, random)));
     for (const [row, { codes, scale }] of rows.entries()) segment.writeRow(row, codes, scale);
     const query = quantise(randomUnitVector(dimensions, random));
-    new Int8Array(segment.memory.buffer, layout.query, layout.stride).set(query.codes);
+    new Int16Array(segment.memory.buffer, layout.query, layout.stride).set(query.codes);
     const mask = new Int32Array(segment.memory.buffer, layout.mask, layout.rowsMax / 32);
     const wanted = rows.map((_, row) => row).filter((row) => row % 3 === 0 || row === 31 || row === 4499);
     for (const row of wanted) mask[row >>> 5] = (mask[row >>> 5] ?? 0) | (1 << (row & 31));
@@ -56,7 +56,7 @@ test('the largest codes do not overflow', () => {
   const segment = createSegment(layout);
   const extreme = new Int8Array(4096).fill(-127);
   segment.writeRow(0, extreme, 1);
-  new Int8Array(segment.memory.buffer, layout.query, layout.stride).set(extreme);
+  new Int16Array(segment.memory.buffer, layout.query, layout.stride).set(extreme);
   new Int32Array(segment.memory.buffer, layout.mask, 1)[0] = 1;
   const best = createTopRows(1);
   createScan(segment.memory, layout)(1, 1, best, 0);

@@ -1,6 +1,6 @@
 ;; Scores the rows of one segment against a query and keeps those above a threshold.
 ;;
-;; Rows are signed bytes in -127..127 (never -128), so the sum of two byte products fits 16 bits: 2 * 127 * 127 = 32258.
+;; Rows are signed bytes; the query is the same in 16 bits, so that eight products and half their sum are one instruction.
 ;; A row is scored when its bit in $mask is set; the filter therefore costs nothing for the rows that it leaves out.
 ;; $stride is a multiple of 32. Rows and scores of what was kept lie at $rows_out and $scores_out; their number is the
 ;; result. The words $word to $word_end of the mask are looked at, 32 rows each.
@@ -12,7 +12,7 @@
     (param $threshold f32) (param $rows_out i32) (param $scores_out i32)
     (result i32)
     (local $bits i32) (local $row i32) (local $at i32) (local $at_end i32) (local $query_at i32) (local $kept i32)
-    (local $score f32) (local $sum v128) (local $left v128) (local $right v128)
+    (local $score f32) (local $sum v128)
 
     block $done
       loop $next_word
@@ -65,41 +65,35 @@
             local.set $sum
 
             loop $columns
+              local.get $sum
               local.get $at
-              v128.load
-              local.set $left
+              v128.load8x8_s
               local.get $query_at
               v128.load
-              local.set $right
-              local.get $sum
-              local.get $left
-              local.get $right
-              i16x8.extmul_low_i8x16_s
-              local.get $left
-              local.get $right
-              i16x8.extmul_high_i8x16_s
-              i16x8.add
-              i32x4.extadd_pairwise_i16x8_s
+              i32x4.dot_i16x8_s
               i32x4.add
               local.get $at
-              v128.load offset=16
-              local.set $left
+              v128.load8x8_s offset=8
               local.get $query_at
               v128.load offset=16
-              local.set $right
-              local.get $left
-              local.get $right
-              i16x8.extmul_low_i8x16_s
-              local.get $left
-              local.get $right
-              i16x8.extmul_high_i8x16_s
-              i16x8.add
-              i32x4.extadd_pairwise_i16x8_s
+              i32x4.dot_i16x8_s
+              i32x4.add
+              local.get $at
+              v128.load8x8_s offset=16
+              local.get $query_at
+              v128.load offset=32
+              i32x4.dot_i16x8_s
+              i32x4.add
+              local.get $at
+              v128.load8x8_s offset=24
+              local.get $query_at
+              v128.load offset=48
+              i32x4.dot_i16x8_s
               i32x4.add
               local.set $sum
 
               local.get $query_at
-              i32.const 32
+              i32.const 64
               i32.add
               local.set $query_at
               local.get $at

@@ -18,6 +18,7 @@ export interface SegmentLayout {
   live: number;
   /** Live rows that the filter of the current query lets through. */
   mask: number;
+  /** The codes of the current query, two bytes each: the kernel then need not widen them again for each row. */
   query: number;
   rowsOut: number;
   scoresOut: number;
@@ -31,7 +32,7 @@ export function segmentLayout(dimensions: number, rowsMax = segmentRows): Segmen
   const live = scales + rowsMax * 4;
   const mask = live + rowsMax / 8;
   const query = mask + rowsMax / 8;
-  const rowsOut = query + stride;
+  const rowsOut = query + 2 * stride;
   const scoresOut = rowsOut + blockRows * 4;
   return { rowsMax, stride, codes, scales, live, mask, query, rowsOut, scoresOut, bytes: scoresOut + blockRows * 4 };
 }

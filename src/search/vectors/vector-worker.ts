@@ -10,7 +10,7 @@ interface OwnedSegment {
   layout: SegmentLayout;
   live: Int32Array;
   mask: Int32Array;
-  query: Int8Array;
+  query: Int16Array;
   scan: Scan;
 }
 
@@ -27,7 +27,7 @@ function own(number: number, memory: WebAssembly.Memory, layout: SegmentLayout):
     layout,
     live: new Int32Array(memory.buffer, layout.live, layout.rowsMax / 32),
     mask: new Int32Array(memory.buffer, layout.mask, layout.rowsMax / 32),
-    query: new Int8Array(memory.buffer, layout.query, layout.stride),
+    query: new Int16Array(memory.buffer, layout.query, layout.stride),
     scan: createScan(memory, layout),
   };
 }

@@ -1,12 +1,12 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { type Database, numberOf } from './database.ts';
 
-/** Keys, ascending. */
+/** Keys, ascending, each once. */
 export type KeyList = Float64Array;
 
 /**
- * What a subselect of keys gives, in a column of that name. The last lists are kept until the database changes, because a
- * caller that filters does so in one search after the other.
+ * What a subselect of keys gives, in a column of that name, in any order and perhaps several times. The lists that were
+ * asked for last are kept until the database changes, because a caller that filters does so in one search after the other.
  */
 export function createKeyLists(database: Database): (sql: string, values: readonly SQLInputValue[]) => KeyList {
   const kept = new Map<string, KeyList>();
@@ -16,11 +16,11 @@ export function createKeyLists(database: Database): (sql: string, values: readon
     if (now !== keptAt) kept.clear();
     keptAt = now;
     const name = [sql, ...values].join('\n');
-    const known = kept.get(name);
-    if (known !== undefined) return known;
-    const keys = readKeys(database, sql, values);
-    if (kept.size >= keptMax) kept.clear();
+    const keys = kept.get(name) ?? readKeys(database, sql, values);
+    // To the end of the order, which begins with the one that was not asked for the longest.
+    kept.delete(name);
     kept.set(name, keys);
+    if (kept.size > keptMax) kept.delete(kept.keys().next().value ?? '');
     return keys;
   };
 }
@@ -40,7 +40,7 @@ function readKeys(database: Database, sql: string, values: readonly SQLInputValu
   return typeof keys === 'string' ? parseKeys(keys) : new Float64Array();
 }
 
-/** Digit by digit, and sorted only if need be: half the time of JSON.parse and sort. */
+/** Digit by digit: half the time of JSON.parse. */
 function parseKeys(text: string): KeyList {
   const keys = new Float64Array((text.length + 1) / 2);
   let count = 0;
@@ -51,14 +51,35 @@ function parseKeys(text: string): KeyList {
       key = key * 10 + code - zero;
       continue;
     }
-    if (count > 0 && key < (keys[count - 1] ?? 0)) isAscending = false;
+    if (count > 0 && key <= (keys[count - 1] ?? 0)) isAscending = false;
     keys[count] = key;
     count += 1;
     key = 0;
   }
-  const list = keys.slice(0, count);
-  return isAscending ? list : list.sort();
+  return isAscending ? keys.slice(0, count) : ascending(keys.subarray(0, count));
 }
 
 const comma = 0x2c;
 const zero = 0x30;
+
+/** Keys that lie close are marked and read off in their order, which takes a tenth of the time of sorting them. */
+function ascending(keys: Float64Array): KeyList {
+  let [first, last] = [Number.POSITIVE_INFINITY, 0];
+  for (const key of keys) {
+    if (key < first) first = key;
+    if (key > last) last = key;
+  }
+  if (last - first >= markedPerKey * keys.length) return Float64Array.from(new Set(keys.sort()));
+  const marks = new Uint8Array(last - first + 1);
+  for (const key of keys) marks[key - first] = 1;
+  const list = new Float64Array(keys.length);
+  let count = 0;
+  for (let at = 0; at < marks.length; at += 1) {
+    if (marks[at] === 0) continue;
+    list[count] = first + at;
+    count += 1;
+  }
+  return list.slice(0, count);
+}
+
+const markedPerKey = 64;

@@ -56,6 +56,9 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
   const words = `${name}_words`;
   const cache = createCountCache();
   const rowFilter = createRowFilter(database);
+  // Made once: a text that is put together anew is hashed anew, for each document.
+  const insertTerms = `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  const insertWords = `INSERT INTO ${words} (rowid, ${streamColumns}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
   return {
     write(documents) {
       const sums = { title: 0, heading: 0, body: 0 };
@@ -63,17 +66,8 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
         const { title, heading, body } = documentTermsOf(document);
         const streams = [title.main, title.extra, heading.main, heading.extra, body.main, body.extra];
         const lengths = [title.length, heading.length, body.length];
-        database.run(
-          `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          document.key,
-          ...streams,
-          ...lengths,
-        );
-        database.run(
-          `INSERT INTO ${words} (rowid, ${streamColumns}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-          document.key,
-          ...streams,
-        );
+        database.run(insertTerms, document.key, ...streams, ...lengths);
+        database.run(insertWords, document.key, ...streams);
         sums.title += title.length;
         sums.heading += heading.length;
         sums.body += body.length;
