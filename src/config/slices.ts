@@ -33,7 +33,8 @@ export const httpSlice = defineSlice('http', 'Transport', {
   allowedHosts: list({
     default: [],
     env: ['CARREL_ALLOWED_HOSTS'],
-    description: 'Host names under which the server may be addressed, besides loopback and its own address.',
+    description:
+      'Host names under which the server may be addressed, besides loopback and its own address. Pages under these names may call it, too.',
   }),
   allowedOrigins: list({
     default: [],
