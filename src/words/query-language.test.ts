@@ -62,6 +62,7 @@ test('T102: more terms or text than allowed are refused', () => {
     'a'.repeat(1001),
     'ab1* '.repeat(9),
     'ab* cd*',
+    `${'"a1 b2" '.repeat(8)}"a1 c3"`,
   ]) {
     assert.throws(
       () => parseQuery(text),

@@ -9,6 +9,7 @@ import {
   plainQuery,
   prefixWord,
   queryLeavesMax,
+  queryPhrasesMax,
   queryPrefixesMax,
   shortPrefixesMax,
   type WordQuery,
@@ -171,6 +172,15 @@ function checkSize(query: WordQuery): void {
       `A query may have ${queryPrefixesMax} beginnings*, ${shortPrefixesMax} of them with two letters only. Leave some out.`,
     );
   }
+  if (countPhrases(query) > queryPhrasesMax) {
+    throw new CarrelError('invalid_arguments', `A query may have ${queryPhrasesMax} "phrases". Leave some out.`);
+  }
+}
+
+function countPhrases(query: WordQuery): number {
+  if (query.kind === 'except') return countPhrases(query.keep) + countPhrases(query.drop);
+  if ('parts' in query) return query.parts.reduce((sum, part) => sum + countPhrases(part), 0);
+  return query.kind === 'phrase' ? 1 : 0;
 }
 
 function prefixesOf(query: WordQuery): string[] {

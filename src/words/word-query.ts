@@ -23,6 +23,9 @@ export type WordLeaf =
 /** More leaves cost a database seconds (500 OR-ed words: 1.7 s on 20,000 rows) and add nothing to a ranking. */
 export const queryLeavesMax = 64;
 
+/** The places of all words of a phrase must be read: 20 phrases of the commonest words took a second on 100,000 passages. */
+export const queryPhrasesMax = 8;
+
 /**
  * A beginning stands for every word that has it: one of two letters costs as much as several of the commonest words. Of
  * those only one is allowed, and a single letter is taken as a whole word.
