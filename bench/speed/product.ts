@@ -75,18 +75,18 @@ export async function createProduct(path: string) {
 /** As many of the commonest words, beginnings and phrases as the query language allows. */
 function dearestQueries(): Record<string, WordQuery> {
   const phrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(3, at).join(' ')}"`);
-  const longPhrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(8, at).join(' ')}"`);
-  const [some, others] = [frequentWords(30), frequentWords(30, 20)];
+  const longPhrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(6, at).join(' ')}"`);
+  const [some, others] = [frequentWords(24), frequentWords(24, 20)];
   return {
-    'a sentence of 64 words': plainQuery(frequentWords(64, 60).join(' ')),
-    'any of 60 words': parseQuery(frequentWords(60).join(' OR ')),
+    'a sentence of 48 words': plainQuery(frequentWords(48, 60).join(' ')),
+    'any of 48 words': parseQuery(frequentWords(48).join(' OR ')),
     'all of 20 words': parseQuery(frequentWords(20).join(' AND ')),
-    'any of 30 and any of 30': parseQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`),
+    'any of 24 and any of 24': parseQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`),
     '8 phrases of three words': parseQuery(phrases.join(' OR ')),
-    '8 phrases of eight words': parseQuery(longPhrases.join(' OR ')),
-    'any of 8 beginnings': parseQuery('sa* OR bal* OR mam* OR ser* OR fad* OR lel* OR bav* OR den*'),
-    'all of 8 beginnings': prefixQuery('sa the bal mam ser fad lel bav'),
-    'one word and none of 50': parseQuery(`the NOT (${frequentWords(50, 60).join(' OR ')})`),
+    '8 phrases of six words': parseQuery(longPhrases.join(' OR ')),
+    'any of 6 beginnings': parseQuery('sa* OR bal* OR mam* OR ser* OR fad* OR lel*'),
+    'all of 6 beginnings': prefixQuery('sa the bal mam ser fad'),
+    'one word and none of 46': parseQuery(`the NOT (${frequentWords(46, 60).join(' OR ')})`),
   };
 }
 

@@ -19,6 +19,8 @@ export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]
   const every = Number.POSITIVE_INFINITY;
   // A document must have all of the words anyway.
   if (isConjunction(query)) return [every];
+  // How few documents hold a phrase is not known before it is looked for, and then all have been found.
+  if (leaves.every(({ kind }) => kind === 'phrase')) return [every];
   // What costs the most, putting together the documents of a beginning or of a phrase, is done anew at each attempt.
   return leaves.some(({ kind }) => kind !== 'term') ? [manyDocuments, every] : [4000, manyDocuments, every];
 }

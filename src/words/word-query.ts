@@ -21,7 +21,7 @@ export type WordLeaf =
   | { readonly kind: 'phrase'; readonly terms: readonly string[]; readonly open: boolean };
 
 /** More leaves cost a database seconds (500 OR-ed words: 1.7 s on 20,000 rows) and add nothing to a ranking. */
-export const queryLeavesMax = 64;
+export const queryLeavesMax = 48;
 
 /** The places of all words of a phrase must be read: 20 phrases of the commonest words took a second on 100,000 passages. */
 export const queryPhrasesMax = 8;
@@ -30,14 +30,14 @@ export const queryPhrasesMax = 8;
  * A beginning stands for every word that has it: one of two letters costs as much as several of the commonest words. Of
  * those only one is allowed, and a single letter is taken as a whole word.
  */
-export const queryPrefixesMax = 8;
+export const queryPrefixesMax = 6;
 export const shortPrefixesMax = 1;
 
 export function isShortPrefix(prefix: string): boolean {
   return prefix.length < 3 && !isPairedCharacter(prefix);
 }
 
-/** Text beyond this is not looked at. Far above what 64 terms need. */
+/** Text beyond this is not looked at. Far above what 48 terms need. */
 export const queryUnitsMax = 10_000;
 
 /**
