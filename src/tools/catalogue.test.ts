@@ -66,6 +66,15 @@ test('a toolset whose calls may become jobs says so in every output schema, and 
   assert.ok('wait' in input.properties);
 });
 
+test('where a failure is a result, its `error` alone fits the output schema; elsewhere the fields are promised', () => {
+  const required = (failures: Toolset['failures']): unknown => {
+    const [listing] = createCatalogue([toolset('x', { a: 'read' }, { failures })], everything).listings;
+    return (listing?.outputSchema as { required?: string[] }).required;
+  };
+  assert.equal(required({ as: 'result' }), undefined);
+  assert.deepEqual(required({ as: 'jsonrpc' }), ['ok']);
+});
+
 test('two tools of the same name, or a name that clients refuse, are a mistake of ours', () => {
   assert.throws(() => createCatalogue([toolset('x', { a: 'read' }), toolset('y', { a: 'read' })], everything));
   assert.throws(() => createCatalogue([toolset('x', { ['a'.repeat(65)]: 'read' })], everything));

@@ -85,9 +85,13 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
   };
 }
 
-/** A call that may turn into a job answers with either shape, and clients check answers against this schema. */
+/**
+ * Clients check answers against this schema. A call that may turn into a job answers with either shape; one whose failure
+ * is a result answers with `error` and nothing else, so no field is always there.
+ */
 function describeOutput(tool: Tool, toolset: Toolset): object {
-  const result = toJsonSchema(tool.output, 'output');
+  const { required, ...shape } = toJsonSchema(tool.output, 'output');
+  const result = toolset.failures.as === 'result' || required === undefined ? shape : { ...shape, required };
   if (!mayBecomeJob(tool, toolset)) return result;
   return { type: 'object', anyOf: [result, toJsonSchema(jobHandle, 'output')] };
 }

@@ -190,14 +190,17 @@ describe('what the engine refuses (contract §2, §6)', () => {
         start(stream) {
           const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="half.txt"\r\n\r\nhalf a ';
           stream.enqueue(new TextEncoder().encode(head));
-          setTimeout(() => gone.abort(), 100);
         },
       }),
       duplex: 'half',
       signal: gone.signal,
     } as RequestInit);
-    await assert.rejects(sending);
+    const ended = assert.rejects(sending);
     const incoming = join(engine.program.dataDir, 'documents', 'incoming');
+    // Not before the engine has begun to write it down.
+    while (readdirSync(incoming).length === 0) await engine.get('/status');
+    gone.abort();
+    await ended;
     while (readdirSync(incoming).length > 0) await engine.get('/status');
     assert.equal((await engine.get('/jobs'))['total'], before);
   });
