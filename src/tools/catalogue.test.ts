@@ -69,7 +69,8 @@ test('a toolset whose calls may become jobs says so in every output schema, and 
 test('where a failure is a result, its `error` alone fits the output schema; elsewhere the fields are promised', () => {
   const required = (failures: Toolset['failures']): unknown => {
     const [listing] = createCatalogue([toolset('x', { a: 'read' }, { failures })], everything).listings;
-    return (listing?.outputSchema as { required?: string[] }).required;
+    const schema = listing?.outputSchema as { required?: string[] } | undefined;
+    return schema?.required;
   };
   assert.equal(required({ as: 'result' }), undefined);
   assert.deepEqual(required({ as: 'jsonrpc' }), ['ok']);
