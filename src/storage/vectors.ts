@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../base/errors.ts';
 import type { EntryFilter } from './entries/entry-filter.ts';
+import type { IdPages } from './id-set.ts';
 import type { PassageFilter } from './passages.ts';
 import { quantise } from './quantise.ts';
 import type { ReadOptions } from './read-options.ts';
@@ -48,8 +49,8 @@ export interface VectorStore<Filter> {
    * the database has no index for it, this is undefined, and whoever searches keeps an image of the vectors in memory.
    */
   readonly nearest: ((request: NearestRequest<Filter>, options?: ReadOptions) => Promise<ScoredVector[]>) | undefined;
-  /** The owners that the filter lets through, ascending. */
-  matching(filter: Filter, options?: ReadOptions): Promise<ArrayLike<number>>;
+  /** The owners that the filter lets through. */
+  matching(filter: Filter, options?: ReadOptions): Promise<IdPages>;
   /** The models that were chosen and not dropped, the newest last. Counts them, so not for every search. */
   models(options?: ReadOptions): Promise<ModelState[]>;
   /**
