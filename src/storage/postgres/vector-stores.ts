@@ -1,6 +1,6 @@
 import type { EntryStore } from '../entries.ts';
 import { createIdSet } from '../id-set.ts';
-import type { VectorStores } from '../vectors.ts';
+import type { VectorStores } from '../storage.ts';
 import type { Connections, Statements } from './connections.ts';
 import { createNearestIndexes } from './nearest-index.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
