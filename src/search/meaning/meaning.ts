@@ -19,7 +19,8 @@ export interface Meaning<Filter> {
   wake(): void;
   /**
    * The nearest texts, each once, by its nearest part. Waits a moment for those that are just being embedded; `pending`
-   * tells how many were not found for that reason. What may not be found is left out before anything is ranked.
+   * tells how many of those that the filter lets through were not found for that reason. What may not be found is left out
+   * before anything is ranked.
    */
   search(request: MeaningRequest<Filter>): Promise<MeaningAnswer>;
   close(): Promise<void>;
@@ -34,6 +35,8 @@ export interface MeaningRequest<Filter> {
   readonly filter?: Filter | undefined;
   /** The owners that may be found, for a caller who knows them. */
   readonly allowed?: AllowedOwners | undefined;
+  /** How long texts are waited for that are just being embedded; three seconds unless told. */
+  readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -54,8 +57,9 @@ export interface MeaningDeps<Filter> {
   readonly waits?: boolean;
 }
 
-/** Texts that a search waits for; they take a second or two. */
-const settledMax = 64;
+const settleMs = 3_000;
+/** More texts than these take minutes, and are not worth waiting for. */
+const settledMax = 20_000;
 
 /**
  * Touches neither the database nor the model before it is woken or asked.
@@ -143,7 +147,8 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   async function searchIn(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<MeaningAnswer> {
     const { limit, filter, allowed, signal } = request;
     const vector = await vectorOf(lane, request);
-    const pending = await settle(lane, signal);
+    // A second search for the same text goes on with what the first has found.
+    const pending = request.vector === undefined ? await settle(lane, request) : 0;
     return { matches: await lane.nearest.search(vector, { limit, filter, allowed, signal }), pending, vector };
   }
 
@@ -157,16 +162,22 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return vector;
   }
 
-  async function settle(lane: ModelLane<Filter>, signal: AbortSignal): Promise<number> {
+  /** How many of the texts that the search is about have no vectors, after those that are being made were waited for. */
+  async function settle(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<number> {
     const { model } = lane;
+    const { filter, signal, waitMs = settleMs } = request;
     const { pending, chosen } = await vectors.state({ model }, { signal });
     if (!chosen && lane === main) throw replaced(model);
     if (pending === 0) return 0;
     lane.embedding.wake();
-    // A long list is not worth waiting for.
-    if (pending > settledMax || !waits) return pending;
-    await lane.embedding.settled();
-    return (await vectors.state({ model }, { signal })).pending;
+    if (!waits) return pending;
+    const allowed = filter && new Set(Array.from(await vectors.matching(filter, { signal })));
+    const missing = async () =>
+      (await vectors.unembedded({ model }, { signal })).filter((owner) => allowed?.has(owner) ?? true);
+    const owners = await missing();
+    if (owners.length === 0 || owners.length > settledMax) return owners.length;
+    await lane.embedding.settled(owners, waitMs, signal);
+    return (await missing()).length;
   }
 
   /** Everything has vectors of the configured model. */
