@@ -7,5 +7,5 @@ test('a duplicate stays the outcome when its document cannot be looked at any mo
   const document = async () => Promise.reject(new CarrelError('document_not_found', 'No document has the id 7.'));
   const outcome = { accepted: false, document_id: 7, title: 'Seven' } as const;
   const shown = await describeOutcome({ document }, outcome, ['collection:memory'], {});
-  assert.deepEqual([shown.status, 'document_id' in shown && shown.document_id, shown.title], ['duplicate', 7, 'Seven']);
+  assert.partialDeepStrictEqual(shown, { status: 'duplicate', document_id: 7, title: 'Seven' });
 });
