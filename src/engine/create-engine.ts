@@ -64,10 +64,11 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
 
   return {
     async status(options) {
-      const [counts, jobs, described] = await Promise.all([
+      const [counts, jobs, described, unembedded] = await Promise.all([
         documents.counts({}, options),
         ingestion.counts({}, options),
         storage.describe(),
+        embedding.pending(options),
       ]);
       const { queued, processing, done, failed } = jobs;
       return {
@@ -75,6 +76,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         model: embedding.model,
         device: embedding.device,
         ...counts,
+        unembedded,
         queue: { queued, processing, done, failed },
         storage: { backend: described.backend, bytes: described.bytes },
       };
