@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../base/errors.ts';
-import type { EntryFilter } from './entries/entry-filter.ts';
-import type { PassageFilter } from './passages.ts';
 import { quantise } from './quantise.ts';
 import type { ReadOptions } from './read-options.ts';
 
@@ -13,11 +11,6 @@ export function vectorCorpus(corpus: string): VectorCorpus {
   const found = vectorCorpora.find((name) => name === corpus);
   assert(found, `${corpus} has no vectors`);
   return found;
-}
-
-export interface VectorStores {
-  readonly context: VectorStore<EntryFilter>;
-  readonly kb: VectorStore<PassageFilter>;
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { VectorStore } from '../../storage/vectors.ts';
+import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { createModelLane, type ModelLane } from './model-lane.ts';
 import type { AllowedOwners, MeaningMatch } from './nearest-vectors.ts';
@@ -143,8 +143,9 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   async function searchIn(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<MeaningAnswer> {
     const { limit, filter, allowed, signal } = request;
     const vector = await vectorOf(lane, request);
-    const pending = await settle(lane, signal);
-    return { matches: await lane.nearest.search(vector, { limit, filter, allowed, signal }), pending, vector };
+    const state = await settle(lane, signal);
+    const matches = await lane.nearest.search(vector, { limit, filter, allowed, state, signal });
+    return { matches, pending: state.pending, vector };
   }
 
   /** One that came with an earlier answer may be of another model by now. */
@@ -157,16 +158,17 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return vector;
   }
 
-  async function settle(lane: ModelLane<Filter>, signal: AbortSignal): Promise<number> {
+  async function settle(lane: ModelLane<Filter>, signal: AbortSignal): Promise<VectorState> {
     const { model } = lane;
-    const { pending, chosen } = await vectors.state({ model }, { signal });
+    const state = await vectors.state({ model }, { signal });
+    const { pending, chosen } = state;
     if (!chosen && lane === main) throw replaced(model);
-    if (pending === 0) return 0;
+    if (pending === 0) return state;
     lane.embedding.wake();
     // A long list is not worth waiting for.
-    if (pending > settledMax || !waits) return pending;
+    if (pending > settledMax || !waits) return state;
     await lane.embedding.settled();
-    return (await vectors.state({ model }, { signal })).pending;
+    return vectors.state({ model }, { signal });
   }
 
   /** Everything has vectors of the configured model. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isCarrelError } from '../../base/errors.ts';
-import { dotProduct } from './quantise.ts';
+import { dotProduct, quantise } from './quantise.ts';
 import { nearVector, randomNumbers, randomUnitVector } from './test-vectors.ts';
 import { createVectorIndex, type VectorIndex } from './vector-index.ts';
 
@@ -150,8 +150,40 @@ test('an index can be searched again after it was closed', async () => {
   const vector = randomUnitVector(dimensions, randomNumbers(3));
   const index = createIndex(new Map([[1, vector]]));
   index.set(1, vector);
+  // So many that other threads are asked.
+  const ids = Array.from({ length: 10_000 }, (_, place) => place + 2);
+  index.add({ ids, groups: ids, codes: new Int8Array(ids.length * dimensions), scales: new Float32Array(ids.length) });
   const interrupted = index.search(vector, { limit: 1 });
   await Promise.all([index.close(), assert.rejects(interrupted, (error) => isCarrelError(error))]);
   assert.equal((await index.search(vector, { limit: 1 })).length, 1);
   await index.close();
+});
+
+test('many vectors at once are the same as one after the other, whatever rows are free', async () => {
+  const random = randomNumbers(5);
+  const vectors = Array.from({ length: 300 }, () => randomUnitVector(40, random));
+  const stored = new Map(vectors.map((vector, id) => [id, vector]));
+  const readVectors = async (ids: readonly number[]) =>
+    new Map(ids.map((id) => [id, stored.get(id) ?? new Float32Array(40)]));
+  const index = createVectorIndex({ dimensions: 40, threads: 1, vectorsMax: 301 }, { readVectors });
+  for (const id of [7, 100, 101, 299]) index.set(id, vectors[id] ?? new Float32Array(40), id);
+  index.delete(100);
+  const ids = vectors.map((_, id) => id);
+  const quantised = vectors.map((vector) => quantise(vector));
+  index.add({
+    ids,
+    groups: ids.map((id) => id % 50),
+    codes: Int8Array.from(quantised.flatMap(({ codes }) => [...codes])),
+    scales: Float32Array.from(quantised, ({ scale }) => scale),
+  });
+  assert.equal(index.size, 300);
+  for (const [id, vector] of vectors.entries()) {
+    assert.equal((await index.search(vector, { limit: 1 }))[0]?.id, id);
+  }
+  // What was there already has kept its group.
+  assert.deepEqual(index.idsOf([7], 10)?.toSorted(), [107, 157, 207, 257, 57, 7].toSorted());
+  index.delete(157);
+  assert.deepEqual(index.idsOf([7, 299], 10)?.toSorted(), [107, 207, 257, 299, 57, 7].toSorted());
+  assert.equal(index.idsOf([7, 299], 5), undefined);
+  assert.deepEqual(index.idsOf([1000], 5), []);
 });

@@ -1,5 +1,5 @@
 import type { EntryStore } from '../entries.ts';
-import type { VectorStores } from '../vectors.ts';
+import type { VectorStores } from '../storage.ts';
 import type { Connections } from './connections.ts';
 import { createNearestIndexes } from './nearest-index.ts';
 import { createNearestVectors } from './nearest-vectors.ts';

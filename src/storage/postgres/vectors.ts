@@ -210,7 +210,11 @@ export function createVectorRows(
          WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING 1`,
     );
     if (deleted.length > 0) return true;
-    await statements.query(`DELETE FROM ${table('models')} WHERE name IS NULL`);
+    // Others may have forgotten one just now, whose vectors they are deleting.
+    await statements.query(
+      `DELETE FROM ${table('models')} m
+       WHERE name IS NULL AND NOT EXISTS (SELECT 1 FROM ${table('vectors')} WHERE model = m.key)`,
+    );
     return false;
   }
 }
