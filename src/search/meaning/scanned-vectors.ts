@@ -91,6 +91,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
 
   async function learn(known: VectorIndex, dimensions: number, state: VectorState): Promise<void> {
     let single = 0;
+    if (lastKey < state.lastKey) known.expect(state.lastKey - lastKey);
     const read = (after: number) =>
       after < state.lastKey ? vectors.after({ model, after, limit: loadSize }) : Promise.resolve(undefined);
     for (let block = await read(lastKey); block !== undefined && block.keys.length > 0; ) {
