@@ -6,6 +6,7 @@ import { migrate } from './migrate.ts';
 import { settleAnalysis } from './rewrite-words.ts';
 import type { StoreCall, ThreadMessage } from './sqlite-thread.ts';
 import { createStores, type SqliteStores } from './stores.ts';
+import { createTermCutter, type TermCutter } from './term-cutter.ts';
 import { toWire } from './wire-error.ts';
 
 /**
@@ -32,7 +33,8 @@ async function start(): Promise<void> {
       migrate(database);
       await settleAnalysis(database, config.language);
     }
-    serve(database, createStores(database, config.documentsDir));
+    const cutter = config.role === 'writer' ? createTermCutter() : undefined;
+    serve(database, createStores(database, { documentsDir: config.documentsDir, cutter }), cutter);
     send({ kind: 'ready' });
   } catch (error) {
     database.close();
@@ -40,9 +42,10 @@ async function start(): Promise<void> {
   }
 }
 
-function serve(database: Database, stores: SqliteStores): void {
+function serve(database: Database, stores: SqliteStores, cutter: TermCutter | undefined): void {
   port.on('message', (message: StoreCall | 'close') => {
     if (message === 'close') {
+      cutter?.close();
       database.close();
       port.close();
       return;

@@ -7,6 +7,7 @@ import { createEntryTable, type EntryTable } from './entries.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
 import { createPassageTables, type PassageTables } from './passages.ts';
+import type { TermCutter } from './term-cutter.ts';
 import { createVectorTables, type VectorTables } from './vectors.ts';
 
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
@@ -26,8 +27,14 @@ export interface Upkeep {
   language(): Language;
 }
 
-export function createStores(database: Database, documentsDir = ''): SqliteStores {
-  const passages = createPassageTables(database);
+export interface StoresConfig {
+  readonly documentsDir?: string | undefined;
+  /** Cuts long writes. Without it they are cut where they are written. */
+  readonly cutter?: TermCutter | undefined;
+}
+
+export function createStores(database: Database, { documentsDir = '', cutter }: StoresConfig = {}): SqliteStores {
+  const passages = createPassageTables(database, cutter);
   return {
     notes: createNoteTable(database),
     entries: createEntryTable(database),
