@@ -25,7 +25,7 @@ export async function readMessages(
   }
   const message = parseMessages(body.bytes.toString('utf8'), limits);
   if (message.ok) return message;
-  respondJson(response, invalidStatus, errorAnswer(null, message.code, message.problem));
+  respondJson(response, invalidStatus, errorAnswer(message.id, message.code, message.problem));
   return undefined;
 }
 

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
+import { createIdSet, type IdSet, idSetOf } from '../../storage/id-set.ts';
 import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../vectors/vector-index.ts';
-import { type AllowedOwners, bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
+import { bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
 
 export interface ScannedVectorsDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
@@ -40,13 +41,13 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
       // One after the other, because each goes on where the last one ended.
       updating = updating.catch(() => {}).then(() => update(query.length, state));
       const [owners] = await Promise.all([
-        allowed ?? (filter === undefined ? undefined : vectors.matching(filter, { signal })),
+        allowed === undefined ? passing(filter, signal) : createIdSet(allowed),
         updating,
       ]);
       signal.throwIfAborted();
       if (index === undefined || index.size === 0) return [];
       const keys =
-        (owners === undefined ? undefined : index.idsOf(listOf(owners), scoredMax)) ??
+        (owners === undefined ? undefined : index.idsOf(owners, scoredMax)) ??
         (await candidates(index, query, limit, owners)).map(({ id }) => id);
       return keys.length === 0 ? [] : bestOfOwners(await vectors.score({ query, keys }, { signal }), limit);
     },
@@ -56,12 +57,16 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     },
   };
 
+  async function passing(filter: Filter | undefined, signal: AbortSignal): Promise<IdSet | undefined> {
+    return filter === undefined ? undefined : idSetOf(await vectors.matching(filter, { signal }));
+  }
+
   /** As many vectors as it takes to have that many owners, and some more, whose order is not certain yet. */
   async function candidates(
     known: VectorIndex,
     query: Float32Array,
     limit: number,
-    owners: AllowedOwners | undefined,
+    owners: IdSet | undefined,
   ): Promise<VectorCandidate[]> {
     const filter = owners === undefined ? {} : { filter: { groups: owners } };
     for (let wanted = Math.max(rescoredMin, limit * vectorsPerOwner); ; wanted *= 4) {
@@ -119,8 +124,4 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     lastKey = 0;
     await old?.close();
   }
-}
-
-function listOf(owners: AllowedOwners): ArrayLike<number> {
-  return 'length' in owners ? owners : [...owners];
 }

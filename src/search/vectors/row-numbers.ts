@@ -1,19 +1,16 @@
 import { segmentRows } from './segment-layout.ts';
 
 /** A whole number for each row; 0 where none was set. Pages, so that growing copies nothing. */
-export interface RowNumbers<List extends Int32Array | Float64Array> {
-  /** One for each segment; undefined where nothing was set. */
-  readonly pages: readonly (List | undefined)[];
+export interface RowNumbers {
   get(row: number): number;
   set(row: number, value: number): void;
 }
 
 export function createRowNumbers<List extends Int32Array | Float64Array>(
   List: new (length: number) => List,
-): RowNumbers<List> {
+): RowNumbers {
   const pages: List[] = [];
   return {
-    pages,
     get: (row) => pages[Math.floor(row / segmentRows)]?.[row % segmentRows] ?? 0,
     set(row, value) {
       const number = Math.floor(row / segmentRows);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { assembleWat, withoutRelaxed } from '../../../scripts/assemble-wat.ts';
+import { createIdSet } from '../../storage/id-set.ts';
 import { quantise, quantiseQuery } from './quantise.ts';
 import { createKernel, plainModule } from './scan-kernel.ts';
 import { plainKernelBase64, scanKernelBase64 } from './scan-kernel-bytes.ts';
@@ -38,13 +39,13 @@ for (const { name, make } of kernels) {
       const layout = segmentLayout(dimensions, 2 * blockRows);
       const segment = createSegment(layout, dimensions);
       const rows = Array.from({ length: blockRows + 404 }, () => quantise(randomUnitVector(dimensions, random)));
-      for (const [row, { codes, scale }] of rows.entries()) segment.writeRows(row, codes, [scale]);
+      for (const [row, { codes, scale }] of rows.entries())
+        segment.writeRows(row, { codes, scales: [scale], groups: [row] });
       const query = quantiseQuery(randomUnitVector(dimensions, random));
       // Words of the mask with all, several, one and no bits; the last word is not full.
       const isAllowed = (row: number) => row < 64 || (row < 1_000 && row % 3 === 0) || row % 97 === 0 || row > 4_440;
-      const allowed = new Int32Array(new SharedArrayBuffer((2 * blockRows) / 8));
       const wanted = rows.map((_, row) => row).filter(isAllowed);
-      for (const row of wanted) allowed[row >>> 5] = (allowed[row >>> 5] ?? 0) | (1 << (row & 31));
+      const allowed = createIdSet(wanted).pages;
 
       const scanner = createScanner(layout);
       scanner.add(segment.memory, make(layout, segment));
@@ -73,7 +74,9 @@ for (const { name, make } of kernels) {
   test(`the largest codes do not overflow in the ${name} scan`, () => {
     const layout = segmentLayout(4096, 32);
     const segment = createSegment(layout);
-    for (const [row, code] of [127, -127].entries()) segment.writeRows(row, new Int8Array(4096).fill(code), [1]);
+    for (const [row, code] of [127, -127].entries()) {
+      segment.writeRows(row, { codes: new Int8Array(4096).fill(code), scales: [1], groups: [0] });
+    }
     const scanner = createScanner(layout);
     scanner.add(segment.memory, make(layout, segment));
     for (const code of [1, 127]) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { type IdPages, type IdSet, idSetOf } from '../../storage/id-set.ts';
 import type { Kernel } from './scan-kernel.ts';
 import { blockRows, type SegmentLayout } from './segment-layout.ts';
 import { createTopRows } from './top-rows.ts';
@@ -9,8 +10,8 @@ export interface ScanTask {
   readonly query: Uint8Array;
   readonly limit: number;
   readonly rowsUsed: number;
-  /** A bit for each row that the filter lets through, in shared memory; without it all live rows are scored. */
-  readonly allowed: Int32Array | undefined;
+  /** The groups that the filter lets through; without it all live rows are scored. */
+  readonly allowed: IdPages | undefined;
 }
 
 /** What one thread found: its best rows with their scores, without the scale of the query, best first. */
@@ -31,15 +32,20 @@ export interface Scanner {
 const firstWords = 8;
 
 export function createScanner(layout: SegmentLayout): Scanner {
-  const segments: { kernel: Kernel; live: Int32Array }[] = [];
+  const segments: ScannedSegment[] = [];
   const blocksPerSegment = Math.ceil(layout.rowsMax / blockRows);
 
   return {
     add(memory, kernel) {
-      segments.push({ kernel, live: new Int32Array(memory.buffer, layout.live, Math.ceil(layout.rowsMax / 32)) });
+      segments.push({
+        kernel,
+        live: new Int32Array(memory.buffer, layout.live, Math.ceil(layout.rowsMax / 32)),
+        groups: new Float64Array(memory.buffer, layout.groups, layout.rowsMax),
+      });
     },
     scan(task, take) {
       const best = createTopRows(task.limit);
+      const allowed = task.allowed && idSetOf(task.allowed);
       let asked: Kernel | undefined;
       let wordsAtOnce = firstWords;
       let blocks = 0;
@@ -47,13 +53,14 @@ export function createScanner(layout: SegmentLayout): Scanner {
         blocks += 1;
         const segment = segments[Math.floor(block / blocksPerSegment)];
         assert(segment, 'a segment that was not added');
-        const { kernel, live } = segment;
+        const { kernel } = segment;
         if (asked !== kernel) kernel.query.set(task.query);
         asked = kernel;
         const firstRow = (block % blocksPerSegment) * blockRows;
         const offset = block * blockRows - firstRow;
-        const words = Math.ceil(Math.min(blockRows, layout.rowsMax, task.rowsUsed - block * blockRows) / 32);
-        fillMask(kernel.mask, live.subarray(firstRow / 32, firstRow / 32 + words), task.allowed, block);
+        const rows = Math.min(blockRows, layout.rowsMax, task.rowsUsed - block * blockRows);
+        const words = Math.ceil(rows / 32);
+        fillMask(segment, firstRow, rows, allowed);
         for (let word = 0; word < words; word += wordsAtOnce) {
           if (word > 0) wordsAtOnce *= 2;
           const kept = kernel.scan(firstRow, word, Math.min(word + wordsAtOnce, words), best.threshold);
@@ -65,14 +72,20 @@ export function createScanner(layout: SegmentLayout): Scanner {
   };
 }
 
+interface ScannedSegment {
+  readonly kernel: Kernel;
+  readonly live: Int32Array;
+  readonly groups: Float64Array;
+}
+
 /** The filter is applied here, before anything is scored: a filtered search ranks what it may show and nothing else. */
-function fillMask(mask: Int32Array, live: Int32Array, allowed: Int32Array | undefined, block: number): void {
+function fillMask(segment: ScannedSegment, firstRow: number, rows: number, allowed: IdSet | undefined): void {
+  const { mask } = segment.kernel;
+  const live = segment.live.subarray(firstRow / 32, Math.ceil((firstRow + rows) / 32));
   if (allowed === undefined) {
     mask.set(live);
     return;
   }
-  const first = (block * blockRows) / 32;
-  for (let word = 0; word < live.length; word += 1) {
-    mask[word] = (live[word] ?? 0) & (allowed[first + word] ?? 0);
-  }
+  allowed.mark(segment.groups.subarray(firstRow, firstRow + rows), mask);
+  for (let word = 0; word < live.length; word += 1) mask[word] = (mask[word] ?? 0) & (live[word] ?? 0);
 }

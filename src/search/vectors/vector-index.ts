@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
+import type { IdSet } from '../../storage/id-set.ts';
 import { createGroupRows } from './group-rows.ts';
-import { createIdSet, type IdSet } from './id-set.ts';
 import { dotProduct, quantise, quantiseQuery } from './quantise.ts';
 import { createRowMap } from './row-map.ts';
 import { createRowNumbers } from './row-numbers.ts';
@@ -13,7 +13,7 @@ export interface VectorIndexConfig {
   dimensions: number;
   /** Worker threads for the scan, four at most. Up to 4,096 vectors are scanned without any. */
   threads: number;
-  /** Bound of the memory: 393 bytes for a vector at 384 dimensions, and 28 for its id and group. */
+  /** Bound of the memory: 403 bytes for a vector at 384 dimensions, and 20 for its id and group. */
   vectorsMax: number;
 }
 
@@ -23,10 +23,8 @@ export interface VectorIndexDeps {
 }
 
 export interface VectorFilter {
-  /** Only these ids. */
-  ids?: ReadonlySet<number>;
   /** Only vectors of these groups: what was given with the vector, as the text that it is of. Whole numbers from 0. */
-  groups?: Iterable<number> | ArrayLike<number>;
+  groups?: IdSet;
 }
 
 export interface VectorSearchOptions {
@@ -50,7 +48,7 @@ export interface VectorCandidate {
 /** Vectors that were stored with their codes, which saves the quantising when an index is loaded. */
 export interface QuantisedVectors {
   readonly ids: ArrayLike<number>;
-  readonly groups: ArrayLike<number>;
+  readonly groups: Float64Array;
   /** One behind the other. */
   readonly codes: Int8Array;
   readonly scales: Float32Array;
@@ -65,8 +63,8 @@ export interface VectorIndex {
   /** Those whose ids are there already are left as they are. */
   add(vectors: QuantisedVectors): void;
   delete(id: number): boolean;
-  /** The ids of all vectors of some groups, as far as there are no more than `max`; undefined where there are. */
-  idsOf(groups: ArrayLike<number>, max: number): number[] | undefined;
+  /** The ids of all vectors of some groups, if neither are more than `max`. */
+  idsOf(groups: IdSet, max: number): number[] | undefined;
   search(query: Float32Array, options: VectorSearchOptions): Promise<VectorMatch[]>;
   /** What the scan finds, best first, for those who score exactly themselves. */
   candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
@@ -82,7 +80,6 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
   const segments: Segment[] = [];
   const rowOfId = createRowMap();
   const idOfRow = createRowNumbers(Float64Array);
-  const groupOfRow = createRowNumbers(Float64Array);
   const rowsOfGroup = createGroupRows();
   const freeRows: number[] = [];
   let rowsUsed = 0;
@@ -117,14 +114,17 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
       while (end < ids.length && rowOfId.get(ids[end] ?? 0) === undefined) end += 1;
       const { row, count } = takeRows(end - place);
       for (let at = 0; at < count; at += 1) {
-        const [id, group] = [ids[place + at] ?? 0, groups[place + at] ?? 0];
+        const id = ids[place + at] ?? 0;
+        const group = groups[place + at] ?? 0;
         rowOfId.set(id, row + at);
         idOfRow.set(row + at, id);
-        groupOfRow.set(row + at, group);
         rowsOfGroup.add(group, row + at);
       }
-      const part = codes.subarray(place * config.dimensions, (place + count) * config.dimensions);
-      segmentOf(row).writeRows(row % segmentRows, part, scales.subarray(place, place + count));
+      segmentOf(row).writeRows(row % segmentRows, {
+        codes: codes.subarray(place * config.dimensions, (place + count) * config.dimensions),
+        scales: scales.subarray(place, place + count),
+        groups: groups.subarray(place, place + count),
+      });
       place += count;
     }
   }
@@ -135,7 +135,7 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     // Hidden first: a scan that runs now must not take what comes next for the old id.
     segmentOf(row).clearRow(row % segmentRows);
     rowOfId.delete(id);
-    rowsOfGroup.delete(groupOfRow.get(row), row);
+    rowsOfGroup.delete(groupOf(row), row);
     idOfRow.set(row, -1);
     freeRows.push(row);
     return true;
@@ -147,38 +147,19 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     return segment;
   }
 
-  function bitmask(ids: ReadonlySet<number> | undefined, groups: IdSet | undefined): Int32Array {
-    const mask = new Int32Array(new SharedArrayBuffer(segments.length * (segmentRows / 8)));
-    if (ids) {
-      for (const id of ids) {
-        const row = rowOfId.get(id);
-        if (row === undefined || (groups && !groups.has(groupOfRow.get(row)))) continue;
-        mask[row >>> 5] = (mask[row >>> 5] ?? 0) | (1 << (row & 31));
-      }
-      return mask;
-    }
-    groupOfRow.pages.forEach((page, number) => {
-      const first = number * segmentRows;
-      if (page) groups?.mark(page, Math.min(segmentRows, rowsUsed - first), mask, first / 32);
-    });
-    return mask;
+  function groupOf(row: number): number {
+    return segmentOf(row).groupOf(row % segmentRows);
   }
 
   async function candidates(query: Float32Array, { limit, filter }: VectorSearchOptions): Promise<VectorCandidate[]> {
     assert.equal(query.length, config.dimensions, 'a query of another model');
     if (rowOfId.size === 0) return [];
-    const { ids } = filter ?? {};
-    const groups = filter?.groups && createIdSet(filter.groups);
-    const rows = await pool.scan({
-      query: quantiseQuery(query),
-      limit,
-      rowsUsed,
-      allowed: ids || groups ? bitmask(ids, groups) : undefined,
-    });
+    const { groups } = filter ?? {};
+    const rows = await pool.scan({ query: quantiseQuery(query), limit, rowsUsed, allowed: groups?.pages });
     // A row may have been given to another id while the scan ran, so the filter is asked once more.
     return rows
-      .map(({ row, score }) => ({ id: idOfRow.get(row), group: groupOfRow.get(row), score }))
-      .filter(({ id, group }) => id >= 0 && (!ids || ids.has(id)) && (!groups || groups.has(group)));
+      .map(({ row, score }) => ({ id: idOfRow.get(row), group: groupOf(row), score }))
+      .filter(({ id, group }) => id >= 0 && (!groups || groups.has(group)));
   }
 
   return {
@@ -191,16 +172,13 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     set(id, vector, group = 0) {
       const { codes, scale } = quantise(vector);
       remove(id);
-      add({ ids: [id], groups: [group], codes, scales: Float32Array.of(scale) });
+      add({ ids: [id], groups: Float64Array.of(group), codes, scales: Float32Array.of(scale) });
     },
     add,
     delete: remove,
     idsOf(groups, max) {
-      const ids: number[] = [];
-      for (let place = 0; place < groups.length && ids.length <= max; place += 1) {
-        ids.push(...rowsOfGroup.rowsOf(groups[place] ?? -1).map(idOfRow.get));
-      }
-      return ids.length <= max ? ids : undefined;
+      const ids = groups.list(max)?.flatMap((group) => rowsOfGroup.rowsOf(group).map(idOfRow.get));
+      return ids !== undefined && ids.length <= max ? ids : undefined;
     },
     candidates,
     async search(query, { limit, ...options }) {

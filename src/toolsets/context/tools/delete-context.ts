@@ -50,6 +50,8 @@ export function dryRunAnswer(count: number, ids: readonly number[]) {
     success: true,
     deleted_count: 0,
     dry_run: true,
+    would_delete_count: count,
+    /** The first hundred. */
     would_delete_ids: [...ids],
     message: `Would delete ${count} context entries`,
   };
