@@ -16,7 +16,7 @@ export interface BackgroundEmbedding {
 }
 
 export interface BackgroundEmbeddingDeps {
-  readonly vectors: Pick<VectorStore<never>, 'waiting' | 'put'>;
+  readonly vectors: Pick<VectorStore<never>, 'waiting' | 'put' | 'pack'>;
   readonly provider: EmbeddingProvider;
   readonly log: Logger;
   /** Called whenever nothing waits any more. */
@@ -28,14 +28,22 @@ type EmbeddedText = PutVectors['texts'][number];
 const batchSize = 32;
 const settleMs = 3_000;
 
+/** So many texts with new vectors are worth being packed. */
+export const packedMin = 4_000;
+
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
   const { vectors, provider, log } = deps;
   const model = provider.name;
+  let unpacked = 0;
   const backlog = createBacklog({
     async doSome(signal) {
       const waiting = await vectors.waiting({ model, limit: batchSize });
-      if (waiting.length > 0) await vectors.put({ model, texts: await embedTexts(waiting, signal) });
-      else deps.onDone?.();
+      if (waiting.length > 0) {
+        unpacked += await vectors.put({ model, texts: await embedTexts(waiting, signal) });
+      } else {
+        deps.onDone?.();
+        await packMany(signal);
+      }
       return waiting.length > 0;
     },
     onFailure: (error) => log.warn('texts wait to be embedded', { model, reason: reasonOf(error) }),
@@ -51,6 +59,14 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     },
     close: () => backlog.close(),
   };
+
+  /** What is packed need not be read one by one by the next process that searches. */
+  async function packMany(signal: AbortSignal): Promise<void> {
+    if (unpacked < packedMin) return;
+    unpacked = 0;
+    // A search reads them all the same.
+    await vectors.pack(model, { signal }).catch(() => {});
+  }
 
   async function embedTexts(waiting: readonly TextToEmbed[], signal: AbortSignal): Promise<EmbeddedText[]> {
     try {
