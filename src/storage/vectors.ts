@@ -23,7 +23,9 @@ export interface VectorStore<Filter> {
   /** From now on every text is to have vectors of this model. Of several that were chosen, the last is the newest. */
   choose(model: string): Promise<void>;
   /** Texts without vectors of this model, oldest first. None for a model that was not chosen, or was dropped. */
-  waiting(request: { readonly model: string; readonly limit: number }): Promise<TextToEmbed[]>;
+  waiting(request: WaitingRequest): Promise<TextToEmbed[]>;
+  /** The owners of all such texts, ascending. */
+  unembedded(request: { readonly model: string }, options?: ReadOptions): Promise<number[]>;
   /** Left out for a text that has changed or gone since, or that has no place on the list. The number of texts taken. */
   put(request: PutVectors): Promise<number>;
   state(request: { readonly model: string }, options?: ReadOptions): Promise<VectorState>;
@@ -54,6 +56,13 @@ export interface VectorStore<Filter> {
    * process that was stopped has begun.
    */
   drop(model?: string): Promise<void>;
+}
+
+export interface WaitingRequest {
+  readonly model: string;
+  readonly limit: number;
+  /** Only the texts of these. */
+  readonly owners?: readonly number[] | undefined;
 }
 
 export interface TextToEmbed {

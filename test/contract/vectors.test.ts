@@ -38,6 +38,10 @@ onEachBackend('vectors', (backend) => {
       ],
     );
     assert.equal((await context.waiting({ model: 'a', limit: 1 })).length, 1);
+    assert.deepEqual(await context.unembedded({ model: 'a' }), [first, second]);
+    assert.deepEqual(await context.unembedded({ model: 'none' }), []);
+    const [chosen, ...others] = await context.waiting({ model: 'a', limit: 10, owners: [second, 999_999] });
+    assert.deepEqual([chosen?.owner, others], [second, []]);
     assert.equal(await put(context, 'a', waiting, [window(one, 0, 2), window(two, 2, 5)]), 2);
     assert.equal((await context.state({ model: 'a' })).pending, 0);
     // A text without vectors is done, too: the model cannot embed it.

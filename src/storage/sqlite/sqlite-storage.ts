@@ -77,6 +77,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     nearest: undefined,
     choose: (model) => write('vectors', 'choose', [corpus, model]),
     waiting: (request) => readers.call('vectors', 'waiting', [corpus, request]),
+    unembedded: (request, options) => readers.call('vectors', 'unembedded', [corpus, request], options),
     put: (request) => write('vectors', 'put', [corpus, request]),
     state: (request, options) => readers.call('vectors', 'state', [corpus, request], options),
     after: (request, options) => readers.call('vectors', 'after', [corpus, request], options),

@@ -105,7 +105,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
     const known = converted.get(key);
     if (known !== undefined) return known;
     const { text, truncated } = await deps.extractor.extract(
-      { bytes, contentType, url, mode: 'text', whole: true },
+      { bytes, contentType, url, mode: 'text', extent: 'all' },
       { signal },
     );
     const made = { text, isTruncated: truncated };
