@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
@@ -124,6 +125,27 @@ test('the nearest come first, filters hold, and what is changed or removed is fo
   const later = await store('jjj kkk');
   assert.equal((await ids(two, 'jjj kkk'))[0], later);
   assert.equal((await ids(one, 'jjj kkk'))[0], later);
+});
+
+test('what was embedded in bulk is packed, so that the next process need not read it one by one', async (context) => {
+  const bulk = await createSqliteStorage({ path: join(folder, 'bulk.db') });
+  const provider = fakeProvider();
+  const meaning = createMeaning({ vectors: bulk.vectors.context, provider, log: silentLogger });
+  context.after(async () => {
+    await meaning.close();
+    await bulk.close();
+  });
+  const entries = Array.from({ length: 4_000 }, (_, number) => ({
+    ...{ threadId: 'bulk', source: 'user' as const, text: `text ${number}`, metadata: undefined },
+    ...{ tags: [], images: [], summary: undefined },
+  }));
+  await bulk.entries.store({ entries });
+  await bulk.vectors.context.choose(provider.name);
+  const first = () => bulk.vectors.context.after({ model: provider.name, after: 0, limit: 1 });
+  assert.equal((await first()).packed, false);
+  meaning.wake();
+  while (!(await first()).packed) await setTimeout(20);
+  assert.deepEqual((await first()).keys.length, 1_000);
 });
 
 test('a search waits for what it is about, goes before the rest, and says how many are missing', async () => {

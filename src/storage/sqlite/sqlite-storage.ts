@@ -82,9 +82,10 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     put: (request) => write('vectors', 'put', [corpus, request]),
     state: (request, options) => readers.call('vectors', 'state', [corpus, request], options),
     after: (request, options) => readers.call('vectors', 'after', [corpus, request], options),
-    async pack(model) {
+    async pack(model, { signal } = {}) {
       let after: number | undefined = 0;
-      while (after !== undefined) after = await write('vectors', 'pack', [corpus, model, after]);
+      while (after !== undefined && signal?.aborted !== true)
+        after = await write('vectors', 'pack', [corpus, model, after]);
     },
     removedAfter: (request, options) => readers.call('vectors', 'removedAfter', [corpus, request], options),
     get: (request, options) => readers.call('vectors', 'get', [corpus, request], options),
