@@ -40,9 +40,12 @@ export interface LocalEngine extends Engine, Receiving {}
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
+/** What earlier processes left to do waits until this one has given its first answers: it needs threads, and they cores. */
+const backlogDelayMs = 500;
+
 /**
- * The engine in this process. It owns nothing that it is given, and works on the queue from the moment that it stands;
- * several engines, in this process or in others, may do so at the same time.
+ * The engine in this process. It owns nothing that it is given, and works on the queue soon after it stands, or at once
+ * when something comes in; several engines, in this process or in others, may do so at the same time.
  */
 export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
   const { storage, log } = deps;
@@ -59,6 +62,10 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const queue = createQueue();
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
+  const backlog = setTimeout(() => {
+    embedding.wake();
+    originals.sweep().catch((error: unknown) => log.incident('unused files were not removed', error));
+  }, backlogDelayMs).unref();
 
   return {
     async status(options) {
@@ -139,6 +146,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     ...bulk,
     async close() {
+      clearTimeout(backlog);
       await queue.close();
       await embedding.close();
       await chunker.close();
@@ -147,8 +155,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   };
 
   function createQueue(): DurableQueue {
-    const started = createDurableQueue<ClaimedJob>(
-      { workers: settings.workers, leaseMs, pollMs },
+    return createDurableQueue<ClaimedJob>(
+      { workers: settings.workers, leaseMs, pollMs, firstLookMs: backlogDelayMs },
       {
         claim: () => ingestion.claim({ owner, leaseMs }),
         renew: ({ id }) => ingestion.renew({ id, owner, leaseMs, progress: live.get(id) }),
@@ -171,8 +179,6 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       },
       log,
     );
-    originals.sweep().catch((error: unknown) => log.incident('unused files were not removed', error));
-    return started;
   }
 
   async function file(id: number): Promise<EngineFile> {

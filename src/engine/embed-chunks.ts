@@ -20,7 +20,7 @@ export interface ChunkEmbedding {
   readonly embedChunks: EmbedChunks;
   /** For a caller who waits: a few chunks get their vectors at once, more of them in the background. */
   embedSoon(chunks: readonly NewChunk[], title: string, signal?: AbortSignal): Promise<readonly NewChunk[]>;
-  /** Something was stored. What is in there without vectors gets them in the background. */
+  /** What is stored without vectors gets them in the background. To be called once at the start, and after changes. */
   wake(): void;
   close(): Promise<void>;
 }
@@ -57,9 +57,8 @@ export function createChunkEmbedding({
     waits: false,
   });
   let chosen: Promise<void> | undefined;
-  let isMissing = false;
   // Chunks of another model, or of a time when the model was away, may be waiting.
-  meaning.wake();
+  let isMissing = true;
 
   const embedChunks: EmbedChunks = async (chunks, title, options) => {
     // The background finds out when it is back; until then every file would wait for it in vain.

@@ -95,10 +95,14 @@ export function numberOf(row: Row, column: string): number {
   return value;
 }
 
-/** Notes and memories are nobody else's to read. SQLite gives its log the mode of the database file. */
 function prepareFile(path: string): void {
   makeFolder(dirname(path));
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  closeToOthers(path);
+}
+
+/** Notes and memories are nobody else's to read. SQLite gives its log the mode of the database file. */
+export function closeToOthers(path: string): void {
   try {
     chmodSync(path, 0o600);
   } catch {

@@ -39,6 +39,8 @@ export interface ContextDeps {
   /** Unless given, the best sentences of a text are its summary. */
   summaryProvider?: SummaryProvider | undefined;
   log: Logger;
+  /** What is to be done soon, and need not be done before the first call. */
+  settle?: () => Promise<void>;
   /** Gives back what was lent. */
   close?: () => Promise<void>;
 }
@@ -50,8 +52,15 @@ export async function openContextToolset(
   config: ContextConfig,
   { servers, ...deps }: ContextDeps & { servers: ModelServers },
 ): Promise<Toolset> {
-  await indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
-  return createContextToolset(config, { ...deps, summaryProvider: summaryProviderOf(config, servers) });
+  const settle = (): Promise<void> => indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
+  // Whatever the index has, every filter finds the same; so only the mode that may refuse to start must wait for it.
+  const isStrict = config.indexSyncMode === 'strict';
+  if (isStrict) await settle();
+  return createContextToolset(config, {
+    ...deps,
+    summaryProvider: summaryProviderOf(config, servers),
+    ...(isStrict ? {} : { settle }),
+  });
 }
 
 /** An agent's memory: seed 002. */
@@ -95,6 +104,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
   // What an earlier process left to do waits until this one has started: reading it needs a thread of its own.
   const backlog = setTimeout(() => {
+    deps.settle?.().catch((error: unknown) => log.incident('the index of metadata is left as it is', error));
     meaning?.wake();
     summaries?.wake();
   }, backlogDelayMs).unref();
