@@ -1,6 +1,7 @@
 /**
- * Bundles the program into dist/: one entry for the command line and one for each worker, with what they share in
- * chunks. What is loaded only when first needed stays in chunks of its own, so start-up reads little.
+ * Bundles the program into dist/. What every start needs is one file for each thread, because a module costs a fraction of
+ * a millisecond to find and to link, and hundreds of them more than what is in them; parts that are first needed later lie
+ * in the same file and are not run before. The other workers share chunks, and load what is heavy when it is needed.
  */
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,15 +10,20 @@ import { productOptions } from './bundle-options.ts';
 
 rmSync('dist', { recursive: true, force: true });
 
+const whole = [
+  { in: 'src/cli/launch.ts', out: 'carrel' },
+  { in: 'src/cli/main.ts', out: 'main' },
+  { in: 'src/storage/sqlite/sqlite-worker.ts', out: 'sqlite-worker' },
+];
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
-const result = await build({
-  ...productOptions,
-  entryPoints: [{ in: 'src/cli/main.ts', out: 'carrel' }, ...workers],
-  outdir: 'dist',
-  metafile: true,
-});
+const others = workers.filter(({ out }) => whole.every((each) => each.out !== out));
+const options = { ...productOptions, outdir: 'dist', metafile: true } as const;
+const results = await Promise.all([
+  ...whole.map((entry) => build({ ...options, splitting: false, entryPoints: [entry] })),
+  build({ ...options, entryPoints: others }),
+]);
 
-writeNotices(bundledPackages(Object.keys(result.metafile.inputs)));
+writeNotices(bundledPackages(results.flatMap(({ metafile }) => Object.keys(metafile.inputs))));
 for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'assets'), { recursive: true });
 
 // The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
