@@ -1,18 +1,33 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { carrelProgram, startListening, startProgram } from '../support/child-program.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 
+const folders: string[] = [];
+after(() => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
+});
+
 function folder(files: Record<string, string> = {}): string {
   const path = mkdtempSync(join(tmpdir(), 'carrel-e2e-'));
+  folders.push(path);
   for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
   return path;
 }
