@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
 import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
 import { createMeaning } from '../../search/meaning/meaning.ts';
@@ -5,7 +6,7 @@ import type { SummaryProvider } from '../../search/summaries/summary-provider.ts
 import type { Storage } from '../../storage/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { ContextParts } from './context-parts.ts';
-import type { ContextConfig } from './context-slice.ts';
+import { type ContextConfig, contextSlice } from './context-slice.ts';
 import { createEntryResources } from './entry-resources.ts';
 import { createEntrySource } from './entry-source.ts';
 import { createEntrySummaries } from './entry-summaries.ts';
@@ -53,13 +54,12 @@ export async function openContextToolset(
   { servers, ...deps }: ContextDeps & { servers: ModelServers },
 ): Promise<Toolset> {
   const settle = (): Promise<void> => indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
-  // Whatever the index has, every filter finds the same; so only the mode that may refuse to start must wait for it.
-  const isStrict = config.indexSyncMode === 'strict';
-  if (isStrict) await settle();
+  const mayWait = isUsualIndex(config);
+  if (!mayWait) await settle();
   return createContextToolset(config, {
     ...deps,
     summaryProvider: summaryProviderOf(config, servers),
-    ...(isStrict ? {} : { settle }),
+    ...(mayWait ? { settle } : {}),
   });
 }
 
@@ -138,6 +138,15 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       await deps.close?.();
     },
   };
+}
+
+/**
+ * A new store has the usual fields from the start. An older one gets those that it lacks whenever that is done, and until
+ * then every filter finds the same without them.
+ */
+function isUsualIndex({ indexedFields, indexSyncMode }: ContextConfig): boolean {
+  const usual = contextSlice.fields.indexedFields.default;
+  return isDeepStrictEqual(indexedFields, usual) && (indexSyncMode === 'auto' || indexSyncMode === 'additive');
 }
 
 /** The provider, given long texts in parts of the configured length, or whole. */
