@@ -19,7 +19,11 @@ export async function run(argv: readonly string[]): Promise<void> {
   });
   const { [0]: command = 'serve' } = argv[0]?.startsWith('-') ? [] : positionals;
   const flag = values['data-dir'];
-  if (keepingCode.includes(command) && flag !== true) useCompiledCode(dataDirOf(flag, process.env));
+  if (keepingCode.includes(command) && flag !== true) {
+    // Node makes a folder of its own in there, which is for the owner alone too.
+    process.umask(0o077);
+    useCompiledCode(dataDirOf(flag, process.env));
+  }
   const main: typeof import('./main.ts') = await import(mainUrl.href);
   await main.run(argv);
 }
