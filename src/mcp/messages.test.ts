@@ -61,6 +61,22 @@ test('depth and elements are bounded before parsing, and strings do not count (T
   assert.equal(refused(quoted), undefined);
 });
 
+test('a message that is refused unread is answered under its id, wherever that stands (contract §2)', () => {
+  const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
+  const cases: [text: string, id: unknown][] = [
+    [`{"jsonrpc":"2.0","id":7,"method":"a","params":{"id":1,"deep":${deep}}}`, 7],
+    [`{"method":"\\"id\\":1","params":{"id":1,"deep":${deep}},"jsonrpc":"2.0", "id" : "a b" }`, 'a b'],
+    [`{"jsonrpc":"2.0","method":"a","params":{"id":1,"deep":${deep}}}`, null],
+    [`{"jsonrpc":"2.0","id":{"id":1},"method":"a","params":${deep}}`, null],
+    [`{"id":"\\x","params":${deep}}`, null],
+    [`[{"id":1},${deep}]`, null],
+  ];
+  for (const [text, id] of cases) {
+    const outcome = parseMessages(text, messageLimits);
+    assert.deepEqual(outcome.ok ? 'read' : (outcome.id?.value ?? null), id, text.slice(0, 60));
+  }
+});
+
 test('batches are bounded, and an empty one is invalid (T036)', () => {
   const batch = (count: number) => `[${Array(count).fill('{"jsonrpc":"2.0","method":"a"}').join(',')}]`;
   assert.equal(parseMessages(batch(100), messageLimits).ok, true);

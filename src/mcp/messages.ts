@@ -13,7 +13,7 @@ export type Incoming =
 
 export type ParsedText =
   | { ok: true; batch: boolean; incoming: Incoming[]; parsed: unknown }
-  | { ok: false; code: number; problem: string };
+  | { ok: false; id: WireId | null; code: number; problem: string };
 
 export interface MessageLimits {
   /** Bytes of one message: an HTTP body, a line on stdio. */
@@ -39,18 +39,20 @@ export const invalidParams = -32_602;
 /** Reads one message or batch. The text is measured before it is parsed, so that a bomb costs no more than its length. */
 export function parseMessages(text: string, limits: MessageLimits): ParsedText {
   const tooMuch = exceeds(text, limits);
-  if (tooMuch !== undefined) return { ok: false, code: invalidRequest, problem: tooMuch };
+  if (tooMuch !== undefined) return { ok: false, id: idOf(text), code: invalidRequest, problem: tooMuch };
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    return { ok: false, code: parseError, problem: 'Parse error: the message is not valid JSON.' };
+    return { ok: false, id: null, code: parseError, problem: 'Parse error: the message is not valid JSON.' };
   }
   if (!Array.isArray(parsed)) return { ok: true, batch: false, incoming: [readMessage(parsed, text)], parsed };
-  if (parsed.length === 0) return { ok: false, code: invalidRequest, problem: 'Invalid request: the batch is empty.' };
+  if (parsed.length === 0) {
+    return { ok: false, id: null, code: invalidRequest, problem: 'Invalid request: the batch is empty.' };
+  }
   if (parsed.length > limits.batchMax) {
     const problem = `Invalid request: a batch holds at most ${limits.batchMax} messages, and this one ${parsed.length}.`;
-    return { ok: false, code: invalidRequest, problem };
+    return { ok: false, id: null, code: invalidRequest, problem };
   }
   return { ok: true, batch: true, incoming: parsed.map((item) => readMessage(item, undefined)), parsed };
 }
@@ -138,6 +140,25 @@ function exceeds(text: string, { depthMax, elementsMax }: MessageLimits): string
     if (elements > elementsMax) return `Invalid request: it has more than ${elementsMax} elements.`;
   }
   return undefined;
+}
+
+/** The id of a message that is not parsed, so that whoever sent it learns that there is no more to wait for. */
+function idOf(text: string): WireId | null {
+  if (!text.trimStart().startsWith('{')) return null;
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charCodeAt(index);
+    if (char === quote) {
+      const start = index;
+      index = endOfString(text, index);
+      if (depth !== 1 || text.slice(start, index + 1) !== '"id"') continue;
+      const [, value] =
+        /^\s*:\s*("[^"\\\p{Cc}]{0,1000}"|-?\d{1,15})\s*[,}]/u.exec(text.slice(index + 1, index + 1100)) ?? [];
+      if (value !== undefined) return readId(JSON.parse(value), undefined) ?? null;
+    } else if (char === openBracket || char === openBrace) depth += 1;
+    else if (char === closeBracket || char === closeBrace) depth -= 1;
+  }
+  return null;
 }
 
 function endOfString(text: string, start: number): number {

@@ -45,7 +45,7 @@ export function serveStdio(options: StdioOptions): StdioService {
     if (text.trim() === '') return;
     const outcome = parseMessages(text, limits);
     if (!outcome.ok) {
-      writer.write(errorAnswer(null, outcome.code, outcome.problem));
+      writer.write(errorAnswer(outcome.id, outcome.code, outcome.problem));
       return;
     }
     const { incoming, batch, parsed } = outcome;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../base/errors.ts';
-import type { EntryFilter } from './entries/entry-filter.ts';
-import type { PassageFilter } from './passages.ts';
+import type { IdPages } from './id-set.ts';
 import { quantise } from './quantise.ts';
 import type { ReadOptions } from './read-options.ts';
 
@@ -15,11 +14,6 @@ export function vectorCorpus(corpus: string): VectorCorpus {
   return found;
 }
 
-export interface VectorStores {
-  readonly context: VectorStore<EntryFilter>;
-  readonly kb: VectorStore<PassageFilter>;
-}
-
 /**
  * The vectors of one corpus, and the list of texts that still wait for theirs. The database keeps that list itself, for
  * each model that was chosen: a text that is new or has changed is put on it in the transaction that writes the text, and
@@ -29,7 +23,9 @@ export interface VectorStore<Filter> {
   /** From now on every text is to have vectors of this model. Of several that were chosen, the last is the newest. */
   choose(model: string): Promise<void>;
   /** Texts without vectors of this model, oldest first. None for a model that was not chosen, or was dropped. */
-  waiting(request: { readonly model: string; readonly limit: number }): Promise<TextToEmbed[]>;
+  waiting(request: WaitingRequest): Promise<TextToEmbed[]>;
+  /** The owners of all such texts, ascending. */
+  unembedded(request: { readonly model: string }, options?: ReadOptions): Promise<number[]>;
   /** Left out for a text that has changed or gone since, or that has no place on the list. The number of texts taken. */
   put(request: PutVectors): Promise<number>;
   state(request: { readonly model: string }, options?: ReadOptions): Promise<VectorState>;
@@ -48,8 +44,8 @@ export interface VectorStore<Filter> {
    * the database has no index for it, this is undefined, and whoever searches keeps an image of the vectors in memory.
    */
   readonly nearest: ((request: NearestRequest<Filter>, options?: ReadOptions) => Promise<ScoredVector[]>) | undefined;
-  /** The owners that the filter lets through, ascending. */
-  matching(filter: Filter, options?: ReadOptions): Promise<ArrayLike<number>>;
+  /** The owners that the filter lets through. */
+  matching(filter: Filter, options?: ReadOptions): Promise<IdPages>;
   /** The models that were chosen and not dropped, the newest last. Counts them, so not for every search. */
   models(options?: ReadOptions): Promise<ModelState[]>;
   /**
@@ -57,6 +53,13 @@ export interface VectorStore<Filter> {
    * process that was stopped has begun.
    */
   drop(model?: string): Promise<void>;
+}
+
+export interface WaitingRequest {
+  readonly model: string;
+  readonly limit: number;
+  /** Only the texts of these. */
+  readonly owners?: readonly number[] | undefined;
 }
 
 export interface TextToEmbed {

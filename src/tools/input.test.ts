@@ -8,7 +8,7 @@ const tool = defineTool({
   name: 'store',
   title: 'Store',
   description: 'Stores.',
-  effect: 'write',
+  effect: 'add',
   input: z.object({
     text: z.string().min(1).max(5),
     tags: z.array(z.string()).max(2).optional(),
@@ -31,6 +31,21 @@ test('JSON text is parsed where an array or object is wanted, at any depth (cont
     limit: 3,
     entries: [{ tags: ['c'] }],
   });
+});
+
+test('JSON within JSON is parsed too (upstreams 1.2)', () => {
+  assert.deepEqual(parse({ text: 'x', tags: JSON.stringify('["a"]') }), { text: 'x', tags: ['a'], limit: 3 });
+  assert.throws(() => parse({ text: 'x', tags: JSON.stringify('not json') }), /tags must be an array/);
+});
+
+test('numbers come as text only where the toolset says so (upstreams 1.1)', () => {
+  const lax = createInputParser(tool, { name: 't', tools: [tool], failures: { as: 'result' }, readsNumbers: true });
+  assert.deepEqual(lax.parse({ text: '5', limit: '5' }).input, { text: '5', limit: 5 });
+  assert.throws(() => lax.parse({ text: 'x', limit: '11' }), /limit must be at most 10/);
+  for (const limit of ['ten', '5x', '', ' ', '0x5', '1e1', 'true']) {
+    assert.throws(() => lax.parse({ text: 'x', limit }), /limit must be a number/, limit);
+  }
+  assert.throws(() => parse({ text: 'x', limit: '5' }), /limit must be a number/);
 });
 
 test('text stays text where text is wanted, even if it looks like JSON', () => {

@@ -23,6 +23,7 @@ export interface InputParser {
  * know is a fault, because a misspelt filter that is ignored does harm.
  */
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
+  const { readsNumbers = false } = toolset;
   const mayWait = mayBecomeJob(tool, toolset);
   const strict = (mayWait ? tool.input.extend(waitInput) : tool.input).strict();
   const schema = toJsonSchema(strict, 'input');
@@ -30,7 +31,7 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   return {
     schema,
     parse(raw) {
-      const given = isObject(raw) ? relax(raw, schema) : raw === undefined || raw === null ? {} : raw;
+      const given = isObject(raw) ? relax(raw, schema, readsNumbers) : raw === undefined || raw === null ? {} : raw;
       const outcome = strict.safeParse(given, { reportInput: true });
       if (outcome.success) {
         const { wait, ...input } = outcome.data;
@@ -66,14 +67,14 @@ function sentence({ field, problem }: Fault): string {
  * Parses JSON text where the schema wants an array or object, and drops nulls that stand for "not given". What fits as it
  * is comes back as it is: most calls need no copy.
  */
-function relax(value: Record<string, unknown>, schema: JsonSchema): Record<string, unknown> {
+function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers: boolean): Record<string, unknown> {
   const properties = schema.properties ?? {};
   let relaxed: Record<string, unknown> | undefined;
   for (const [key, given] of Object.entries(value)) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (property === undefined || typeof property === 'boolean') continue;
     const isLeftOut = given === null && !schema.required?.includes(key) && !accepts(property, 'null');
-    const fitting = isLeftOut ? undefined : relaxValue(given, property);
+    const fitting = isLeftOut ? undefined : relaxValue(given, property, readsNumbers);
     if (fitting === given) continue;
     // Without a prototype, so that an argument called __proto__ stays an argument.
     relaxed ??= Object.assign(Object.create(null), value) as Record<string, unknown>;
@@ -83,26 +84,36 @@ function relax(value: Record<string, unknown>, schema: JsonSchema): Record<strin
   return relaxed ?? value;
 }
 
-function relaxValue(given: unknown, schema: JsonSchema): unknown {
-  if (typeof given === 'string' && !accepts(schema, 'string')) return parseIfFits(given, schema);
+function relaxValue(given: unknown, schema: JsonSchema, readsNumbers: boolean): unknown {
+  if (typeof given === 'string' && !accepts(schema, 'string')) return parseIfFits(given, schema, readsNumbers);
   if (Array.isArray(given) && isObject(schema.items)) {
     const items: JsonSchema = schema.items;
-    return given.map((item) => relaxValue(item, items));
+    return given.map((item) => relaxValue(item, items, readsNumbers));
   }
-  if (isObject(given) && schema.properties) return relax(given, schema);
+  if (isObject(given) && schema.properties) return relax(given, schema, readsNumbers);
   return given;
 }
 
-function parseIfFits(text: string, schema: JsonSchema): unknown {
+function parseIfFits(text: string, schema: JsonSchema, readsNumbers: boolean): unknown {
   const wantsArray = accepts(schema, 'array');
   const wantsObject = accepts(schema, 'object');
-  if (!wantsArray && !wantsObject) return text;
+  if (!wantsArray && !wantsObject) return readsNumbers ? numberOrBoolean(text, schema) : text;
   try {
-    const parsed: unknown = JSON.parse(text);
-    if (Array.isArray(parsed) ? wantsArray : isObject(parsed) && wantsObject) return relaxValue(parsed, schema);
+    const once: unknown = JSON.parse(text);
+    // Some clients write JSON into JSON.
+    const parsed: unknown = typeof once === 'string' ? JSON.parse(once) : once;
+    if (Array.isArray(parsed) ? wantsArray : isObject(parsed) && wantsObject) {
+      return relaxValue(parsed, schema, readsNumbers);
+    }
   } catch {
     // Not JSON: the schema's own complaint about the string is the clearer one.
   }
+  return text;
+}
+
+function numberOrBoolean(text: string, schema: JsonSchema): unknown {
+  if (/^-?\d{1,15}$/.test(text) && (accepts(schema, 'integer') || accepts(schema, 'number'))) return Number(text);
+  if (/^(?:true|false)$/i.test(text) && accepts(schema, 'boolean')) return text.toLowerCase() === 'true';
   return text;
 }
 

@@ -34,6 +34,8 @@ export interface Toolset {
   announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
   /** Facts for `GET /health`. Must be quick and must not throw. */
   health?(): Record<string, unknown>;
+  /** Integers and booleans may come as text, as the server does whose clients these tools shall serve. */
+  readsNumbers?: boolean;
   /** Last look at an error before it leaves, where a specification wants another code or shape. */
   translate?(error: CarrelError): CarrelError;
   close?(): Promise<void>;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { NewEntry } from '../../src/storage/entries.ts';
+import { idSetOf } from '../../src/storage/id-set.ts';
 import type { NewPassage } from '../../src/storage/passages.ts';
 import { quantise } from '../../src/storage/quantise.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -37,6 +38,10 @@ onEachBackend('vectors', (backend) => {
       ],
     );
     assert.equal((await context.waiting({ model: 'a', limit: 1 })).length, 1);
+    assert.deepEqual(await context.unembedded({ model: 'a' }), [first, second]);
+    assert.deepEqual(await context.unembedded({ model: 'none' }), []);
+    const [chosen, ...others] = await context.waiting({ model: 'a', limit: 10, owners: [second, 999_999] });
+    assert.deepEqual([chosen?.owner, others], [second, []]);
     assert.equal(await put(context, 'a', waiting, [window(one, 0, 2), window(two, 2, 5)]), 2);
     assert.equal((await context.state({ model: 'a' })).pending, 0);
     // A text without vectors is done, too: the model cannot embed it.
@@ -156,12 +161,13 @@ onEachBackend('vectors', (backend) => {
     assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 5, pending: 0 });
 
     const [first] = await storage.passages.kb.between('doc', 0, 0);
-    assert.deepEqual(
-      [...Array.from(await kb.matching({ parents: ['doc'] }))],
-      [first?.key, (first?.key ?? 0) + 1, (first?.key ?? 0) + 2],
-    );
-    assert.deepEqual(Array.from(await kb.matching({ labels: [['l']], parents: ['absent'] })), []);
-    assert.equal((await kb.matching({})).length, 3);
+    assert.deepEqual(idSetOf(await kb.matching({ parents: ['doc'] })).list(), [
+      first?.key,
+      (first?.key ?? 0) + 1,
+      (first?.key ?? 0) + 2,
+    ]);
+    assert.deepEqual(idSetOf(await kb.matching({ labels: [['l']], parents: ['absent'] })).list(), []);
+    assert.equal(idSetOf(await kb.matching({})).list()?.length, 3);
 
     await storage.passages.kb.replace([{ parent: 'doc', passages: [passage('p0', 0)] }]);
     assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 0, pending: 1 });

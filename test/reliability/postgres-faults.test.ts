@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
+import type { NewEntry } from '../../src/storage/entries.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -83,6 +84,31 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
+  test('indexes of models that come and go at once in two processes are made and removed in turn', async () => {
+    const storages = await Promise.all([createPostgresStorage({ url }), createPostgresStorage({ url })]);
+    await storages[0]?.entries.store({ entries: [entry] });
+    const comeAndGo = async (storage: Storage, model: string) => {
+      const { context } = storage.vectors;
+      await context.choose(model);
+      const waiting = await context.waiting({ model, limit: 10 });
+      const windows = [{ start: 0, end: 6, vector: new Float32Array([1, 0]) }];
+      // The first vectors of a model start its index.
+      await context.put({ model, texts: waiting.map(({ owner, textHash }) => ({ owner, textHash, windows })) });
+      await context.drop(model);
+    };
+    const lanes = storages.flatMap((storage, place) =>
+      ['a', 'b', 'c'].map((lane) => ({ storage, name: place + lane })),
+    );
+    await Promise.all(
+      lanes.map(async ({ storage, name }) => {
+        for (const round of [1, 2, 3]) await comeAndGo(storage, `${name}${round}`);
+      }),
+    );
+    for (const storage of storages) await storage.close();
+    const left = await run(url, "SELECT relname FROM pg_class WHERE relname LIKE '%vectors_nearest_%'");
+    assert.deepEqual(left, []);
+  });
+
   test('a server that takes no writes goes on answering reads', async () => {
     const storage = await createPostgresStorage({ url });
     const name = new URL(url).pathname.slice(1);
@@ -130,17 +156,27 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
   });
 });
 
+const entry: NewEntry = {
+  threadId: 'thread',
+  source: 'user',
+  text: 'a text',
+  metadata: undefined,
+  tags: [],
+  images: [],
+  summary: undefined,
+};
 const note = { title: 'title', content: 'some words', tags: [], sourceUrls: [] };
 
 async function save(storage: Storage): Promise<unknown> {
   return storage.notes.save(note);
 }
 
-async function run(url: string, sql: string): Promise<void> {
+async function run(url: string, sql: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
-  await client.query(sql);
+  const { rows } = await client.query(sql);
   await client.end();
+  return rows;
 }
 
 async function fails(promise: Promise<unknown>, code: ErrorCode): Promise<Error> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isJsonBody, readBody } from '../../http/body.ts';
+import { encodedProblem, isEncoded, isJsonBody, readBody } from '../../http/body.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import { errorAnswer, invalidRequest, type MessageLimits, type ParsedText, parseMessages } from '../messages.ts';
 
@@ -14,6 +14,10 @@ export async function readMessages(
     refuseUnread(response, 415, rpcProblem('Content-Type must be application/json, in UTF-8.'));
     return undefined;
   }
+  if (isEncoded(request)) {
+    refuseUnread(response, 415, rpcProblem(encodedProblem), { 'accept-encoding': 'identity' });
+    return undefined;
+  }
   const body = await readBody(request, limits.bytesMax);
   if (!body.ok) {
     refuseUnread(response, body.status, rpcProblem(body.problem));
@@ -21,7 +25,7 @@ export async function readMessages(
   }
   const message = parseMessages(body.bytes.toString('utf8'), limits);
   if (message.ok) return message;
-  respondJson(response, invalidStatus, errorAnswer(null, message.code, message.problem));
+  respondJson(response, invalidStatus, errorAnswer(message.id, message.code, message.problem));
   return undefined;
 }
 

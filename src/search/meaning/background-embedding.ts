@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { createBacklog } from '../../jobs/backlog.ts';
 import type { PutVectors, TextToEmbed, VectorStore } from '../../storage/vectors.ts';
@@ -10,8 +11,8 @@ export interface BackgroundEmbedding {
   readonly available: boolean;
   /** There may be something to embed. */
   wake(): void;
-  /** Resolves when nothing waits any more, or after a moment, or at once while the provider is away. */
-  settled(): Promise<void>;
+  /** These are embedded before others. Resolves when they are, when the time is over, or while the provider is away. */
+  settled(owners: readonly number[], waitMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -26,31 +27,56 @@ export interface BackgroundEmbeddingDeps {
 type EmbeddedText = PutVectors['texts'][number];
 
 const batchSize = 32;
-const settleMs = 3_000;
+/** Of texts that are embedded at once: whoever waits for others does so for a second at most. */
+const batchUnitsMax = 16_000;
 
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
   const { vectors, provider, log } = deps;
   const model = provider.name;
+  /** Owners that somebody waits for, the latest first. */
+  let wanted = new Set<number>();
+  let step = Promise.withResolvers<void>();
   const backlog = createBacklog({
     async doSome(signal) {
-      const waiting = await vectors.waiting({ model, limit: batchSize });
-      if (waiting.length > 0) await vectors.put({ model, texts: await embedTexts(waiting, signal) });
-      else deps.onDone?.();
-      return waiting.length > 0;
+      const owners = [...wanted].slice(0, batchSize);
+      const waiting = await vectors.waiting({ model, limit: batchSize, ...(owners.length > 0 ? { owners } : {}) });
+      const some = atOnce(waiting);
+      if (some.length > 0) await vectors.put({ model, texts: await embedTexts(some, signal) });
+      const left = new Set(waiting.slice(some.length).map(({ owner }) => owner));
+      for (const owner of owners) if (!left.has(owner)) wanted.delete(owner);
+      endStep();
+      const isDone = waiting.length === 0 && owners.length === 0;
+      if (isDone) deps.onDone?.();
+      return !isDone;
     },
-    onFailure: (error) => log.warn('texts wait to be embedded', { model, reason: reasonOf(error) }),
+    onFailure(error) {
+      log.warn('texts wait to be embedded', { model, reason: reasonOf(error) });
+      endStep();
+    },
   });
   return {
     get available() {
       return backlog.available;
     },
     wake: () => backlog.wake(),
-    async settled() {
+    async settled(owners, waitMs, signal) {
+      wanted = new Set([...owners, ...wanted]);
       backlog.wake();
-      await backlog.settled(settleMs);
+      const waited = new AbortController();
+      const over = delay(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]), ref: false });
+      const end = over.catch(() => {}).then(() => waited.abort());
+      while (!waited.signal.aborted && backlog.available && owners.some((owner) => wanted.has(owner))) {
+        await Promise.race([step.promise, end]);
+      }
+      waited.abort();
     },
     close: () => backlog.close(),
   };
+
+  function endStep(): void {
+    step.resolve();
+    step = Promise.withResolvers();
+  }
 
   async function embedTexts(waiting: readonly TextToEmbed[], signal: AbortSignal): Promise<EmbeddedText[]> {
     try {
@@ -71,6 +97,16 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     for (const each of waiting) embedded.push(...(await embedTexts([each], signal)));
     return embedded;
   }
+}
+
+/** The first of them that are not too long together, and at least one. */
+function atOnce(texts: readonly TextToEmbed[]): readonly TextToEmbed[] {
+  let units = 0;
+  const tooMany = texts.findIndex(({ text }, place) => {
+    units += text.length;
+    return place > 0 && units > batchUnitsMax;
+  });
+  return tooMany === -1 ? texts : texts.slice(0, tooMany);
 }
 
 function reasonOf(error: unknown): string {

@@ -125,3 +125,49 @@ test('the nearest come first, filters hold, and what is changed or removed is fo
   assert.equal((await ids(two, 'jjj kkk'))[0], later);
   assert.equal((await ids(one, 'jjj kkk'))[0], later);
 });
+
+test('a search waits for what it is about, goes before the rest, and says how many are missing', async () => {
+  const provider = fakeProvider();
+  const embedded: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  provider.embed = async (texts, { purpose } = {}) => {
+    if (purpose !== 'query') {
+      embedded.push(...texts);
+      if (texts.some((text) => text.startsWith('slow'))) await gate.promise;
+    }
+    return texts.map(letters);
+  };
+  const meaning = open(provider);
+  await complete(meaning, 'everything else');
+  // Two batches and a half; whoever waits for the last does not wait for all.
+  for (let place = 0; place < 80; place += 1) await store(`slow ${place}`);
+  const id = await store('mine');
+  const filter = { threadId: 'mine' };
+  meaning.wake();
+  const signal = new AbortController().signal;
+  const early = await meaning.search({ text: 'mine', limit: 5, filter, waitMs: 0, signal });
+  assert.deepEqual([early.pending, early.matches], [1, []]);
+  const waiting = meaning.search({ text: 'mine', limit: 5, filter, waitMs: 60_000, signal });
+  gate.resolve();
+  const { matches, pending } = await waiting;
+  assert.deepEqual([pending, matches.map((match) => match.id)], [0, [id]]);
+  const before = embedded.slice(0, embedded.indexOf('mine'));
+  assert.equal(before.includes('slow 70'), false, 'it was embedded before what had waited longer');
+});
+
+test('contract §2: a search that is cancelled stops waiting for vectors', async () => {
+  const provider = fakeProvider();
+  const meaning = open(provider);
+  const gate = Promise.withResolvers<void>();
+  await complete(meaning, 'everything else');
+  provider.embed = async (texts, { purpose } = {}) => {
+    if (purpose !== 'query') await gate.promise;
+    return texts.map(letters);
+  };
+  await store('never embedded');
+  const cancel = new AbortController();
+  const search = meaning.search({ text: 'x', limit: 5, waitMs: 600_000, signal: cancel.signal });
+  cancel.abort();
+  await assert.rejects(search);
+  gate.resolve();
+});

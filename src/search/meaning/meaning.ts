@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { VectorStore } from '../../storage/vectors.ts';
+import { idSetOf } from '../../storage/id-set.ts';
+import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { createModelLane, type ModelLane } from './model-lane.ts';
 import type { AllowedOwners, MeaningMatch } from './nearest-vectors.ts';
@@ -19,7 +20,8 @@ export interface Meaning<Filter> {
   wake(): void;
   /**
    * The nearest texts, each once, by its nearest part. Waits a moment for those that are just being embedded; `pending`
-   * tells how many were not found for that reason. What may not be found is left out before anything is ranked.
+   * tells how many of those that the filter lets through were not found for that reason. What may not be found is left out
+   * before anything is ranked.
    */
   search(request: MeaningRequest<Filter>): Promise<MeaningAnswer>;
   close(): Promise<void>;
@@ -34,6 +36,8 @@ export interface MeaningRequest<Filter> {
   readonly filter?: Filter | undefined;
   /** The owners that may be found, for a caller who knows them. */
   readonly allowed?: AllowedOwners | undefined;
+  /** How long texts are waited for that are just being embedded; three seconds unless told. */
+  readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -54,8 +58,14 @@ export interface MeaningDeps<Filter> {
   readonly waits?: boolean;
 }
 
-/** Texts that a search waits for; they take a second or two. */
-const settledMax = 64;
+interface Settled {
+  readonly state: VectorState;
+  readonly pending: number;
+}
+
+const settleMs = 3_000;
+/** More texts than these take minutes, and are not worth waiting for. */
+const settledMax = 20_000;
 
 /**
  * Touches neither the database nor the model before it is woken or asked.
@@ -143,8 +153,13 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   async function searchIn(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<MeaningAnswer> {
     const { limit, filter, allowed, signal } = request;
     const vector = await vectorOf(lane, request);
-    const pending = await settle(lane, signal);
-    return { matches: await lane.nearest.search(vector, { limit, filter, allowed, signal }), pending, vector };
+    // A second search for the same text goes on with what the first has found.
+    const { state, pending } =
+      request.vector === undefined
+        ? await settle(lane, request)
+        : { state: await vectors.state({ model: lane.model }, { signal }), pending: 0 };
+    const matches = await lane.nearest.search(vector, { limit, filter, allowed, state, signal });
+    return { matches, pending, vector };
   }
 
   /** One that came with an earlier answer may be of another model by now. */
@@ -157,16 +172,24 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return vector;
   }
 
-  async function settle(lane: ModelLane<Filter>, signal: AbortSignal): Promise<number> {
+  /** How many of the texts that the search is about have no vectors, after those that are being made were waited for. */
+  async function settle(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<Settled> {
     const { model } = lane;
-    const { pending, chosen } = await vectors.state({ model }, { signal });
+    const { filter, signal, waitMs = settleMs } = request;
+    const state = await vectors.state({ model }, { signal });
+    const { pending, chosen } = state;
     if (!chosen && lane === main) throw replaced(model);
-    if (pending === 0) return 0;
+    if (pending === 0) return { state, pending };
     lane.embedding.wake();
-    // A long list is not worth waiting for.
-    if (pending > settledMax || !waits) return pending;
-    await lane.embedding.settled();
-    return (await vectors.state({ model }, { signal })).pending;
+    if (!waits) return { state, pending };
+    const allowed = filter && idSetOf(await vectors.matching(filter, { signal }));
+    const missing = async () =>
+      (await vectors.unembedded({ model }, { signal })).filter((owner) => allowed?.has(owner) ?? true);
+    const owners = await missing();
+    if (owners.length === 0 || owners.length > settledMax) return { state, pending: owners.length };
+    await lane.embedding.settled(owners, waitMs, signal);
+    const left = await missing();
+    return { state: await vectors.state({ model }, { signal }), pending: left.length };
   }
 
   /** Everything has vectors of the configured model. */

@@ -1,3 +1,4 @@
+import { storable } from '../notes.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
 import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
 import { type Condition, type Dialect, type ListValue, query, type SqlValue, type Work } from './work.ts';
@@ -8,7 +9,7 @@ export function columnConditions(filter: EntryFilter, dialect: Dialect): Conditi
   return [
     ...(ids === undefined ? [] : [{ sql: `o.key IN (${dialect.integers})`, values: [{ list: ids }] }]),
     ...present([
-      ['o.thread_id = ?', filter.threadId],
+      ['o.thread_id = ?', filter.threadId && storable(filter.threadId)],
       ['o.source = ?', filter.source],
       ['o.created_at >= ?', filter.createdFrom],
       ['o.created_at <= ?', filter.createdTo],

@@ -6,6 +6,7 @@ import {
   type RestoreOutcome,
   type RestoreRequest,
 } from '../entries.ts';
+import { storable } from '../notes.ts';
 import { createEntryParts } from './entry-parts.ts';
 import { writeSetting } from './entry-settings.ts';
 import { lockAll, once, threadLock } from './idempotency.ts';
@@ -48,7 +49,7 @@ export function createEntryRemovals(dialect: Dialect): EntryRemovals {
           query(
             `SELECT key, thread_id, deleted_at, text_content FROM ${entries} WHERE ${wanted} AND deleted_at >= ?
              ORDER BY key`,
-            ...[threadId ?? { list: ids ?? [] }, daysBefore(now, keptDays)],
+            ...[threadId === undefined ? { list: ids ?? [] } : storable(threadId), daysBefore(now, keptDays)],
           );
         yield* lockThreads(yield* select());
         const rows = yield* select();
@@ -104,7 +105,7 @@ function removeCondition({ ids, threadIds, source, olderThanDays }: RemoveReques
   }
   if (threadIds !== undefined) {
     parts.push(`o.thread_id IN (${dialect.texts})`);
-    values.push({ list: threadIds });
+    values.push({ list: threadIds.map(storable) });
   }
   if (source !== undefined) {
     parts.push('o.source = ?');

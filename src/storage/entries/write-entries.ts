@@ -53,9 +53,9 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
       once(idempotency, now, dialect, function* () {
         const index = yield* fieldIndex(updates.some(({ metadata, metadataPatch }) => metadata ?? metadataPatch));
         const outcomes: UpdateOutcome[] = [];
-        for (const update of updates) {
+        for (const [place, update] of updates.entries()) {
           const outcome = yield* updateOne(update, index, now);
-          if (!outcome.found && allOrNothing) throw notFound(update.id);
+          if (!outcome.found && allOrNothing) throw notFound(update.id, updates.length > 1 ? place : undefined);
           outcomes.push(outcome);
         }
         yield* query(`DELETE FROM ${dialect.schema}context_versions WHERE replaced_at < ?`, daysBefore(now, keptDays));
@@ -193,8 +193,13 @@ function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   return mergePatch(stored === undefined ? {} : JSON.parse(stored), update.metadataPatch);
 }
 
-function notFound(id: number): CarrelError {
-  return new CarrelError('entry_not_found', `Context entry with ID ${id} not found`, { data: { context_id: id } });
+/** `place`: in a batch, of which nothing is done then. */
+function notFound(id: number, place: number | undefined): CarrelError {
+  const message = `Context entry with ID ${id} not found`;
+  if (place === undefined) return new CarrelError('entry_not_found', message, { data: { context_id: id } });
+  return new CarrelError('entry_not_found', `${message} (index ${place}); nothing was changed`, {
+    data: { context_id: id, index: place },
+  });
 }
 
 /** An empty object says as much as none. */

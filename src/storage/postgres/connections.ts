@@ -31,7 +31,7 @@ export interface Connections {
   write<T>(work: (statements: Statements) => Promise<T>): Promise<T>;
   /**
    * Statements that cannot be in a transaction and take as long as they take, such as making an index while others write.
-   * Given up when the connections are closed.
+   * Done again like those of `write`; given up when the connections are closed.
    */
   alone<T>(work: (statements: Statements) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -57,28 +57,10 @@ export function createConnections(config: PostgresConfig): Connections {
   const endAlone = new Set<(error: Error) => void>();
 
   return {
-    read: (work, options) => perform('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options?.signal),
-    write: (work) => perform('BEGIN', work, undefined),
-    async alone(work) {
-      if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
-      const client = await pool.connect();
-      const { promise: given, reject: giveUp } = Promise.withResolvers<never>();
-      given.catch(() => {});
-      client.on('error', giveUp);
-      endAlone.add(giveUp);
-      let broken: Error | undefined = new Error('given up');
-      try {
-        const result = await Promise.race([unbounded(client, work), given]);
-        broken = undefined;
-        return result;
-      } catch (error) {
-        throw storageError(error);
-      } finally {
-        endAlone.delete(giveUp);
-        client.off('error', giveUp);
-        client.release(broken);
-      }
-    },
+    read: (work, options) =>
+      again(() => inTransaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options?.signal)),
+    write: (work) => again(() => inTransaction('BEGIN', work, undefined)),
+    alone: (work) => again(() => withoutTransaction(work)),
     async close() {
       if (closed) return;
       closed = true;
@@ -87,15 +69,11 @@ export function createConnections(config: PostgresConfig): Connections {
     },
   };
 
-  async function perform<T>(
-    begin: string,
-    work: (statements: Statements) => Promise<T>,
-    signal: AbortSignal | undefined,
-  ): Promise<T> {
+  async function again<T>(attemptOnce: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
       try {
-        return await once(begin, work, signal);
+        return await attemptOnce();
       } catch (error) {
         if (!isRetryable(error) || attempt >= attemptsMax) throw storageError(error);
         // Apart by chance, so that the same two do not meet again.
@@ -104,7 +82,7 @@ export function createConnections(config: PostgresConfig): Connections {
     }
   }
 
-  async function once<T>(
+  async function inTransaction<T>(
     begin: string,
     work: (statements: Statements) => Promise<T>,
     signal: AbortSignal | undefined,
@@ -124,6 +102,24 @@ export function createConnections(config: PostgresConfig): Connections {
     } finally {
       client.off('error', lose);
       // A connection in an unknown state is not used again.
+      client.release(broken);
+    }
+  }
+
+  async function withoutTransaction<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    const { promise: given, reject: giveUp } = Promise.withResolvers<never>();
+    given.catch(() => {});
+    client.on('error', giveUp);
+    endAlone.add(giveUp);
+    let broken: Error | undefined = new Error('given up');
+    try {
+      const result = await Promise.race([unbounded(client, work), given]);
+      broken = undefined;
+      return result;
+    } finally {
+      endAlone.delete(giveUp);
+      client.off('error', giveUp);
       client.release(broken);
     }
   }

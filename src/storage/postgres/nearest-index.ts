@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { VectorCorpus } from '../vectors.ts';
 import { type Connections, numberOf, type Statements, textOf } from './connections.ts';
 
@@ -45,38 +46,54 @@ export function createNearestIndexes(
     ensure({ key, dimensions }) {
       if (known.has(key) || dimensions > dimensionsMax) return;
       known.add(key);
-      connections
-        .alone((statements) => make(statements, key, dimensions))
+      inTurn((statements) => make(statements, key, dimensions))
         // Whoever searches next tries again.
         .catch(() => known.delete(key));
     },
     async remove(model) {
       known.delete(model);
-      await connections.alone((statements) => statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`));
+      await inTurn((statements) => statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`));
     },
   };
 
-  /** One process makes it; the others go on without. A process that died over it has left an index that is not valid. */
-  async function make(statements: Statements, model: number, dimensions: number): Promise<void> {
-    const [lock] = await statements.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [
-      nameOf(model),
-    ]);
-    if (lock?.['taken'] !== true) return;
+  /**
+   * Two that make or remove an index of one table wait for one another's snapshots, which PostgreSQL ends as a deadlock. So
+   * they take turns, in all processes, and whoever has to wait does so without a statement that has a snapshot.
+   */
+  async function inTurn(work: (statements: Statements) => Promise<unknown>): Promise<void> {
+    while (!(await connections.alone((statements) => locked(statements, work)))) await delay(50 + Math.random() * 100);
+  }
+
+  async function locked(statements: Statements, work: (statements: Statements) => Promise<unknown>): Promise<boolean> {
+    const table = [`carrel.${corpus}_vectors_nearest`];
+    const [lock] = await statements.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', table);
+    if (lock?.['taken'] !== true) return false;
     try {
-      const [index] = await statements.query(
-        'SELECT indisvalid::int AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
-        [nameOf(model)],
-      );
-      if (index !== undefined && numberOf(index, 'valid') === 1) return;
-      if (index !== undefined) await statements.query(`DROP INDEX CONCURRENTLY ${nameOf(model)}`);
-      await statements.query(
-        `CREATE INDEX CONCURRENTLY ${corpus}_vectors_nearest_${model} ON carrel.${corpus}_vectors
-         USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops)
-         WITH (ef_construction = 128) WHERE model = ${model}`,
-      );
+      await work(statements);
+      return true;
     } finally {
-      await statements.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [nameOf(model)]);
+      await statements.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', table);
     }
+  }
+
+  /** A process that died over it has left an index that is not valid. A model may have been dropped before its turn came. */
+  async function make(statements: Statements, model: number, dimensions: number): Promise<void> {
+    const [known] = await statements.query(
+      `SELECT key FROM carrel.${corpus}_models WHERE key = $1 AND name IS NOT NULL`,
+      [model],
+    );
+    if (known === undefined) return;
+    const [index] = await statements.query(
+      'SELECT indisvalid::int AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
+      [nameOf(model)],
+    );
+    if (index !== undefined && numberOf(index, 'valid') === 1) return;
+    if (index !== undefined) await statements.query(`DROP INDEX CONCURRENTLY ${nameOf(model)}`);
+    await statements.query(
+      `CREATE INDEX CONCURRENTLY ${corpus}_vectors_nearest_${model} ON carrel.${corpus}_vectors
+       USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops)
+       WITH (ef_construction = 128) WHERE model = ${model}`,
+    );
   }
 
   function nameOf(model: number): string {

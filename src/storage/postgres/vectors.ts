@@ -37,6 +37,7 @@ export function createVectorRows(
   indexes: NearestIndexes | undefined,
 ): VectorRows {
   const table = (name: string) => `carrel.${corpus}_${name}`;
+  const unembedded = `${table('unembedded')} u JOIN ${table('models')} m ON m.key = u.model WHERE m.name = $1`;
   return {
     choose: (model) =>
       connections.write(async (statements) => {
@@ -46,15 +47,22 @@ export function createVectorRows(
           [model],
         );
       }),
-    waiting: ({ model, limit }) =>
+    waiting: ({ model, limit, owners: among }) =>
       connections.read(async (statements) => {
-        const list = `SELECT u.owner FROM ${table('unembedded')} u JOIN ${table('models')} m ON m.key = u.model
-          WHERE m.name = $1 ORDER BY u.owner LIMIT $2`;
+        const list = `SELECT u.owner FROM ${unembedded} AND ($3::bigint[] IS NULL OR u.owner = ANY ($3::bigint[]))
+          ORDER BY u.owner LIMIT $2`;
         const [texts, textOfRow] = corpus === 'kb' ? [passageTexts, passageText] : ([entryTexts, entryText] as const);
-        const rows = await statements.query(`${texts} WHERE o.key IN (${list}) ORDER BY o.key`, [model, limit]);
+        const rows = await statements.query(`${texts} WHERE o.key IN (${list}) ORDER BY o.key`, [
+          ...[model, limit, among ?? null],
+        ]);
         await ensureIndex(statements, model);
         return rows.map(textOfRow);
       }),
+    unembedded: ({ model }, options) =>
+      connections.read(async (statements) => {
+        const rows = await statements.query(`SELECT u.owner FROM ${unembedded} ORDER BY u.owner`, [model]);
+        return rows.map((row) => numberOf(row, 'owner'));
+      }, options),
     put: (request) => connections.write((statements) => put(statements, request)),
     state: ({ model }, options) =>
       connections.read(async (statements) => {
@@ -210,7 +218,11 @@ export function createVectorRows(
          WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING 1`,
     );
     if (deleted.length > 0) return true;
-    await statements.query(`DELETE FROM ${table('models')} WHERE name IS NULL`);
+    // Others may have forgotten one just now, whose vectors they are deleting.
+    await statements.query(
+      `DELETE FROM ${table('models')} m
+       WHERE name IS NULL AND NOT EXISTS (SELECT 1 FROM ${table('vectors')} WHERE model = m.key)`,
+    );
     return false;
   }
 }

@@ -20,6 +20,7 @@ import {
   type VectorState,
   type VectorsAfter,
   vectorCorpora,
+  type WaitingRequest,
 } from '../vectors.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { bytesOf, packNext, vectorsAfter } from './vector-blocks.ts';
@@ -27,7 +28,8 @@ import { bytesOf, packNext, vectorsAfter } from './vector-blocks.ts';
 /** The vectors of all corpora in SQLite, on the thread that has the connection. */
 export interface VectorTables {
   choose(corpus: VectorCorpus, model: string): void;
-  waiting(corpus: VectorCorpus, request: { readonly model: string; readonly limit: number }): TextToEmbed[];
+  waiting(corpus: VectorCorpus, request: WaitingRequest): TextToEmbed[];
+  unembedded(corpus: VectorCorpus, request: { readonly model: string }): number[];
   put(corpus: VectorCorpus, request: PutVectors): number;
   state(corpus: VectorCorpus, request: { readonly model: string }): VectorState;
   after(corpus: VectorCorpus, request: VectorsAfter): VectorBlock;
@@ -51,6 +53,7 @@ export function createVectorTables(database: Database): VectorTables {
   return {
     choose: (corpus, model) => table(corpus).choose(model),
     waiting: (corpus, request) => table(corpus).waiting(request),
+    unembedded: (corpus, request) => table(corpus).unembedded(request),
     put: (corpus, request) => table(corpus).put(request),
     state: (corpus, request) => table(corpus).state(request),
     after: (corpus, request) => table(corpus).after(request),
@@ -88,6 +91,7 @@ const isLive = { context: 'o.deleted_at IS NULL', kb: 'TRUE' } as const;
 
 function createVectorTable(database: Database, corpus: VectorCorpus) {
   const known = (model: string) => database.get(`SELECT key, dimensions FROM ${corpus}_models WHERE name = ?`, model);
+  const unembedded = `${corpus}_unembedded u JOIN ${corpus}_models m ON m.key = u.model WHERE m.name = ?`;
   return {
     choose(model: string): void {
       database.transaction(() => {
@@ -98,12 +102,16 @@ function createVectorTable(database: Database, corpus: VectorCorpus) {
         );
       });
     },
-    waiting({ model, limit }: { model: string; limit: number }): TextToEmbed[] {
-      const list = `SELECT u.owner FROM ${corpus}_unembedded u JOIN ${corpus}_models m ON m.key = u.model
-        WHERE m.name = ? ORDER BY u.owner LIMIT ?`;
-      if (corpus === 'kb')
-        return database.all(`${passageTexts} WHERE o.key IN (${list})`, model, limit).map(passageText);
-      return database.all(`${entryTexts} WHERE o.key IN (${list})`, model, limit).map(entryText);
+    waiting({ model, limit, owners }: WaitingRequest): TextToEmbed[] {
+      const among = owners === undefined ? '' : 'AND u.owner IN (SELECT value FROM json_each(?))';
+      const list = `SELECT u.owner FROM ${unembedded} ${among} ORDER BY u.owner LIMIT ?`;
+      const values = [model, ...(owners === undefined ? [] : [JSON.stringify(owners)]), limit];
+      if (corpus === 'kb') return database.all(`${passageTexts} WHERE o.key IN (${list})`, ...values).map(passageText);
+      return database.all(`${entryTexts} WHERE o.key IN (${list})`, ...values).map(entryText);
+    },
+    unembedded({ model }: { model: string }): number[] {
+      const rows = database.all(`SELECT u.owner FROM ${unembedded} ORDER BY u.owner`, model);
+      return rows.map((row) => numberOf(row, 'owner'));
     },
     put({ model, texts }: PutVectors): number {
       return database.transaction(() => {

@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { jsonObject } from './json-object.ts';
 import { idempotencyInput } from './write-input.ts';
 
 /** What the two batches of writes take beside their items, and what they answer with. */
 export const batchInput = { atomic: z.boolean().default(true), ...idempotencyInput };
 
-export const batchItems = z.array(z.record(z.string(), z.unknown())).min(1).max(100);
+export const batchItems = z.array(jsonObject).min(1).max(100);
 
 export const batchOutput = z.object({
   success: z.boolean(),

@@ -16,6 +16,8 @@ export interface HybridRequest {
   readonly applied: number;
   readonly rrfK: number;
   readonly explain: boolean;
+  /** See Meaning. */
+  readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -83,6 +85,17 @@ export async function searchHybrid(
       },
       adaptive_fts_mode: byWords?.mode ?? null,
     },
+  };
+}
+
+/** Of a search that was not carried out. */
+export function noStats(rrfK: number): HybridMatches['stats'] {
+  const none = { total_unique_documents: 0, documents_in_both: 0, documents_fts_only: 0, documents_semantic_only: 0 };
+  return {
+    fts_stats: null,
+    semantic_stats: null,
+    fusion_stats: { rrf_k: rrfK, ...none },
+    adaptive_fts_mode: null,
   };
 }
 
@@ -178,13 +191,13 @@ async function searchWords(
 }
 
 async function searchMeaning(
-  { text, filter, applied, explain, signal }: HybridRequest,
+  { text, filter, applied, explain, waitMs, signal }: HybridRequest,
   { entries, meaning, backend }: Parts,
 ) {
   const stats = startStats(backend, applied);
   try {
     const { filter: needed, plan } = await narrowed(entries, filter, explain, signal);
-    const found = await meaning?.search({ text, limit: rankDepth, filter: needed, signal });
+    const found = await meaning?.search({ text, limit: rankDepth, filter: needed, waitMs, signal });
     const { matches = [], pending = 0, vector = new Float32Array() } = found ?? {};
     return { matches, pending, vector, stats: stats(matches.length, plan) };
   } catch (error) {

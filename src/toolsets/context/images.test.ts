@@ -6,7 +6,7 @@ const limits = { imageMaxMb: 1, imagesMaxMb: 2 };
 const base64 = (...bytes: number[]) => Buffer.from(bytes).toString('base64');
 
 test('T089: base64 is strict', () => {
-  for (const data of ['a', 'ab!=', 'YWJj\n', 'YW Jj', 'YWJj====x', '=', 'YWJ-']) {
+  for (const data of ['a', 'ab!=', 'YWJj\n', 'YW Jj', 'YWJj====x', '=', 'YWJ-', 'YWI', 'YWI==', 'YWJj=', 'YWK=']) {
     assert.throws(() => parseImages([{ data }], limits), /Image 0 has invalid base64 encoding/, data);
   }
   assert.equal(parseImages([{ data: base64(0xff, 0xd8, 0xff, 0xe0) }], limits)[0]?.data.length, 4);

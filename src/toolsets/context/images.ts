@@ -40,7 +40,7 @@ function decode(data: unknown, index: number): Uint8Array {
   if (data === '') throw fault(`Image ${index} has empty "data" field`);
   // Node takes whatever it can read and leaves the rest out; only what it would write itself is base64.
   const bytes = Buffer.from(data, 'base64');
-  if (bytes.length === 0 || bytes.toString('base64').replace(/=+$/, '') !== data.replace(/=+$/, '')) {
+  if (bytes.length === 0 || bytes.toString('base64') !== data) {
     throw fault(`Image ${index} has invalid base64 encoding`);
   }
   return new Uint8Array(bytes);

@@ -8,6 +8,12 @@ import type { Warned } from './past-warnings.ts';
  */
 export const rankDepth = 500;
 
+/**
+ * How long such a search waits for entries that were stored just before and are still being embedded. They cost no more time
+ * than they would have cost the one who stored them, and without them it would answer by words alone.
+ */
+export const settleMs = 15_000;
+
 /** The filter, unless it lets everything through, and how the database carries it out. */
 export async function narrowed(
   entries: EntryStore,
@@ -26,6 +32,8 @@ export function pendingWarning(pending: number): Warned {
   if (pending === 0) return {};
   return {
     degraded: 'embeddings_pending',
-    warnings: [`${pending} entries are not embedded yet and are not found by meaning; full-text search finds them`],
+    warnings: [
+      `${pending} of the entries that were searched are not embedded yet and are not found by meaning; full-text search finds them`,
+    ],
   };
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
 import { parseDateRange, parseMoment } from './dates.ts';
+import { jsonObject } from './json-object.ts';
 import { parseMetadataFilters } from './metadata-filters.ts';
 import { normaliseTags } from './tags.ts';
 import { budgetInput } from './token-budget.ts';
@@ -27,11 +28,8 @@ export const filterInput = {
   source: z.enum(['user', 'agent']).optional(),
   tags: z.array(z.string()).optional().describe('Any of these.'),
   content_type: z.enum(['text', 'multimodal']).optional(),
-  metadata: z.record(z.string(), z.unknown()).optional().describe('Equal fields.'),
-  metadata_filters: z
-    .array(z.record(z.string(), z.unknown()))
-    .optional()
-    .describe('{key, operator, value}: see search_context.'),
+  metadata: jsonObject.optional().describe('Equal fields.'),
+  metadata_filters: z.array(jsonObject).optional().describe('{key, operator, value}: see search_context.'),
   start_date: z.string().optional().describe('ISO 8601.'),
   end_date: z.string().optional(),
 };

@@ -130,6 +130,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       createRestoreContextTool(parts),
     ],
     failures: { as: 'result' },
+    readsNumbers: true,
     resources: [createEntryResources(entries)],
     sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
     async close() {

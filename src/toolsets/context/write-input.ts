@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import type { EntryUpdate, Idempotency, Metadata, NewEntry } from '../../storage/entries.ts';
 import { type ImageLimits, parseImages } from './images.ts';
+import { isObject } from './json-object.ts';
 import { normaliseTags } from './tags.ts';
 
 export interface WriteSettings extends ImageLimits {
@@ -98,8 +99,16 @@ function parseMetadata(name: string, given: unknown): Metadata {
   };
   visit(metadata);
   if (fields > metadataFieldsMax) throw fault(`${name} may have ${metadataFieldsMax} values`);
-  if (JSON.stringify(metadata).length > metadataBytesMax) throw fault(`${name} may have 1 MiB as JSON`);
-  return metadata;
+  const json = JSON.stringify(metadata);
+  if (json.length > metadataBytesMax) throw fault(`${name} may have 1 MiB as JSON`);
+  // Half of a surrogate pair is written as an escape, at which other readers of JSON stop: nobody could read the entry again.
+  return /\\ud[89a-f]/.test(json) ? JSON.parse(json, wellFormed) : metadata;
+}
+
+function wellFormed(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), inner]));
 }
 
 function parseTags(given: unknown): string[] {
@@ -112,10 +121,6 @@ function parseTags(given: unknown): string[] {
 function parseList(given: unknown, name: string): Readonly<Record<string, unknown>>[] {
   if (!Array.isArray(given) || !given.every(isObject)) throw fault(`${name} must be a list of objects`);
   return given;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function present(value: unknown): boolean {

@@ -13,7 +13,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
     name: 'delete_context',
     title: 'Delete Context',
     description: 'Deletes entries by id, or a whole thread. restore_context brings them back within 30 days.',
-    effect: 'delete',
+    effect: 'change',
     idempotent: true,
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(10_000).optional(),
@@ -50,6 +50,8 @@ export function dryRunAnswer(count: number, ids: readonly number[]) {
     success: true,
     deleted_count: 0,
     dry_run: true,
+    would_delete_count: count,
+    /** The first hundred. */
     would_delete_ids: [...ids],
     message: `Would delete ${count} context entries`,
   };

@@ -64,6 +64,7 @@ export function createGetStatisticsTool(
                 embedding_count: counts.vectors,
                 average_chunks_per_entry: counts.embedded === 0 ? 0 : rounded(counts.vectors / counts.embedded),
                 coverage_percentage: coverage(counts.embedded),
+                pending_count: counts.total - counts.embedded,
                 ...(meaning.available
                   ? {}
                   : { message: 'The embedding provider does not answer; entries wait for it.' }),

@@ -3,8 +3,9 @@ import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { showFound } from '../entry-shapes.ts';
-import { searchHybrid } from '../hybrid-entries.ts';
+import { noStats, searchHybrid } from '../hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../past-warnings.ts';
+import { settleMs } from '../ranked-search.ts';
 import { elapsed, filterFaults, searchAnswer } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
@@ -42,15 +43,21 @@ export function createHybridSearchContextTool(
       const text = queryText(input.query);
       const { filter, faults, applied } = parseFilters(input);
       const { limit, offset, clamped } = pageOf(input);
+      const rrfK = input.rrf_k ?? parts.rrfK;
       const head = { query: input.query, fusion_method: input.fusion_method };
       if (faults.length > 0) {
-        return { ...head, ...filterFaults(faults), search_modes_used: [], fts_count: 0, semantic_count: 0, ...clamped };
+        const stats = input.explain_query ? { stats: { execution_time_ms: elapsed(start), ...noStats(rrfK) } } : {};
+        const counts = { search_modes_used: [], fts_count: 0, semantic_count: 0 };
+        return { ...head, ...filterFaults(faults), ...counts, ...clamped, ...stats };
       }
       if (!settings.words && parts.meaning === undefined) {
         throw new CarrelError('unavailable', 'No search modes available: full text and meaning are both switched off');
       }
       const fused = await searchHybrid(
-        { text, filter, applied, rrfK: input.rrf_k ?? parts.rrfK, explain: input.explain_query, signal },
+        {
+          ...{ text, filter, applied, rrfK, explain: input.explain_query },
+          ...{ waitMs: settleMs, signal },
+        },
         settings,
         parts,
       );

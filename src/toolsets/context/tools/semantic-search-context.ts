@@ -3,7 +3,7 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, type EntryMeaning, loadEntries } from '../context-parts.ts';
 import { showFound } from '../entry-shapes.ts';
 import { joinWarnings, pastWarnings } from '../past-warnings.ts';
-import { narrowed, pendingWarning, rankDepth } from '../ranked-search.ts';
+import { narrowed, pendingWarning, rankDepth, settleMs } from '../ranked-search.ts';
 import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
 import { fitBudget } from '../token-budget.ts';
@@ -36,7 +36,9 @@ export function createSemanticSearchContextTool(
         return { ...head, ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       }
       const { filter: needed, plan } = await narrowed(entries, filter, explain, signal);
-      const { matches, pending } = await meaning.search({ text, limit: rankDepth, filter: needed, signal });
+      const { matches, pending } = await meaning.search({
+        ...{ text, limit: rankDepth, filter: needed, waitMs: settleMs, signal },
+      });
       const page = matches.slice(offset, offset + limit);
       const byId = new Map(page.map((match) => [match.id, match]));
       await summaries?.settle();

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
+import { jsonObject } from '../json-object.ts';
 import { remarks } from '../remarks.ts';
 import { idempotencyInput, idempotencyOf, parseNewEntry } from '../write-input.ts';
 
@@ -8,8 +9,8 @@ export const newEntryInput = {
   thread_id: z.string().min(1).describe('The conversation or task.'),
   source: z.enum(['user', 'agent']),
   text: z.string().min(1),
-  images: z.array(z.record(z.string(), z.unknown())).optional().describe('{data: base64, mime_type, metadata}'),
-  metadata: z.record(z.string(), z.unknown()).optional(),
+  images: z.array(jsonObject).optional().describe('{data: base64, mime_type, metadata}'),
+  metadata: jsonObject.optional(),
   tags: z.array(z.string()).optional(),
 };
 
@@ -20,7 +21,7 @@ export function createStoreContextTool(parts: WriteParts): Tool {
     title: 'Store Context',
     description:
       'Stores a text in a thread, with images, metadata and tags, and returns its context_id. Repeating the last entry of a thread updates it instead.',
-    effect: 'write',
+    effect: 'add',
     input: z.object({
       ...newEntryInput,
       idempotency_key: idempotencyInput.idempotency_key.describe('Repeated with the same key, a write is done once.'),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
+import { jsonObject } from '../json-object.ts';
 import { remarks } from '../remarks.ts';
 import { updatedFields } from '../updated-fields.ts';
 import { idempotencyInput, idempotencyOf, parseUpdate } from '../write-input.ts';
@@ -13,14 +14,14 @@ export function createUpdateContextTool(parts: WriteParts): Tool {
     title: 'Update Context',
     description:
       'Replaces the given fields of an entry; [] clears tags or images. metadata_patch merges into the metadata instead (RFC 7396: null takes a key away).',
-    effect: 'delete',
+    effect: 'change',
     input: z.object({
       context_id: z.int().min(1),
       text: z.string().min(1).optional(),
-      metadata: z.record(z.string(), z.unknown()).optional(),
-      metadata_patch: z.record(z.string(), z.unknown()).optional(),
+      metadata: jsonObject.optional(),
+      metadata_patch: jsonObject.optional(),
       tags: z.array(z.string()).optional(),
-      images: z.array(z.record(z.string(), z.unknown())).optional(),
+      images: z.array(jsonObject).optional(),
       ...idempotencyInput,
     }),
     output: z.object({

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { verifies } from '../../support/verifies.ts';
+import { onEachDatabase } from './context-fixture.ts';
+
+onEachDatabase('what clients really send', (server) => {
+  const { call, fail, store } = server;
+  const one = async (id: number) => (await call('get_context_by_ids', { context_ids: [id] })).result[0];
+
+  test('upstreams 1.1, 1.2: integers and booleans as text, JSON within JSON', async () => {
+    const id = await store('texts', 'loosely typed', { tags: JSON.stringify('["Loose"]'), metadata: '{"n":1}' });
+    const found = await call('search_context', { thread_id: 'texts', limit: '1', offset: '0', explain_query: 'True' });
+    assert.deepEqual([found['count'], typeof found['stats']], [1, 'object']);
+    assert.deepEqual((await call('get_context_by_ids', { context_ids: [String(id)] })).result[0]?.['tags'], ['loose']);
+    assert.match(await fail('search_context', { limit: 'ten' }), /limit must be a number/);
+  });
+
+  test('a thread whose name no database can keep is found and deleted by the same name', async () => {
+    for (const name of ['nul \0 thread', 'half \ud800 pair']) {
+      const id = await store(name, 'in an odd thread');
+      for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
+        const query = tool === 'search_context' ? {} : { query: 'odd thread' };
+        assert.equal((await call(tool, { ...query, thread_id: name }))['count'], 1, tool);
+      }
+      assert.equal((await call('delete_context', { thread_id: name }))['deleted_count'], 1);
+      assert.deepEqual((await call('restore_context', { thread_id: name }))['restored_ids'], [id]);
+      assert.equal((await call('delete_context_batch', { thread_ids: [name] }))['deleted_count'], 1);
+    }
+  });
+
+  test('keys are data, whatever they are called', async () => {
+    const metadata = JSON.parse('{"__proto__":{"a":1,"b":{"c":2}},"constructor":"c","toString":null}');
+    const id = await store('proto', 'a key like any other', { metadata });
+    assert.equal(JSON.stringify((await one(id))?.['metadata']), JSON.stringify(metadata));
+    const count = async (filter: object) => (await call('search_context', { thread_id: 'proto', ...filter }))['count'];
+    assert.equal(await count({ metadata: JSON.parse('{"__proto__":"x"}') }), 0);
+    assert.equal(await count({ metadata_filters: [{ key: '__proto__.b.c', value: 2 }] }), 1);
+    assert.equal(await count({ metadata_filters: [{ key: 'hasOwnProperty', operator: 'exists' }] }), 0);
+    const patch = JSON.parse('{"__proto__":{"a":null,"d":3},"constructor":null}');
+    await call('update_context', { context_id: id, metadata_patch: patch });
+    const left = '{"__proto__":{"b":{"c":2},"d":3},"toString":null}';
+    assert.equal(JSON.stringify((await one(id))?.['metadata']), left);
+  });
+
+  test('metadata comes back as JSON that every client can read', async () => {
+    const id = await store('halves', 'x', {
+      metadata: { 'k\ud800': ['\udc00', { deep: 'a\ud83d' }], nul: 'a\0b', ok: '😀' },
+    });
+    const expected = { 'k\ufffd': ['\ufffd', { deep: 'a\ufffd' }], nul: 'a\0b', ok: '😀' };
+    assert.deepEqual((await one(id))?.['metadata'], expected);
+  });
+
+  verifies('002 structure/stats', 'explain_query has statistics of a search with a bad filter, too', async () => {
+    for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
+      const query = tool === 'search_context' ? {} : { query: 'x' };
+      const answer = await call(tool, { ...query, metadata_filters: [{ key: '' }], explain_query: true });
+      assert.equal(typeof (answer['stats'] as Record<string, unknown>)['execution_time_ms'], 'number', tool);
+    }
+  });
+
+  test('upstreams 1.12: a batch of updates names the id and the place of what is not there', async () => {
+    const id = await store('batch faults', 'one');
+    const message = await fail('update_context_batch', {
+      updates: [
+        { context_id: id, text: 'two' },
+        { context_id: 999_999, text: 'x' },
+      ],
+    });
+    assert.equal(message, 'Context entry with ID 999999 not found (index 1); nothing was changed');
+    assert.equal((await one(id))?.text_content, 'one');
+    assert.equal(
+      await fail('update_context', { context_id: 999_999, text: 'x' }),
+      'Context entry with ID 999999 not found',
+    );
+  });
+
+  test('dry_run counts all that would go and names the first hundred', async () => {
+    const entries = Array.from({ length: 60 }, (_, place) => ({
+      thread_id: 'dry',
+      source: 'user',
+      text: `dry ${place}`,
+    }));
+    for (const more of ['a', 'b']) {
+      await call('store_context_batch', { entries: entries.map((entry) => ({ ...entry, text: entry.text + more })) });
+    }
+    const dry = await call('delete_context', { thread_id: 'dry', dry_run: true });
+    assert.deepEqual([dry['deleted_count'], dry['would_delete_count']], [0, 120]);
+    assert.equal((dry['would_delete_ids'] as number[]).length, 100);
+  });
+
+  test('contract §3: a search right after a batch finds it by meaning, or says how much is missing', async () => {
+    const entries = Array.from({ length: 100 }, (_, place) => ({
+      thread_id: `fresh ${place % 2}`,
+      source: 'user',
+      text:
+        place === 97 ? 'We adopted a kitten from the shelter' : `Line ${place} is about trains and railway stations`,
+    }));
+    await call('store_context_batch', { entries });
+    const filter = { query: 'new pet', thread_id: 'fresh 1', limit: 1 };
+    const answer = await call('semantic_search_context', filter);
+    const [first] = answer['warnings'] === undefined ? [] : (answer['warnings'] as string[]);
+    // A busy machine may need longer than a search waits. Then it says so, of the entries that were searched.
+    if (first === undefined) assert.match(answer.results[0]?.text_content ?? '', /kitten/);
+    else assert.ok(Number(/^(\d+) of the entries/.exec(first)?.[1]) <= 50, first);
+    const statistics = await call('get_statistics');
+    const semantic = statistics['semantic_search'] as Record<string, number>;
+    assert.equal((semantic['pending_count'] ?? 0) + (semantic['context_count'] ?? 0), statistics['total_entries']);
+  });
+});
