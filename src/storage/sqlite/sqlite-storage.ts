@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
-import { type DocumentRunner, documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
+import type { DocumentRunner } from '../documents/document-operations.ts';
+import { documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { createIdSet } from '../id-set.ts';
 import { newNote } from '../notes.ts';
