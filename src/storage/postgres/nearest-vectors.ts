@@ -58,7 +58,7 @@ const foundMin = { open: 100, filtered: 400 };
 const aheadPerOwner = 4;
 const aheadMin = 200;
 
-/** So few owners are compared at once. */
+/** The vectors of so few owners are compared without looking at the nearest of all, which takes as long. */
 const fewOwners = 1_000;
 
 /** Vectors that are looked at for each owner that is wanted: a long text has several, and only the nearest counts. */
@@ -89,7 +89,7 @@ export function createNearestVectors<Filter>(corpus: VectorCorpus, deps: Nearest
       const own: IndexedModel = { key: numberOf(row, 'key'), dimensions: numberOf(row, 'dimensions') };
       if (own.dimensions !== request.query.length) return [];
       indexes.ensure(own);
-      if (narrowed !== undefined && !isFew(narrowed)) {
+      if (narrowed !== undefined && (await countOwners(statements, narrowed, fewOwners + 1)) > fewOwners) {
         const ahead = await passing(statements, own, narrowed, request);
         if (ownersIn(ahead) >= request.limit) return ahead;
         await statements.query(openSettings);
@@ -175,6 +175,21 @@ export function createNearestVectors<Filter>(corpus: VectorCorpus, deps: Nearest
     return `-(${table}.vector::${type('vector', model)} ${distance} $1::real[]::${type('vector', model)})`;
   }
 
+  /** Those that pass, as far as `max`. */
+  async function countOwners(
+    statements: Statements,
+    narrowed: OwnerFilter | ArrayLike<number>,
+    max: number,
+  ): Promise<number> {
+    if ('length' in narrowed) return narrowed.length;
+    const { sql = 'TRUE', values } = narrowed;
+    const [row = {}] = await statements.query(
+      `SELECT count(*) AS total FROM (SELECT 1 FROM ${owners} o WHERE ${sql} LIMIT ${max}) AS counted`,
+      values,
+    );
+    return numberOf(row, 'total');
+  }
+
   async function sourceOf(
     statements: Statements,
     narrowed: OwnerFilter | ArrayLike<number> | undefined,
@@ -196,12 +211,8 @@ export function createNearestVectors<Filter>(corpus: VectorCorpus, deps: Nearest
       };
     }
     const sql = shifted(narrowed.sql ?? 'TRUE');
-    const [row = {}] = await statements.query(
-      `SELECT count(*) AS total FROM (SELECT 1 FROM ${owners} o WHERE ${narrowed.sql ?? 'TRUE'} LIMIT ${exactOwnersMax + 1}) AS counted`,
-      narrowed.values,
-    );
     return {
-      owners: numberOf(row, 'total'),
+      owners: await countOwners(statements, narrowed, exactOwnersMax + 1),
       foundMin: foundMin.filtered,
       exact: `FROM (SELECT o.key AS owner FROM ${owners} o WHERE ${sql} OFFSET 0) a CROSS JOIN LATERAL ${ofOwner}`,
       wide: `${all} AND (SELECT true FROM ${owners} o WHERE o.key = v.owner AND ${sql}) IS TRUE`,
@@ -212,10 +223,6 @@ export function createNearestVectors<Filter>(corpus: VectorCorpus, deps: Nearest
 
 function ownersIn(found: readonly ScoredVector[]): number {
   return new Set(found.map(({ owner }) => owner)).size;
-}
-
-function isFew(narrowed: OwnerFilter | ArrayLike<number>): boolean {
-  return 'length' in narrowed && narrowed.length <= fewOwners;
 }
 
 /** The first value is the query. */
