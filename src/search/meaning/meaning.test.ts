@@ -55,8 +55,8 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function open(provider: EmbeddingProvider): EntryMeaning {
-  const meaning = createMeaning({ vectors: storage.vectors.context, provider, log: silentLogger });
+function open(provider: EmbeddingProvider, vectors = storage.vectors.context): EntryMeaning {
+  const meaning = createMeaning({ vectors, provider, log: silentLogger });
   opened.push(meaning);
   return meaning;
 }
@@ -175,6 +175,22 @@ test('a search waits for what it is about, goes before the rest, and says how ma
   assert.deepEqual([pending, matches.map((match) => match.id)], [0, [id]]);
   const before = embedded.slice(0, embedded.indexOf('mine'));
   assert.equal(before.includes('slow 70'), false, 'it was embedded before what had waited longer');
+});
+
+test('what is embedded while a search looks for what is missing is found by it', async () => {
+  const { context } = storage.vectors;
+  const meaning = open(fakeProvider(), {
+    ...context,
+    async unembedded(request, options) {
+      while ((await context.state(request)).pending > 0);
+      return context.unembedded(request, options);
+    },
+  });
+  await complete(meaning, 'everything else');
+  const id = await store('just in time');
+  const signal = new AbortController().signal;
+  const { matches, pending } = await meaning.search({ text: 'just in time', limit: 1, signal });
+  assert.deepEqual([pending, matches[0]?.id], [0, id]);
 });
 
 test('contract §2: a search that is cancelled stops waiting for vectors', async () => {

@@ -12,7 +12,8 @@ import type { VectorCorpus, VectorStore } from '../vectors.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createOriginalFiles } from './original-files.ts';
 import { createReaderPool } from './reader-pool.ts';
-import { createSqliteThread } from './sqlite-thread.ts';
+import { settledLanguage } from './settled-language.ts';
+import { createSqliteThread, type SqliteThread } from './sqlite-thread.ts';
 
 export interface SqliteStorageConfig {
   /** Of the database file. It and its folder are made when they are missing. */
@@ -43,10 +44,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     language,
     busyTimeoutMs: config.busyTimeoutMs ?? 5000,
   });
-  let language = config.language;
-  let writer = createSqliteThread(connection('writer'));
-  await writer.ready;
-  language = await writer.call('upkeep', 'language', []);
+  let language = settledLanguage(config.path, config.language);
+  // Nobody waits for a thread before there is something to write, unless the database must be made or changed first.
+  let writer: SqliteThread | undefined;
+  if (language === undefined) {
+    language = config.language;
+    writer = createSqliteThread(connection('writer'));
+    await writer.ready;
+    language = await writer.call('upkeep', 'language', []);
+  }
   // Queries are parsed here.
   await useLanguage(language);
   const readers = createReaderPool(
@@ -55,9 +61,9 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   );
   let closed = false;
 
-  const write: typeof writer.call = async (store, method, args) => {
+  const write: SqliteThread['call'] = async (store, method, args) => {
     if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
-    if (!writer.alive) writer = createSqliteThread(connection('writer'));
+    if (!writer?.alive) writer = createSqliteThread(connection('writer'));
     return writer.call(store, method, args);
   };
 
@@ -154,7 +160,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     async close() {
       closed = true;
       await readers.close();
-      await writer.close();
+      await writer?.close();
     },
   };
 }
