@@ -8,7 +8,7 @@ import { mayBecomeJob, type Toolset } from './toolset.ts';
 export interface CatalogueOptions {
   /** Offer only tools whose effect is read. */
   readOnly: boolean;
-  /** Names that are not offered. */
+  /** Names that are not offered, whatever their case. */
   disabledTools: readonly string[];
 }
 
@@ -48,11 +48,12 @@ const nameCharsMax = 64;
 export function createCatalogue(toolsets: readonly Toolset[], options: CatalogueOptions): Catalogue {
   const offered = new Map<string, OfferedTool>();
   const disabled = new Set<string>();
+  const unwanted = new Set(options.disabledTools.map((name) => name.toLowerCase()));
   for (const toolset of toolsets) {
     for (const tool of toolset.tools) {
       assert(/^[a-zA-Z0-9_-]+$/.test(tool.name) && tool.name.length <= nameCharsMax, `bad tool name ${tool.name}`);
       assert(!offered.has(tool.name) && !disabled.has(tool.name), `two tools are called ${tool.name}`);
-      if ((options.readOnly && tool.effect !== 'read') || options.disabledTools.includes(tool.name)) {
+      if ((options.readOnly && tool.effect !== 'read') || unwanted.has(tool.name.toLowerCase())) {
         disabled.add(tool.name);
       } else {
         offered.set(tool.name, offerTool(tool, toolset));

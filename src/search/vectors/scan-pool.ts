@@ -32,6 +32,8 @@ export interface ScoredRow {
 
 export interface ScanPool {
   addSegment(segment: Segment): void;
+  /** So many rows are on their way: the threads that they need start meanwhile. */
+  expect(rows: number): void;
   scan(request: ScanRequest): Promise<ScoredRow[]>;
   close(): Promise<void>;
 }
@@ -67,6 +69,9 @@ export function createScanPool(layout: SegmentLayout, threads: number): ScanPool
       segments.push(segment);
       own.add(segment.memory, segment.kernel);
       for (const lane of lanes) lane?.postMessage({ kind: 'segment', memory: segment.memory } satisfies ScanWork);
+    },
+    expect(rows) {
+      if (rows > blocksAtOnce * blockRows) lanes.forEach((_, place) => void laneAt(place).unref());
     },
     async scan({ query, limit, rowsUsed, allowed }) {
       const task: ScanTask = { query: query.codes, limit, rowsUsed, allowed };

@@ -60,6 +60,8 @@ export interface VectorIndex {
   readonly bytes: number;
   /** Ids are whole numbers from 0. Searches that begin after this call see the vector. */
   set(id: number, vector: Float32Array, group?: number): void;
+  /** About so many vectors will be added soon: what is needed to search them is started. */
+  expect(vectors: number): void;
   /** Those whose ids are there already are left as they are. */
   add(vectors: QuantisedVectors): void;
   delete(id: number): boolean;
@@ -174,6 +176,7 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
       remove(id);
       add({ ids: [id], groups: Float64Array.of(group), codes, scales: Float32Array.of(scale) });
     },
+    expect: (vectors) => pool.expect(rowsUsed + vectors),
     add,
     delete: remove,
     idsOf(groups, max) {

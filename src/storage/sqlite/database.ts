@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { Language } from '../../words/language.ts';
 import { loadSqlite } from './load-sqlite.ts';
@@ -96,8 +97,13 @@ export function numberOf(row: Row, column: string): number {
 }
 
 function prepareFile(path: string): void {
-  makeFolder(dirname(path));
-  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  try {
+    makeFolder(dirname(path));
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  } catch (cause) {
+    const message = 'The database cannot be made there. Check the path (DB_PATH, --data-dir) and who may write to it.';
+    throw new CarrelError('invalid_config', message, { cause });
+  }
   closeToOthers(path);
 }
 

@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
-import { type DocumentRunner, documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
+import type { DocumentRunner } from '../documents/document-operations.ts';
+import { documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { createIdSet } from '../id-set.ts';
 import { newNote } from '../notes.ts';
@@ -87,9 +88,10 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     put: (request) => write('vectors', 'put', [corpus, request]),
     state: (request, options) => readers.call('vectors', 'state', [corpus, request], options),
     after: (request, options) => readers.call('vectors', 'after', [corpus, request], options),
-    async pack(model) {
+    async pack(model, { signal } = {}) {
       let after: number | undefined = 0;
-      while (after !== undefined) after = await write('vectors', 'pack', [corpus, model, after]);
+      while (after !== undefined && signal?.aborted !== true)
+        after = await write('vectors', 'pack', [corpus, model, after]);
     },
     removedAfter: (request, options) => readers.call('vectors', 'removedAfter', [corpus, request], options),
     get: (request, options) => readers.call('vectors', 'get', [corpus, request], options),

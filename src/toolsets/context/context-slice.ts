@@ -12,33 +12,39 @@ import {
 import { fieldTypes, parseIndexedField } from '../../storage/entries/indexed-fields.ts';
 import { indexModes } from '../../storage/entries.ts';
 
-const automatic = ['auto', 'true', 'false'] as const;
+/** The words for yes and no that the original server takes, and JSON's own in a configuration file. */
+const yes = ['true', 'True', 'TRUE', '1', 'yes', 'on'];
+const no = ['false', 'False', 'FALSE', '0', 'no', 'off'];
+const aliases = Object.fromEntries([
+  ...yes.map((word) => [word, 'true'] as const),
+  ...no.map((word) => [word, 'false'] as const),
+]);
+
+/** `auto`, or a decision. */
+function automatic(options: { env: readonly string[]; description: string }) {
+  return choice(['auto', 'true', 'false'], { default: 'auto', aliases, ...options });
+}
 
 /** The names and bounds are those of the server whose interface this is (seed 002). */
 export const contextSlice = defineSlice('context', 'Context store', {
-  semanticSearch: choice(automatic, {
-    default: 'auto',
+  semanticSearch: automatic({
     env: ['ENABLE_SEMANTIC_SEARCH'],
     description: 'Whether semantic_search_context is offered. auto: when there is an embedding provider.',
   }),
-  fullTextSearch: choice(automatic, {
-    default: 'auto',
+  fullTextSearch: automatic({
     env: ['ENABLE_FTS'],
     description: 'Whether fts_search_context is offered. auto: yes.',
   }),
-  hybridSearch: choice(automatic, {
-    default: 'auto',
+  hybridSearch: automatic({
     env: ['ENABLE_HYBRID_SEARCH'],
     description: 'Whether hybrid_search_context is offered. auto: when one of the other two is.',
   }),
-  reranking: choice(automatic, {
-    default: 'auto',
+  reranking: automatic({
     env: ['ENABLE_RERANKING'],
     description:
       'Whether results have a relevance from 0 to 1 (rerank_score), by which hybrid_search_context puts them in order instead of by ranks alone. auto: yes.',
   }),
-  summaries: choice(automatic, {
-    default: 'auto',
+  summaries: automatic({
     env: ['ENABLE_SUMMARY_GENERATION'],
     description: 'Whether long entries get a summary, made after the answer. auto: yes.',
   }),

@@ -38,6 +38,11 @@ test('T116: what is no date is refused', () => {
   }
 });
 
+test('a time at the end of the calendar stays comparable, whatever its zone', () => {
+  assert.equal(to('9999-12-31T23:59:59-12:00'), '9999-12-31T23:59:59.999Z');
+  assert.equal(from('0000-01-01T00:00:00+12:00'), '0000-01-01T00:00:00.000Z');
+});
+
 test('a start after the end is told with both, by the instant and not by the clock on the wall', () => {
   assert.throws(() => parseDateRange('2025-11-30', '2025-11-29'), /start_date \(2025-11-30\) is after end_date/);
   assert.doesNotThrow(() => parseDateRange('2025-11-29T10:00:00+02:00', '2025-11-29T09:00:00Z'));

@@ -27,6 +27,9 @@ type Parameter = 'start_date' | 'end_date' | 'as_of';
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
+const earliest = Date.parse('0000-01-01T00:00:00.000Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** Milliseconds; finer fractions are rounded into the range. */
 function parseDate(parameter: Parameter, text: string, round: (ms: number) => number): number {
   const match = pattern.exec(text.trim());
@@ -41,7 +44,8 @@ function parseDate(parameter: Parameter, text: string, round: (ms: number) => nu
   if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) throw badDate(parameter, text);
   const fractionMs = fraction === undefined ? 0 : Number(`0.${fraction}`) * 1000;
   const ms = ((clock[0] * 60 + clock[1]) * 60 + clock[2]) * 1000 + round(fractionMs);
-  return midnight + ms - zoneMinutes(zone, parameter, text) * 60_000;
+  // Times are compared as text, which holds for years of four digits.
+  return Math.max(earliest, Math.min(latest, midnight + ms - zoneMinutes(zone, parameter, text) * 60_000));
 }
 
 function zoneMinutes(zone: string | undefined, parameter: Parameter, text: string): number {

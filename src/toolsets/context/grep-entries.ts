@@ -32,7 +32,9 @@ export async function grepEntries(entries: EntryStore, request: GrepRequest): Pr
   const deadline = performance.now() + totalTimeoutMs;
   const found: { id: number; matches: LineMatch[] }[] = [];
   const timedOutIds: number[] = [];
-  let thread = startThread(pattern);
+  // One more than are shown tells whether there are more.
+  const sought = { ...pattern, matchesMax: pattern.matchesMax + 1 };
+  let thread = startThread(sought);
   let scanned = 0;
   let matches = 0;
   try {
@@ -42,7 +44,7 @@ export async function grepEntries(entries: EntryStore, request: GrepRequest): Pr
       if (texts.length === 0) return outcome(limit === 0 && (await isMore(after)));
       for (const { id, text } of texts) {
         signal.throwIfAborted();
-        if (matches >= pattern.matchesMax || performance.now() > deadline || timedOutIds.length >= timeoutsMax) {
+        if (performance.now() > deadline || timedOutIds.length >= timeoutsMax) {
           return outcome(true);
         }
         after = id;
@@ -50,12 +52,13 @@ export async function grepEntries(entries: EntryStore, request: GrepRequest): Pr
         const lines = await thread.grep(text);
         if (lines === undefined) {
           timedOutIds.push(id);
-          thread = startThread(pattern);
+          thread = startThread(sought);
           continue;
         }
         const kept = lines.slice(0, pattern.matchesMax - matches);
         matches += kept.length;
         if (kept.length > 0) found.push({ id, matches: kept });
+        if (kept.length < lines.length) return outcome(true);
       }
     }
   } finally {
@@ -67,7 +70,7 @@ export async function grepEntries(entries: EntryStore, request: GrepRequest): Pr
   }
 
   function outcome(truncated: boolean): GrepOutcome {
-    return { entries: found, scanned, truncated, timedOutIds };
+    return { entries: found, scanned, truncated: truncated || timedOutIds.length > 0, timedOutIds };
   }
 }
 

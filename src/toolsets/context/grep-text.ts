@@ -6,7 +6,7 @@ export interface GrepPattern {
   readonly matchesMax: number;
 }
 
-/** One match within a line. Offsets are UTF-16 units of the line. */
+/** One match within a line. Offsets are characters of the line as it is shown, as everywhere in these tools. */
 export interface LineMatch {
   readonly line_number: number;
   readonly line: string;
@@ -32,8 +32,8 @@ export function grepText(text: string, pattern: GrepPattern): LineMatch[] {
       found.push({
         line_number: index + 1,
         line: shown(line.slice(from)),
-        match_start: start - from,
-        match_end: Math.min(end - from, lineUnitsMax),
+        match_start: charactersOf(line.slice(from, start)),
+        match_end: charactersOf(line.slice(from, Math.min(end, from + lineUnitsMax))),
         before: lines.slice(Math.max(0, index - pattern.contextLines), index).map(shown),
         after: lines.slice(index + 1, index + 1 + pattern.contextLines).map(shown),
       });
@@ -43,8 +43,18 @@ export function grepText(text: string, pattern: GrepPattern): LineMatch[] {
 }
 
 export function compile({ pattern, isRegex, caseSensitive }: GrepPattern): RegExp {
-  const source = isRegex ? pattern : pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  return new RegExp(source, caseSensitive ? 'g' : 'gi');
+  const flags = caseSensitive ? 'g' : 'gi';
+  if (!isRegex) return new RegExp(pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'), flags);
+  try {
+    return new RegExp(pattern, `${flags}u`);
+  } catch {
+    // Without regard to characters beyond 16 bits, more is allowed.
+    return new RegExp(pattern, flags);
+  }
+}
+
+function charactersOf(text: string): number {
+  return Array.from(text).length;
 }
 
 function searcherOf(pattern: GrepPattern): (line: string) => Iterable<{ start: number; end: number }> {

@@ -44,7 +44,19 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     const files = await call('grep_context', { pattern: 'eta', output_mode: 'files_with_matches', thread_id: 'grep' });
     assert.deepEqual(files.results, [{ context_id: id, match_count: 2 }]);
     const cut = await call('grep_context', { pattern: 'a', max_matches: 2, thread_id: 'grep' });
-    assert.deepEqual([cut.results.length, cut['total_matches']], [2, 2]);
+    assert.deepEqual([cut.results.length, cut['total_matches'], cut['truncated']], [2, 2, true]);
+    const all = await call('grep_context', { pattern: 'a', max_matches: 9, thread_id: 'grep' });
+    assert.deepEqual([all['total_matches'], all['truncated']], [9, false]);
+    const small = await call('grep_context', { pattern: 'a', budget_tokens: 100, thread_id: 'grep' });
+    assert.ok(small.results.length > 0 && small.results.length < 9);
+    assert.deepEqual([small['total_matches'], small['truncated']], [9, true]);
+    const odd = await store('grep odd', '😀😀 größe');
+    const letters = await call('grep_context', { pattern: '\\p{L}+', is_regex: true, thread_id: 'grep odd' });
+    const [from, to] = [letters.results[0]?.['match_start'], letters.results[0]?.['match_end']];
+    const [text] = [(await call('read_context_range', { context_id: odd, start_char: from, end_char: to }))['text']];
+    assert.equal(text, 'größe');
+    const loose = await call('grep_context', { pattern: 'gr\\-?ö', is_regex: true, thread_id: 'grep odd' });
+    assert.equal(loose['total_matches'], 1);
     assert.match(await fail('grep_context', { pattern: '(', is_regex: true }), /not a valid regular expression/);
   });
 
@@ -52,7 +64,7 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     const bad = await store('redos', `${'a'.repeat(40)}!`);
     const good = await store('redos', 'b aaa');
     const answer = await call('grep_context', { pattern: '(a+)+$', is_regex: true, thread_id: 'redos' });
-    assert.deepEqual(answer['timed_out_context_ids'], [bad]);
+    assert.deepEqual([answer['timed_out_context_ids'], answer['truncated']], [[bad], true]);
     assert.deepEqual(
       answer.results.map((row) => row['context_id']),
       [good],
@@ -105,6 +117,7 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     const budget = answer['budget'] as {
       used_tokens: number;
       omitted_ids: number[];
+      omitted_next: string;
       cut: { id: number; next: string; returned_chars: number }[];
     };
     assert.ok(budget.used_tokens <= 500);
@@ -112,6 +125,7 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     assert.ok(cut && answer.result.some(({ id }) => id === cut.id));
     assert.equal(cut.next, `read_context_range(context_id=${cut.id}, start_char=${cut.returned_chars})`);
     assert.equal(answer.result.length + budget.omitted_ids.length, 3);
+    assert.equal(budget.omitted_next, `get_context_by_ids(context_ids=[${budget.omitted_ids.join(', ')}])`);
     const rest = await call('read_context_range', { context_id: cut.id, start_char: cut.returned_chars });
     const beginning = answer.result.find(({ id }) => id === cut.id)?.text_content ?? '';
     assert.equal(beginning + rest['text'], `${long} two`);

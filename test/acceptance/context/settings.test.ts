@@ -77,6 +77,27 @@ test('upstreams 1.16: METADATA_INDEX_SYNC_MODE strict does not start with anothe
   assert.match(bad.stderr, /METADATA_INDEXED_FIELDS.*string, integer, boolean, float, array, object/);
 });
 
+test('contract §1: a place where no database can be made is told in one line, with what to check', async (t) => {
+  const { code, stderr } = await runCarrel(t, ['context'], { env: { DB_PATH: '/proc/none/context.db' } });
+  assert.equal(code, 78);
+  assert.match(stderr, /^carrel: [^\n]*database cannot be made there[^\n]*DB_PATH[^\n]*\n$/);
+});
+
+test('contract §5: switches take the words that the original takes', async (t) => {
+  const env = { EMBEDDING_PROVIDER: 'none', MCP_TRANSPORT: 'http', ENABLE_FTS: 'False', ENABLE_RERANKING: '1' };
+  const program = await startCarrel(t, ['context'], { env: { ...env, DISABLED_TOOLS: 'Delete_Context' } });
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(program.url)));
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  assert.deepEqual([names.includes('fts_search_context'), names.includes('delete_context')], [false, false]);
+  await client.close();
+  assert.equal(await program.stop(), 0);
+  const { code, stderr } = await runCarrel(t, ['context'], { env: { ENABLE_FTS: 'maybe' } });
+  assert.equal(code, 78);
+  assert.match(stderr, /ENABLE_FTS must be one of auto, true, false/);
+});
+
 const long = `Raft meeting. ${'The team agreed to build the raft from driftwood. '.repeat(20)}`;
 
 for (const provider of ['ollama', 'openai'] as const) {

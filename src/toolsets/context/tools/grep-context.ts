@@ -1,10 +1,19 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { grepEntries } from '../grep-entries.ts';
 import { pastWarnings } from '../past-warnings.ts';
 import { asOfInput, filterInput, parseFilters } from '../search-input.ts';
+
+/** A row is shown or left out; get_context_by_ids has the entry. */
+const wholeRows: Budgeted<{ context_id: number }, number> = {
+  id: ({ context_id: id }) => id,
+  text: () => '',
+  withText: (row) => row,
+  next: () => '',
+};
 
 export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   return defineTool({
@@ -23,6 +32,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
       max_entries_scanned: z.int().min(1).max(100_000).default(10_000),
       ...filterInput,
       ...asOfInput,
+      ...budgetInput,
     }),
     output: z.looseObject({
       mode: z.string(),
@@ -57,12 +67,18 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
           : input.output_mode === 'count'
             ? found.map(({ id, matches }) => ({ context_id: id, count: matches.length }))
             : found.map(({ id, matches }) => ({ context_id: id, match_count: matches.length }));
+      const { items: shown, report } = fitBudget<{ context_id: number }, number>(
+        results,
+        input.budget_tokens,
+        wholeRows,
+      );
       return {
         mode: input.output_mode,
         total_matches: total,
         entries_scanned: scanned,
-        truncated,
-        results,
+        truncated: truncated || shown.length < results.length,
+        results: shown,
+        ...report,
         ...(await pastWarnings(entries, filter, 'read', signal)),
         ...(timedOutIds.length > 0 ? { timed_out_context_ids: [...timedOutIds] } : {}),
       };
