@@ -198,8 +198,10 @@ onEachBackend('vectors', (backend) => {
     // Written again, they wait once.
     await storage.passages.kb.replace([{ parent: 'large', passages: many('large') }]);
     assert.equal((await kb.state({ model: 'second' })).pending, 300);
+    assert.equal(idSetOf(await kb.matching({ labels: [['l']], parents: ['large', 'larger'] })).list()?.length, 300);
     assert.equal(await storage.passages.kb.remove(['large', 'larger']), 300);
     assert.equal((await kb.state({ model: 'second' })).pending, 0);
+    assert.deepEqual(idSetOf(await kb.matching({ labels: [['l']] })).list(), [], 'labels go with their passages');
   });
 
   test('packed vectors are loaded as single ones are, also after some were removed and others came', async () => {

@@ -3,6 +3,7 @@ import { directWordIndex } from './direct-word-index.ts';
 import { documentSchema } from './document-schema.ts';
 import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
+import { leanLabels } from './lean-labels.ts';
 import { passageSchema } from './passage-schema.ts';
 import { vectorBlockSchema } from './vector-block-schema.ts';
 import { vectorSchema } from './vector-schema.ts';
@@ -56,5 +57,6 @@ export const migrations: readonly string[] = [
  */
 function fasterWrites(): string {
   const words = wordIndexes.map((name) => bodyFirstWords(name, name.endsWith('_passage') ? 16 : 8));
-  return `DROP TRIGGER kb_text_added; ${words.join('')}`;
+  const labels = ['context', 'kb', 'notes'].map(leanLabels);
+  return `DROP TRIGGER kb_text_added; ${words.join('')} ${labels.join('')}`;
 }

@@ -18,9 +18,9 @@ import type { IndexedTexts, WeighedWords, WeighRequest } from '../word-index.ts'
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { createKeyLists, type KeyList } from './key-lists.ts';
 import type { KeyFilter } from './row-filter.ts';
-import { cutHere, type TermCutter } from './term-cutter.ts';
 import { writeVectors } from './vectors.ts';
 import { createWordIndex } from './word-index.ts';
+import { cutHere, type WriteHelper } from './write-helper.ts';
 
 /** The passages of all corpora in SQLite, on the thread that has the connection. */
 export interface PassageTables {
@@ -42,8 +42,8 @@ const poolMax = 200;
 /** Passages that one statement carries. */
 const rowsAtOnce = 16;
 
-export function createPassageTables(database: Database, cutter: TermCutter | undefined): PassageTables {
-  const tables = new Map(corpora.map((corpus) => [corpus, createPassageTable(database, corpus, cutter)]));
+export function createPassageTables(database: Database, helper: WriteHelper | undefined): PassageTables {
+  const tables = new Map(corpora.map((corpus) => [corpus, createPassageTable(database, corpus, helper)]));
   const table = (corpus: Corpus) => {
     const found = tables.get(corpus);
     if (found === undefined) throw new TypeError('no such corpus');
@@ -61,7 +61,7 @@ export function createPassageTables(database: Database, cutter: TermCutter | und
   };
 }
 
-function createPassageTable(database: Database, corpus: Corpus, cutter: TermCutter | undefined) {
+function createPassageTable(database: Database, corpus: Corpus, helper: WriteHelper | undefined) {
   const passages = `${corpus}_passages`;
   const labels = `${corpus}_passage_labels`;
   const words = createWordIndex(database, {
@@ -80,7 +80,7 @@ function createPassageTable(database: Database, corpus: Corpus, cutter: TermCutt
       const fresh = documents.flatMap((document) =>
         document.passages.map((passage) => rowOf(storable(document.parent), passage)),
       );
-      const terms = cutter?.cut(fresh) ?? cutHere(fresh);
+      const terms = helper?.cut(fresh) ?? cutHere(fresh);
       database.transaction(() => {
         removeParents(documents.map(({ parent }) => parent));
         const keys = insert(fresh);
@@ -100,7 +100,11 @@ function createPassageTable(database: Database, corpus: Corpus, cutter: TermCutt
       const among = `${passages} WHERE parent IN (SELECT value FROM json_each(?))`;
       const of = JSON.stringify(parents.map(storable));
       database.transaction(() => {
-        database.run(`DELETE FROM ${labels} WHERE key IN (SELECT key FROM ${among})`, of);
+        database.run(
+          `DELETE FROM ${labels} WHERE (label, key) IN (
+             SELECT l.value, p.key FROM (SELECT key, labels FROM ${among}) p CROSS JOIN json_each(p.labels) l)`,
+          of,
+        );
         database.run(
           `INSERT INTO ${labels} (label, key) SELECT l.value, p.key FROM json_each(?) l CROSS JOIN (SELECT key FROM ${among}) p`,
           ...[own, of],

@@ -6,8 +6,8 @@ import { migrate } from './migrate.ts';
 import { settleAnalysis } from './rewrite-words.ts';
 import type { StoreCall, ThreadMessage } from './sqlite-thread.ts';
 import { createStores, type SqliteStores } from './stores.ts';
-import { createTermCutter, type TermCutter } from './term-cutter.ts';
 import { toWire } from './wire-error.ts';
+import { createWriteHelper, type WriteHelper } from './write-helper.ts';
 
 /**
  * The thread of one connection. SQLite works on the thread that asks it, and a search may take as long as its bound
@@ -33,8 +33,8 @@ async function start(): Promise<void> {
       migrate(database);
       await settleAnalysis(database, config.language);
     }
-    const cutter = config.role === 'writer' ? createTermCutter() : undefined;
-    serve(database, createStores(database, { documentsDir: config.documentsDir, cutter }), cutter);
+    const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
+    serve(database, createStores(database, { documentsDir: config.documentsDir, helper }), helper);
     send({ kind: 'ready' });
   } catch (error) {
     database.close();
@@ -42,12 +42,10 @@ async function start(): Promise<void> {
   }
 }
 
-function serve(database: Database, stores: SqliteStores, cutter: TermCutter | undefined): void {
+function serve(database: Database, stores: SqliteStores, helper: WriteHelper | undefined): void {
   port.on('message', (message: StoreCall | 'close') => {
     if (message === 'close') {
-      cutter?.close();
-      database.close();
-      port.close();
+      void close(database, helper);
       return;
     }
     try {
@@ -57,6 +55,13 @@ function serve(database: Database, stores: SqliteStores, cutter: TermCutter | un
       send({ kind: 'error', id: message.id, error: toWire(error) });
     }
   });
+}
+
+/** The helper first: whoever closes the file last clears away its log. */
+async function close(database: Database, helper: WriteHelper | undefined): Promise<void> {
+  await helper?.close();
+  database.close();
+  port.close();
 }
 
 function perform(database: Database, stores: SqliteStores, { store, method, args }: StoreCall): unknown {

@@ -7,8 +7,8 @@ import { createEntryTable, type EntryTable } from './entries.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
 import { createPassageTables, type PassageTables } from './passages.ts';
-import type { TermCutter } from './term-cutter.ts';
 import { createVectorTables, type VectorTables } from './vectors.ts';
+import type { WriteHelper } from './write-helper.ts';
 
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
 export interface SqliteStores {
@@ -29,12 +29,12 @@ export interface Upkeep {
 
 export interface StoresConfig {
   readonly documentsDir?: string | undefined;
-  /** Cuts long writes. Without it they are cut where they are written. */
-  readonly cutter?: TermCutter | undefined;
+  /** Takes part of large writes. Without it all is done here. */
+  readonly helper?: WriteHelper | undefined;
 }
 
-export function createStores(database: Database, { documentsDir = '', cutter }: StoresConfig = {}): SqliteStores {
-  const passages = createPassageTables(database, cutter);
+export function createStores(database: Database, { documentsDir = '', helper }: StoresConfig = {}): SqliteStores {
+  const passages = createPassageTables(database, helper);
   return {
     notes: createNoteTable(database),
     entries: createEntryTable(database),

@@ -33,7 +33,7 @@ import {
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { renderMatch } from './render-match.ts';
 import { createRowFilter, type KeyFilter, type RowCondition } from './row-filter.ts';
-import { cutHere } from './term-cutter.ts';
+import { cutHere } from './write-helper.ts';
 
 /** Full text of one kind of document. FTS5 finds candidates; our own BM25 puts them in order. */
 export interface WordIndex {

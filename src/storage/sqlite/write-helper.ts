@@ -4,14 +4,17 @@ import type { DocumentTerms } from '../../words/bm25.ts';
 import { documentTermsOf } from '../../words/document-terms.ts';
 import { currentLanguage } from '../../words/language.ts';
 import type { IndexedTexts } from '../word-index.ts';
+import { type CutCall, type CutReply, claim, type HelperData } from './helper-messages.ts';
 import { packTexts, unpackTerms } from './packed-terms.ts';
-import { type CutCall, type CutReply, type CutterData, claim } from './term-messages.ts';
 
-/** Cuts the texts of a write into terms while their rows are being written. */
-export interface TermCutter {
+/**
+ * What the thread that writes leaves to another one: cutting the texts of a large write into terms while their rows are
+ * being written, and carrying what earlier writes have left in the log into the database file.
+ */
+export interface WriteHelper {
   /** Begins at once. The terms come in the order of the texts. */
   cut(texts: readonly IndexedTexts[]): Iterable<DocumentTerms>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Fewer texts are cut sooner than they are sent. */
@@ -24,13 +27,22 @@ const chunkUnits = 1 << 18;
 /** Messages that are on their way, so that a long document is not in memory several times. */
 const aheadMax = 32;
 
+/** Texts of this length leave about 700 pages in the log. The writer carries it over itself when it has 4,000. */
+const logUnits = 1 << 19;
+
 /** Cutting a chunk takes a few milliseconds. A thread that needs longer than this is lost. */
 const waitMs = 2000;
 
 /** After so long without work the thread ends. */
 const idleMs = 10_000;
 
-interface Helper {
+export interface WriteHelperConfig {
+  /** Of the database that is written to. */
+  readonly path?: string | undefined;
+  readonly idleMs?: number;
+}
+
+interface HelpingThread {
   readonly worker: Worker;
   readonly replies: MessagePort;
   readonly idle: NodeJS.Timeout;
@@ -40,9 +52,10 @@ interface Helper {
  * The thread that helps starts with the first large write. Whoever comes first takes a chunk, the thread or the one that
  * writes: so a thread that is busy, late or dead costs time at most.
  */
-export function createTermCutter(config: { readonly idleMs?: number } = {}): TermCutter {
-  let helper: Helper | undefined;
+export function createWriteHelper(config: WriteHelperConfig = {}): WriteHelper {
+  let helper: HelpingThread | undefined;
   let lastJob = 0;
+  let unitsInLog = 0;
 
   return {
     cut(texts) {
@@ -52,11 +65,13 @@ export function createTermCutter(config: { readonly idleMs?: number } = {}): Ter
       lastJob += 1;
       return cutTogether(helper, lastJob, chunksOf(texts));
     },
-    close: () => end(helper),
+    async close() {
+      await end(helper);
+    },
   };
 
   /** Not a generator itself, because that would begin with the first question. */
-  function cutTogether(own: Helper, job: number, chunks: readonly (readonly IndexedTexts[])[]) {
+  function cutTogether(own: HelpingThread, job: number, chunks: readonly (readonly IndexedTexts[])[]) {
     const claims = new Int32Array(new SharedArrayBuffer(4 * chunks.length));
     const send = (number: number) => {
       const texts = chunks[number];
@@ -64,6 +79,12 @@ export function createTermCutter(config: { readonly idleMs?: number } = {}): Ter
       own.worker.postMessage({ job, number, claims, texts: packTexts(texts) } satisfies CutCall);
     };
     for (let number = 0; number < aheadMax; number += 1) send(number);
+    // Behind the chunks, because those are waited for.
+    if (unitsInLog >= logUnits) {
+      own.worker.postMessage('checkpoint');
+      unitsInLog = 0;
+    }
+    unitsInLog += chunks.flat().reduce((sum, text) => sum + unitsOf(text), 0);
     return (function* () {
       for (const [number, texts] of chunks.entries()) {
         send(number + aheadMax);
@@ -73,10 +94,15 @@ export function createTermCutter(config: { readonly idleMs?: number } = {}): Ter
   }
 
   /** Undefined if the thread has not begun with the chunk, or does not end. */
-  function cutByHelper(own: Helper, job: number, number: number, claims: Int32Array): DocumentTerms[] | undefined {
+  function cutByHelper(
+    own: HelpingThread,
+    job: number,
+    number: number,
+    claims: Int32Array,
+  ): DocumentTerms[] | undefined {
     if (Atomics.compareExchange(claims, number, claim.free, claim.writer) === claim.free) return undefined;
     if (Atomics.wait(claims, number, claim.helper, waitMs) === 'timed-out') {
-      end(own);
+      void end(own);
       return undefined;
     }
     // What is left of a write that failed lies before it.
@@ -86,26 +112,31 @@ export function createTermCutter(config: { readonly idleMs?: number } = {}): Ter
     return undefined;
   }
 
-  function start(): Helper {
+  function start(): HelpingThread {
     const { port1: replies, port2 } = new MessageChannel();
-    const workerData: CutterData = { language: currentLanguage(), replies: port2 };
-    const worker = new Worker(workerUrl, { workerData, transferList: [port2], name: 'carrel-terms', execArgv: [] });
-    const idle = setTimeout(() => end(started), config.idleMs ?? idleMs);
-    const started: Helper = { worker, replies, idle };
+    const workerData: HelperData = { language: currentLanguage(), replies: port2, path: config.path };
+    const worker = new Worker(workerUrl, {
+      workerData,
+      transferList: [port2],
+      name: 'carrel-write-help',
+      execArgv: [],
+    });
+    const idle = setTimeout(() => void end(started), config.idleMs ?? idleMs);
+    const started: HelpingThread = { worker, replies, idle };
     worker.unref();
     idle.unref();
     // It is missed by nobody: its chunks are cut here.
-    worker.on('error', () => end(started));
-    worker.on('exit', () => end(started));
+    worker.on('error', () => void end(started));
+    worker.on('exit', () => void end(started));
     return started;
   }
 
-  function end(ending: Helper | undefined): void {
+  async function end(ending: HelpingThread | undefined): Promise<void> {
     if (ending === undefined) return;
     if (helper === ending) helper = undefined;
     clearTimeout(ending.idle);
     ending.replies.close();
-    void ending.worker.terminate();
+    await ending.worker.terminate();
   }
 }
 
@@ -115,9 +146,12 @@ export function* cutHere(texts: readonly IndexedTexts[]): Iterable<DocumentTerms
 }
 
 // Bundled, all files lie in one folder.
-const workerUrl = new URL(import.meta.url.endsWith('.ts') ? './terms-worker.ts' : './terms-worker.js', import.meta.url);
+const workerUrl = new URL(
+  import.meta.url.endsWith('.ts') ? './write-helper-worker.ts' : './write-helper-worker.js',
+  import.meta.url,
+);
 
-function receive({ replies }: Helper): CutReply | undefined {
+function receive({ replies }: HelpingThread): CutReply | undefined {
   return receiveMessageOnPort(replies)?.message;
 }
 
@@ -126,7 +160,7 @@ function chunksOf(texts: readonly IndexedTexts[]): IndexedTexts[][] {
   let chunk: IndexedTexts[] = [];
   let units = 0;
   for (const text of texts) {
-    const own = text.title.length + text.heading.length + text.body.length;
+    const own = unitsOf(text);
     if (chunk.length === chunkTexts || (chunk.length > 0 && units + own > chunkUnits)) {
       chunks.push(chunk);
       chunk = [];
@@ -137,4 +171,8 @@ function chunksOf(texts: readonly IndexedTexts[]): IndexedTexts[][] {
   }
   chunks.push(chunk);
   return chunks;
+}
+
+function unitsOf({ title, heading, body }: IndexedTexts): number {
+  return title.length + heading.length + body.length;
 }

@@ -2,11 +2,13 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Language } from '../../words/language.ts';
 import type { PackedTerms, PackedTexts } from './packed-terms.ts';
 
-/** What the thread that cuts is started with. */
-export interface CutterData {
+/** What the helping thread is started with. */
+export interface HelperData {
   readonly language: Language;
   /** Read by the one that waits, which has no time for events. */
   readonly replies: MessagePort;
+  /** Of the database whose log is to be carried into its file. */
+  readonly path: string | undefined;
 }
 
 export interface CutCall {
