@@ -76,9 +76,10 @@ export function isObject(value: unknown): value is Metadata {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function damaged(): CarrelError {
+export function damaged(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_import',
     'The file is damaged or of another kind: an entry in it has no text, source or time.',
+    { cause },
   );
 }

@@ -1,3 +1,4 @@
+import { isCarrelError } from '../../../base/errors.ts';
 import type { NewEntry, NewImage } from '../../../storage/entries.ts';
 import { loadSqlite } from '../../../storage/sqlite/load-sqlite.ts';
 import { normaliseTags } from '../tags.ts';
@@ -16,6 +17,8 @@ export function* entriesOfOriginal(path: string): Generator<NewEntry> {
       const id = Number(row['id']);
       yield entryOf(row, tags.all(id), images.all(id));
     }
+  } catch (error) {
+    throw isCarrelError(error) ? error : damaged(error);
   } finally {
     database.close();
   }
