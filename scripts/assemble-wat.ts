@@ -1,7 +1,7 @@
 /**
  * A small assembler for the part of the WebAssembly text format that our kernel uses: one module with one imported
  * memory and functions in flat instruction form. Anything else is refused, so a typing mistake cannot pass.
- * Encodings: WebAssembly Core Specification 2.0, §5 (binary format).
+ * Encodings: WebAssembly Core Specification 3.0, §5 (binary format).
  */
 export function assembleWat(source: string): Uint8Array {
   const [module] = parse(tokenise(source));
@@ -20,6 +20,16 @@ export function assembleWat(source: string): Uint8Array {
   ]);
 }
 
+/** The same module with the relaxed product written out. It needs the locals $left, $right and $added in each function. */
+export function withoutRelaxed(source: string): string {
+  const half = (part: 'low' | 'high') => `local.get $left i16x8.extend_${part}_i8x16_s
+    local.get $right i16x8.extend_${part}_i8x16_s i32x4.dot_i16x8_s i32x4.add`;
+  return source.replaceAll(
+    'i32x4.relaxed_dot_i8x16_i7x16_add_s',
+    `local.set $added local.set $right local.set $left local.get $added ${half('low')} ${half('high')}`,
+  );
+}
+
 type Node = string | Node[];
 
 const valueTypes: Record<string, number> = { i32: 0x7f, f32: 0x7d, v128: 0x7b };
@@ -30,27 +40,35 @@ const plain: Record<string, number | [0xfd, number]> = {
   'i32.eqz': 0x45,
   'i32.lt_u': 0x49,
   'i32.ge_u': 0x4f,
-  'f32.gt': 0x5e,
   'i32.ctz': 0x68,
   'i32.add': 0x6a,
   'i32.sub': 0x6b,
   'i32.mul': 0x6c,
   'i32.and': 0x71,
   'i32.shl': 0x74,
-  'f32.mul': 0x94,
-  'f32.convert_i32_s': 0xb2,
+  'f32x4.splat': [0xfd, 0x13],
+  'f32x4.gt': [0xfd, 0x44],
+  'i16x8.extend_low_i8x16_s': [0xfd, 0x87],
+  'i16x8.extend_high_i8x16_s': [0xfd, 0x88],
+  'i32x4.bitmask': [0xfd, 0xa4],
   'i32x4.add': [0xfd, 0xae],
   'i32x4.dot_i16x8_s': [0xfd, 0xba],
+  'f32x4.mul': [0xfd, 0xe6],
+  'f32x4.convert_i32x4_s': [0xfd, 0xfa],
+  // Relaxed SIMD, part of WebAssembly 3.0.
+  'i32x4.relaxed_dot_i8x16_i7x16_add_s': [0xfd, 0x113],
 };
 
 /** Loads and stores, with their natural alignment as a power of two. */
-const memoryAccess: Record<string, { code: number[]; align: number }> = {
+const memoryAccess: Record<string, { code: number[]; align: number; hasLane?: true }> = {
   'i32.load': { code: [0x28], align: 2 },
   'f32.load': { code: [0x2a], align: 2 },
   'i32.store': { code: [0x36], align: 2 },
   'f32.store': { code: [0x38], align: 2 },
   'v128.load': { code: [0xfd, 0x00], align: 4 },
-  'v128.load8x8_s': { code: [0xfd, 0x01], align: 3 },
+  'v128.store': { code: [0xfd, 0x0b], align: 4 },
+  'v128.load32_zero': { code: [0xfd, 0x5c], align: 2 },
+  'v128.load32_lane': { code: [0xfd, 0x56], align: 2, hasLane: true },
 };
 
 const blocks: Record<string, number> = { block: 0x02, loop: 0x03, if: 0x04 };
@@ -101,9 +119,10 @@ function encodeBody(words: string[], names: Map<string, number>): number[] {
       out.push(locals[word], ...unsigned(known(names.get(operand()) ?? -1, word)));
     } else if (access) {
       const offset = words[index + 1]?.startsWith('offset=') ? Number(operand().slice('offset='.length)) : 0;
-      out.push(...access.code, access.align, ...unsigned(offset));
+      out.push(...access.code, access.align, ...unsigned(offset), ...(access.hasLane ? [Number(operand())] : []));
     } else if (word === 'i32.const') out.push(0x41, ...signed(Number(operand())));
     else if (word === 'i32x4.extract_lane') out.push(0xfd, 0x1b, Number(operand()));
+    else if (word === 'i8x16.shuffle') out.push(0xfd, 0x0d, ...Array.from({ length: 16 }, () => Number(operand())));
     else if (word === 'v128.const')
       out.push(0xfd, 0x0c, ...vectorConstant(operand(), operand, operand, operand, operand));
     else if (typeof simple === 'number') out.push(simple);

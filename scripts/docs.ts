@@ -126,7 +126,7 @@ function toolSection({ name, title, description, inputSchema, annotations }: Too
     const cells = [`\`${argument}\``, required.includes(argument) ? 'yes' : '', describeSchema(schema), what];
     return `| ${cells.map(cell).join(' | ')} |`;
   });
-  const effect = annotations.readOnlyHint ? 'reads' : annotations.destructiveHint ? 'deletes' : 'writes';
+  const effect = annotations.readOnlyHint ? 'reads' : annotations.destructiveHint ? 'changes' : 'adds';
   const table =
     rows.length === 0
       ? 'No arguments.\n'

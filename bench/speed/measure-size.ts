@@ -14,6 +14,8 @@ export interface SizeFigures {
   readonly vectors: { readonly carrel: number; readonly raw: number };
   readonly bytes: { readonly carrel: number; readonly raw: number };
   readonly rssBytes: number;
+  /** From the first search by meaning of a process to its answer, less what the same search takes then. */
+  readonly loadMs: number;
   readonly searches: Readonly<Record<SearchName, Timings>>;
   /** Undefined where CPU time is counted: it cannot tell the searches from the writes. */
   readonly hybridWhileIngesting: Timings | undefined;
@@ -36,23 +38,45 @@ const batchSize = 1000;
 
 const limit = 10;
 
-export async function measureSize(passages: number, searches: number, folder: string): Promise<SizeFigures> {
+const progressRows = 100_000;
+
+/** Beyond so many passages each kind of search is repeated a quarter as often: the peer takes a second for one of them. */
+const manyPassages = 200_000;
+
+export async function measureSize(passages: number, repetitions: number, folder: string): Promise<SizeFigures> {
+  const searches = passages > manyPassages ? Math.ceil(repetitions / 4) : repetitions;
   const path = join(folder, 'carrel.db');
   const product = await createProduct(path);
   const raw = createRawPeer({ folder, name: 'raw', filledBy: 'statement' });
   const triggered = createRawPeer({ folder, name: 'triggered', filledBy: 'trigger' });
   const ingest = await ingestRows(passages, product, raw, triggered);
+  // What is compared from here on are searches; at a million passages its file has 3 GB.
+  triggered.remove();
   const vectors = await ingestVectors(passages, product, raw);
+  tellProgress(`${passages} vectors are stored`);
   const figures = await takeTurns(searchCalls(passages, product, raw), searches);
+  tellProgress('searched');
   const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, product, searches);
   const worst = await worstOf(product);
   await product.close();
   raw.close();
-  triggered.close();
   // Until then part of it is in the log.
   const bytes = { carrel: product.bytes(), raw: raw.bytes() };
-  const rssBytes = Number(execFileSync(process.execPath, [join(import.meta.dirname, 'print-rss.ts'), path]));
-  return { passages, ingest, vectors, bytes, rssBytes, searches: figures, hybridWhileIngesting, worst };
+  const { rssBytes, loadMs } = coldStart(path);
+  return { passages, ingest, vectors, bytes, rssBytes, loadMs, searches: figures, hybridWhileIngesting, worst };
+}
+
+function coldStart(path: string): { rssBytes: number; loadMs: number } {
+  const printed = execFileSync(process.execPath, [join(import.meta.dirname, 'print-cold-start.ts'), path], {
+    encoding: 'utf8',
+  });
+  const [rssBytes = 0, loadMs = 0] = printed.split(' ').map(Number);
+  return { rssBytes, loadMs };
+}
+
+/** A million takes half an hour. */
+function tellProgress(text: string): void {
+  console.error(`${new Date().toISOString().slice(11, 19)} ${text}`);
 }
 
 async function ingestRows(passages: number, product: Product, raw: RawPeer, triggered: RawPeer) {
@@ -64,6 +88,7 @@ async function ingestRows(passages: number, product: Product, raw: RawPeer, trig
     spent.carrel += await timed(() => product.insert(documents));
     spent.statement += await timed(() => raw.insert(rows));
     spent.trigger += await timed(() => triggered.insert(rows));
+    if ((first + count) % progressRows === 0) tellProgress(`${first + count} of ${passages} passages are stored`);
   }
   const rate = (ms: number) => (passages * 1000) / ms;
   return { carrel: rate(spent.carrel), trigger: rate(spent.trigger), statement: rate(spent.statement) };

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { load } from 'sqlite-vec';
@@ -13,6 +13,8 @@ export interface RawPeer {
   nearest(vector: Float32Array, limit: number): unknown[];
   bytes(): number;
   close(): void;
+  /** Closes it and deletes its files. */
+  remove(): void;
 }
 
 export interface RawPeerConfig {
@@ -71,6 +73,10 @@ export function createRawPeer({ folder, name, filledBy }: RawPeerConfig): RawPee
     nearest: (vector, limit) => searchVectors.all(bytesOf(vector), BigInt(limit)),
     bytes: () => statSync(path).size,
     close: () => database.close(),
+    remove() {
+      database.close();
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+    },
   };
 }
 

@@ -21,8 +21,9 @@ export function ingestTable(figures: readonly SizeFigures[]): string {
       'file MB: Carrel',
       'raw',
       'RSS MB',
+      'vectors loaded in ms',
     ],
-    figures.map(({ passages, ingest, vectors, bytes, rssBytes }) => [
+    figures.map(({ passages, ingest, vectors, bytes, rssBytes, loadMs }) => [
       count(passages),
       count(ingest.carrel),
       count(ingest.trigger),
@@ -34,6 +35,7 @@ export function ingestTable(figures: readonly SizeFigures[]): string {
       megabytes(bytes.carrel),
       megabytes(bytes.raw),
       megabytes(rssBytes),
+      milliseconds(loadMs),
     ]),
   );
 }

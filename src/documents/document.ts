@@ -24,6 +24,12 @@ export type DocumentKind =
 
 export type ExtractMode = 'text' | 'markdown';
 
+/**
+ * How much of a web page is taken: `content` is what it is about, `page` also everything beside that which is not marked as
+ * navigation, footer or advertisement, and `all` whatever is shown.
+ */
+export type PageExtent = 'content' | 'page' | 'all';
+
 export interface DocumentSource {
   bytes: Uint8Array;
   /** The Content-Type header as it came. The bytes are believed before it. */
@@ -33,8 +39,8 @@ export interface DocumentSource {
   /** Where the document came from: links of a page are resolved against it. Nothing is fetched. */
   url?: string;
   mode: ExtractMode;
-  /** Of a page take everything that is shown, not only what looks like its content. */
-  whole?: boolean;
+  /** `content` unless told. */
+  extent?: PageExtent;
 }
 
 /**

@@ -68,7 +68,7 @@ async function parse(bytes: Uint8Array): Promise<Email> {
 function bodyOf(mail: Email, mode: ExtractMode, charsMax: number): string {
   const plain = (mail.text ?? '').replaceAll('\r\n', '\n').trim();
   if (plain !== '' || mail.html === undefined) return plain;
-  return readHtml(mail.html, { mode, charsMax, whole: true }).text;
+  return readHtml(mail.html, { mode, charsMax, extent: 'all' }).text;
 }
 
 /** Pictures that the text shows are no files of their own. */

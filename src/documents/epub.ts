@@ -22,7 +22,7 @@ export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
     if (!member) continue;
     // As HTML and not as XML: entities such as &nbsp; are common, and not all books are well-formed.
     const html = new TextDecoder().decode(zip.bytes(member));
-    const { text } = readHtml(html, { mode: options.mode, charsMax: options.charsMax, whole: true });
+    const { text } = readHtml(html, { mode: options.mode, charsMax: options.charsMax, extent: 'all' });
     if (text === '') continue;
     parts.push(text);
     units += text.length + 2;

@@ -50,7 +50,7 @@ function entryText(entry: Fields, options: FeedOptions): string {
 /** A summary is text or HTML, and the feed seldom says which. */
 function plain(text: string, options: FeedOptions): string {
   if (!/<[a-z!/]|&[a-z#]/i.test(text)) return text.trim();
-  return readHtml(text, { mode: options.mode, url: options.url, charsMax: options.charsMax, whole: true }).text;
+  return readHtml(text, { mode: options.mode, url: options.url, charsMax: options.charsMax, extent: 'all' }).text;
 }
 
 function collect(xml: string): { channel: Fields; entries: Fields[]; more: boolean } {

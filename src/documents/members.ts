@@ -57,7 +57,7 @@ export async function joinMembers(
       break;
     }
     try {
-      const source: DocumentSource = { bytes: bytes(), filename: name, mode, whole: true };
+      const source: DocumentSource = { bytes: bytes(), filename: name, mode, extent: 'all' };
       if (contentType !== undefined) source.contentType = contentType;
       const own = await context.read(source, { ...limits, textCharsMax: charsLeft, softTimeoutMs: timeLeft });
       if (own.text === '') continue;

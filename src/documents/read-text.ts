@@ -9,12 +9,12 @@ import { outlineXml } from './xml.ts';
 
 /** Documents that are text. Those without markup stay as they are, line by line, so that their lines can be cited. */
 export async function readText(kind: DocumentKind, source: DocumentSource, limits: ExtractLimits): Promise<Reading> {
-  const { bytes, contentType, url, mode, whole = false } = source;
+  const { bytes, contentType, url, mode, extent = 'content' } = source;
   const text = await decodeBytes(bytes, contentType, kind);
   const charsMax = limits.textCharsMax;
   switch (kind) {
     case 'html':
-      return readHtml(text, { mode, url, whole, charsMax });
+      return readHtml(text, { mode, url, extent, charsMax });
     case 'feed':
       return readFeed(text, { mode, url, charsMax });
     case 'xml':

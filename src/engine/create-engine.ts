@@ -13,6 +13,7 @@ import { createChunker } from './chunker.ts';
 import { createChunkEmbedding } from './embed-chunks.ts';
 import type { Engine, EngineFile, JobId } from './engine.ts';
 import type { EngineSettings } from './engine-slice.ts';
+import { startForgettingJobs } from './forget-jobs.ts';
 import { noteFilename, readDocType, readNote, readSourcePath, readTags, tagsMax, titleOfNote } from './given.ts';
 import { ingest, textOfNote } from './ingest.ts';
 import { jobsOf } from './job-requests.ts';
@@ -59,13 +60,15 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const queue = createQueue();
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
+  const forgetting = startForgettingJobs(settings, ingestion, log);
 
   return {
     async status(options) {
-      const [counts, jobs, described] = await Promise.all([
+      const [counts, jobs, described, unembedded] = await Promise.all([
         documents.counts({}, options),
         ingestion.counts({}, options),
         storage.describe(),
+        embedding.pending(options),
       ]);
       const { queued, processing, done, failed } = jobs;
       return {
@@ -73,6 +76,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         model: embedding.model,
         device: embedding.device,
         ...counts,
+        unembedded,
         queue: { queued, processing, done, failed },
         storage: { backend: described.backend, bytes: described.bytes },
       };
@@ -140,6 +144,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     ...bulk,
     async close() {
       await queue.close();
+      await forgetting.close();
       await embedding.close();
       await chunker.close();
       await deps.close?.();

@@ -5,6 +5,7 @@ import { createMeaning } from '../search/meaning/meaning.ts';
 import { embedPassages } from '../search/passage-vectors.ts';
 import type { NewChunk } from '../storage/documents.ts';
 import type { PassageFilter } from '../storage/passages.ts';
+import type { ReadOptions } from '../storage/read-options.ts';
 import type { Storage } from '../storage/storage.ts';
 import { titlePathOf } from '../storage/text-hash.ts';
 import type { EmbedChunks } from './ingest.ts';
@@ -20,6 +21,8 @@ export interface ChunkEmbedding {
   readonly embedChunks: EmbedChunks;
   /** For a caller who waits: a few chunks get their vectors at once, more of them in the background. */
   embedSoon(chunks: readonly NewChunk[], title: string, signal?: AbortSignal): Promise<readonly NewChunk[]>;
+  /** Chunks that can be found by their words only, because their vectors are still to come. */
+  pending(options?: ReadOptions): Promise<number>;
   /** Something was stored. What is in there without vectors gets them in the background. */
   wake(): void;
   close(): Promise<void>;
@@ -94,6 +97,7 @@ export function createChunkEmbedding({
     embedChunks,
     embedSoon: async (chunks, title, signal) =>
       chunks.length > groupSize ? without(chunks) : embedChunks(chunks, title, signal ? { signal } : {}),
+    pending: async (options) => (await storage.vectors.kb.state({ model }, options)).pending,
     wake() {
       if (isMissing) meaning.wake();
       isMissing = false;
@@ -131,6 +135,7 @@ const noEmbedding: ChunkEmbedding = {
   meaning: undefined,
   embedChunks: async (chunks) => chunks,
   embedSoon: async (chunks) => chunks,
+  pending: async () => 0,
   wake: () => {},
   close: async () => {},
 };

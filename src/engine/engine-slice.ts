@@ -36,6 +36,20 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     env: ['KB_TEXT_CHARS_MAX'],
     description: 'Of a longer text only so many characters are taken in; the document then says that it is truncated.',
   }),
+  jobsKeptDays: integer({
+    default: 30,
+    min: 1,
+    max: 36_500,
+    env: ['KB_JOBS_KEPT_DAYS'],
+    description: 'So many days after its end a job, which is also the record of a change, leaves the list of jobs.',
+  }),
+  jobsKeptMax: integer({
+    default: 1_000_000,
+    min: 100,
+    max: 100_000_000,
+    env: ['KB_JOBS_KEPT_MAX'],
+    description: 'Of the jobs that have ended no more than the newest so many are kept.',
+  }),
   extractTimeoutMs: integer({
     default: 30_000,
     min: 1_000,

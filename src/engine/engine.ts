@@ -41,6 +41,8 @@ export interface EngineStatus {
   device: string;
   documents: number;
   chunks: number;
+  /** Those that are found by their words only, because their vectors are still to come. Not every engine tells. */
+  unembedded?: number;
   collections: number;
   queue: { queued: number; processing: number; done: number; failed: number };
   storage: { backend: string; bytes: number };

@@ -124,7 +124,9 @@ async function textOf(
   }
   report({ phase: 'extracting' });
   const bytes = await readOriginal(job.contentHash, deps);
-  const extracted = await deps.extractor.extract({ bytes, filename: job.filename, mode: 'markdown' }, { signal });
+  // Of a page that somebody keeps, the small print may be looked for as well.
+  const source = { bytes, filename: job.filename, mode: 'markdown', extent: 'page' } as const;
+  const extracted = await deps.extractor.extract(source, { signal });
   return {
     content: contentOf(extracted),
     title: job.title ?? extracted.title ?? job.filename,
@@ -141,7 +143,7 @@ function contentOf({ text, kind, codeLanguage, marks, members }: ExtractedDocume
 
 /** A note is its own original, line by line. */
 export function textOfNote(text: string): TextToChunk {
-  return { text, kind: 'markdown', marks: [{ offset: 0, line: 1 }] };
+  return { text, kind: 'markdown', marks: [{ offset: 0, line: 1 }], isNote: true };
 }
 
 function detailsOf(extracted: ExtractedDocument): Record<string, unknown> {

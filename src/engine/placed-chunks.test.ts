@@ -33,6 +33,38 @@ test('a chunk of plain text knows its lines', () => {
   );
 });
 
+const sentences = (count: number): string => 'A sentence of about forty characters here. '.repeat(count).trim();
+
+test('a short text is one chunk, and a long one is not', () => {
+  const cut = (text: string, more: Partial<TextToChunk> = {}) =>
+    placedChunks({ text, kind: 'text', marks: [], ...more });
+  const abstract = sentences(60);
+  assert.deepEqual(
+    cut(abstract).map(({ text }) => text),
+    [abstract],
+  );
+  assert.ok(cut(sentences(80)).length > 2);
+  const paragraphs = `${sentences(20)}\n\n${sentences(20)}`;
+  assert.equal(cut(paragraphs).length, 1);
+  const marks = [
+    { offset: 0, page: 1 },
+    { offset: sentences(20).length, page: 2 },
+  ];
+  assert.ok(cut(paragraphs, { marks }).length > 1, 'pages are told apart');
+  const lines = Array.from({ length: 40 }, (_, index) => `    value_${index} = a * ${index} + b  # step ${index}`);
+  const code = ['def compute(a, b):', ...lines, '    return value_1'].join('\n');
+  assert.equal(cut(code, { kind: 'code', codeLanguage: 'python' }).length, 1);
+});
+
+test('a short note is one chunk, whatever looks like a heading in it', () => {
+  const text =
+    '# compute the sum\ndef add(a, b):\n    return a + b\n\n# and more of it\ndef more(a):\n    return add(a, 1)';
+  const lines = { offset: 0, line: 1 };
+  const [only, ...others] = placedChunks({ text, kind: 'markdown', marks: [lines], isNote: true });
+  assert.deepEqual([only?.text, only?.headings, others], [text, [], []]);
+  assert.deepEqual(only?.metadata, { line_start: 1, line_end: 7 });
+});
+
 test('a long text is cut on another thread, into the same chunks', async () => {
   const long: TextToChunk = { ...pages, text: `${pages.text}\n\n${'A sentence of a long text. '.repeat(4000)}` };
   const chunker = createChunker();

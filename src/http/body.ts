@@ -28,6 +28,13 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
   });
 }
 
+/** What is to be done about a body that was compressed on the way: bodies are taken as they are (RFC 9110 §15.5.16). */
+export const encodedProblem = 'The body must not be compressed: send it again without Content-Encoding.';
+
+export function isEncoded(request: IncomingMessage): boolean {
+  return !/^(?:identity)?$/i.test((request.headers['content-encoding'] ?? '').trim());
+}
+
 /** Exactly JSON in UTF-8: a lenient reading would let a form of another site pass as a call. */
 export function isJsonBody(request: IncomingMessage): boolean {
   return /^application\/json(?:; ?charset=(?:utf-8|"utf-8"))?$/i.test(request.headers['content-type'] ?? '');

@@ -24,6 +24,8 @@ export interface IngestionStore {
   owners(request: Record<never, never>): Promise<string[]>;
   /** Takes effect at once, also on a job that runs. A job that has ended stays as it is. */
   cancel(request: { readonly id: number }): Promise<StoredJob | undefined>;
+  /** Takes jobs that have ended out of the list: those older than `before`, and of the rest all but the newest `keptMax`. */
+  forget(request: ForgetRequest): Promise<number>;
   get(request: { readonly id: number }, options?: ReadOptions): Promise<StoredJob | undefined>;
   /** Newest first. */
   list(request: JobListRequest, options?: ReadOptions): Promise<StoredJobPage>;
@@ -143,6 +145,14 @@ export interface PostponeRequest extends OwnJob {
   readonly delayMs: number;
   /** What held it up, for whoever looks at the job. */
   readonly message: string;
+}
+
+export interface ForgetRequest {
+  /** ISO 8601, compared with when they ended. */
+  readonly before: string;
+  readonly keptMax: number;
+  /** No more than so many at once: others wait meanwhile. */
+  readonly limit: number;
 }
 
 export interface StoredJob {

@@ -1,15 +1,10 @@
 import type { DocumentTerms, TermScore } from '../words/bm25.ts';
-import type { WeighedDocument } from './word-index.ts';
+import type { Ranked, WeighedDocument } from './word-index.ts';
 
 export interface Candidate {
   readonly key: number;
   readonly id: string;
   readonly terms: DocumentTerms;
-}
-
-export interface Ranked {
-  readonly key: number;
-  readonly score: number;
 }
 
 /** The best first, equals in the order of their ids. Both backends end here, so that they agree. */

@@ -1,9 +1,10 @@
 import type { DocumentStore } from './documents.ts';
+import type { EntryFilter } from './entries/entry-filter.ts';
 import type { EntryStore } from './entries.ts';
 import type { IngestionStore, OriginalStore } from './ingestion.ts';
 import type { NoteStore } from './notes.ts';
-import type { Corpus, PassageStore } from './passages.ts';
-import type { VectorStores } from './vectors.ts';
+import type { Corpus, PassageFilter, PassageStore } from './passages.ts';
+import type { VectorStore } from './vectors.ts';
 
 /**
  * Where everything that Carrel keeps is kept. One contract per concern, an implementation for each database; whatever
@@ -36,4 +37,9 @@ export interface StorageDescription {
 
 export interface StorageDeps {
   readonly now?: () => Date;
+}
+
+export interface VectorStores {
+  readonly context: VectorStore<EntryFilter>;
+  readonly kb: VectorStore<PassageFilter>;
 }

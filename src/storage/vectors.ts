@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../base/errors.ts';
-import type { EntryFilter } from './entries/entry-filter.ts';
-import type { PassageFilter } from './passages.ts';
+import type { IdPages } from './id-set.ts';
 import { quantise } from './quantise.ts';
 import type { ReadOptions } from './read-options.ts';
 
@@ -13,11 +12,6 @@ export function vectorCorpus(corpus: string): VectorCorpus {
   const found = vectorCorpora.find((name) => name === corpus);
   assert(found, `${corpus} has no vectors`);
   return found;
-}
-
-export interface VectorStores {
-  readonly context: VectorStore<EntryFilter>;
-  readonly kb: VectorStore<PassageFilter>;
 }
 
 /**
@@ -50,8 +44,8 @@ export interface VectorStore<Filter> {
    * the database has no index for it, this is undefined, and whoever searches keeps an image of the vectors in memory.
    */
   readonly nearest: ((request: NearestRequest<Filter>, options?: ReadOptions) => Promise<ScoredVector[]>) | undefined;
-  /** The owners that the filter lets through, ascending. */
-  matching(filter: Filter, options?: ReadOptions): Promise<ArrayLike<number>>;
+  /** The owners that the filter lets through. */
+  matching(filter: Filter, options?: ReadOptions): Promise<IdPages>;
   /** The models that were chosen and not dropped, the newest last. Counts them, so not for every search. */
   models(options?: ReadOptions): Promise<ModelState[]>;
   /**

@@ -1,6 +1,5 @@
 import type { TermScore } from '../words/bm25.ts';
 import type { WordQuery } from '../words/word-query.ts';
-import type { Ranked } from './rank-pool.ts';
 
 /** What both backends' word indexes take and give. */
 export interface IndexedTexts {
@@ -16,6 +15,11 @@ export interface IndexedDocument extends IndexedTexts {
 export interface Page {
   readonly limit: number;
   readonly offset: number;
+}
+
+export interface Ranked {
+  readonly key: number;
+  readonly score: number;
 }
 
 export interface FoundPage {

@@ -28,7 +28,7 @@ const everything = { readOnly: false, disabledTools: [] };
 
 test('tools are listed in the order of toolsets, with annotations that follow from their effect (contract §2)', () => {
   const { listings } = createCatalogue(
-    [toolset('x', { b: 'read', a: 'delete' }), toolset('y', { c: 'write' })],
+    [toolset('x', { b: 'read', a: 'change' }), toolset('y', { c: 'add' })],
     everything,
   );
   assert.deepEqual(
@@ -41,8 +41,13 @@ test('tools are listed in the order of toolsets, with annotations that follow fr
   );
 });
 
+test('a tool without arguments lists none, instead of leaving open whether it has some', () => {
+  const [listing] = createCatalogue([toolset('x', { a: 'read' })], everything).listings;
+  assert.deepEqual(listing?.inputSchema, { type: 'object', properties: {}, additionalProperties: false });
+});
+
 test('read-only mode offers only what reads; a disabled tool is known but not offered', () => {
-  const catalogue = createCatalogue([toolset('x', { look: 'read', store: 'write', peek: 'read' })], {
+  const catalogue = createCatalogue([toolset('x', { look: 'read', store: 'add', peek: 'read' })], {
     readOnly: true,
     // Upstreams 1.2: whatever its case.
     disabledTools: ['Peek'],

@@ -79,7 +79,7 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
     outputSchema: describeOutput(tool, toolset),
     annotations: {
       readOnlyHint: reads,
-      destructiveHint: tool.effect === 'delete',
+      destructiveHint: tool.effect === 'change',
       idempotentHint: reads || tool.idempotent === true,
       openWorldHint: tool.openWorld === true,
     },

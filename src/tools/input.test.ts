@@ -8,7 +8,7 @@ const tool = defineTool({
   name: 'store',
   title: 'Store',
   description: 'Stores.',
-  effect: 'write',
+  effect: 'add',
   input: z.object({
     text: z.string().min(1).max(5),
     tags: z.array(z.string()).max(2).optional(),

@@ -15,7 +15,9 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.cor
       // Keys are strings and values are anything, unless it is said otherwise.
       delete jsonSchema.propertyNames;
       if (isEmpty(jsonSchema.additionalProperties)) delete jsonSchema.additionalProperties;
-      if (isEmpty(jsonSchema.properties) && jsonSchema.type === 'object') delete jsonSchema.properties;
+      // Some hosts refuse a tool without a list of arguments, even where it is empty.
+      const isToolInput = side === 'input' && path.length === 0;
+      if (isEmpty(jsonSchema.properties) && jsonSchema.type === 'object' && !isToolInput) delete jsonSchema.properties;
       if (side === 'input') return;
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (path.length > 0) delete jsonSchema.required;

@@ -2,8 +2,11 @@ import type * as z from 'zod';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Call } from './call.ts';
 
-/** What a tool does to what is stored: decides its annotations and whether read-only mode offers it. */
-export type Effect = 'read' | 'write' | 'delete';
+/**
+ * What a tool does to what is stored: decides its annotations and whether read-only mode offers it. `add` leaves everything
+ * as it was that is there already; what overwrites or takes away something is a `change`, and destructive in MCP's words.
+ */
+export type Effect = 'read' | 'add' | 'change';
 
 interface ToolFacts {
   /** As the model sees it: at most 64 characters. */

@@ -170,6 +170,30 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.ok((await submit()) > id);
   });
 
+  test('jobs that ended long ago, or long before many others, are forgotten; those that wait never', async () => {
+    const list = async () => (await queue.list({ limit: 1000, offset: 0 })).jobs.map(({ id }) => id);
+    const future = '2999-01-01T00:00:00.000Z';
+    const past = '2000-01-01T00:00:00.000Z';
+    const everything = { keptMax: 1000, limit: 1000 };
+    await queue.forget({ ...everything, before: future });
+    assert.deepEqual(await list(), []);
+
+    const ended = [await submit(), await submit(), await submit(), await submit()];
+    for (const id of ended) await queue.cancel({ id });
+    const waiting = await submit();
+    const running = await claim('a');
+    const alsoWaiting = await submit();
+    assert.equal(running?.id, waiting);
+    assert.equal(await queue.forget({ ...everything, before: past }), 0);
+
+    assert.equal(await queue.forget({ before: past, keptMax: 3, limit: 1000 }), 1);
+    assert.deepEqual(await list(), [alsoWaiting, waiting, ...ended.slice(1).reverse()]);
+    assert.equal(await queue.forget({ before: future, keptMax: 3, limit: 2 }), 2);
+    assert.equal(await queue.forget({ before: future, keptMax: 3, limit: 2 }), 1);
+    assert.deepEqual(await list(), [alsoWaiting, waiting]);
+    assert.ok((await submit()) > alsoWaiting, 'an id is never given twice');
+  });
+
   test('jobs are listed newest first, by status, in pages', async () => {
     const ids = [await submit(), await submit(), await submit()];
     const first = await queue.list({ status: 'queued', limit: 2, offset: 0 });

@@ -6,6 +6,7 @@ import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-pr
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
 import { dotProduct } from '../../src/search/vectors/quantise.ts';
 import { nearVector, randomNumbers, randomUnitVector } from '../../src/search/vectors/test-vectors.ts';
+import { idSetOf } from '../../src/storage/id-set.ts';
 import type { PassageFilter } from '../../src/storage/passages.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
@@ -43,7 +44,7 @@ onEachBackend('meaning over passages', (backend) => {
     for (let first = 0; first < count; first += batch) {
       await storage.passages.kb.replace([{ parent: `document ${first}`, passages: passagesFrom(first, batch) }]);
     }
-    keys = Array.from(await storage.vectors.kb.matching({}));
+    keys = idSetOf(await storage.vectors.kb.matching({})).list() ?? [];
     assert.equal(keys.length, count);
     await indexed(storage);
   });

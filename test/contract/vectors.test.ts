@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { NewEntry } from '../../src/storage/entries.ts';
+import { idSetOf } from '../../src/storage/id-set.ts';
 import type { NewPassage } from '../../src/storage/passages.ts';
 import { quantise } from '../../src/storage/quantise.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -160,12 +161,13 @@ onEachBackend('vectors', (backend) => {
     assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 5, pending: 0 });
 
     const [first] = await storage.passages.kb.between('doc', 0, 0);
-    assert.deepEqual(
-      [...Array.from(await kb.matching({ parents: ['doc'] }))],
-      [first?.key, (first?.key ?? 0) + 1, (first?.key ?? 0) + 2],
-    );
-    assert.deepEqual(Array.from(await kb.matching({ labels: [['l']], parents: ['absent'] })), []);
-    assert.equal((await kb.matching({})).length, 3);
+    assert.deepEqual(idSetOf(await kb.matching({ parents: ['doc'] })).list(), [
+      first?.key,
+      (first?.key ?? 0) + 1,
+      (first?.key ?? 0) + 2,
+    ]);
+    assert.deepEqual(idSetOf(await kb.matching({ labels: [['l']], parents: ['absent'] })).list(), []);
+    assert.equal(idSetOf(await kb.matching({})).list()?.length, 3);
 
     await storage.passages.kb.replace([{ parent: 'doc', passages: [passage('p0', 0)] }]);
     assert.deepEqual(pick(await kb.state({ model: 'k' })), { chosen: true, lastKey: 0, pending: 1 });

@@ -263,6 +263,7 @@ describe('HTTP rules (contract §2)', () => {
       [406, program.url, { method: 'GET', headers: session.headers }],
       [413, program.url, { headers: jsonHeaders, body: ' '.repeat(4 * 1024 * 1024 + 1) }],
       [415, program.url, {}],
+      [415, program.url, { headers: { ...jsonHeaders, 'content-encoding': 'gzip' }, body: JSON.stringify(initialize) }],
       [200, String(new URL('/health', program.url)), { method: 'GET' }],
     ];
     for (const [status, url, request] of asked) {

@@ -34,6 +34,9 @@ test('an address for bytes is guarded by Host and Origin, and its secret is in n
   const put = (headers: Record<string, string>) => exchange(url, { method: 'PUT', body: 'abc', headers });
   assert.equal((await put({ host: 'evil.example' })).status, 403);
   assert.equal((await put({ origin: 'http://evil.example' })).status, 403);
+  // Stored as it comes, a compressed body would be another file.
+  const compressed = await put({ 'content-encoding': 'gzip' });
+  assert.deepEqual([compressed.status, compressed.headers['accept-encoding']], [415, 'identity']);
   assert.equal((await put({})).status, 201);
   await fixture.agent.call('kb_upload_finish', { upload_id: id });
   await fixture.server.stop();

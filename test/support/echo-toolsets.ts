@@ -56,7 +56,7 @@ export const echoToolset: Toolset = {
       name: 'take',
       title: 'Take',
       description: 'Takes lists and objects, and says how large they are.',
-      effect: 'write',
+      effect: 'add',
       input: z.object({
         items: z.array(z.unknown()).max(1000).optional(),
         metadata: z.record(z.string(), z.unknown()).optional(),

@@ -85,6 +85,40 @@ export async function createTestDatabase(server: PostgresServer): Promise<TestDa
   return { url: url.href, drop: () => command(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
+/**
+ * A database whose user has a schema for Carrel and no right to install pgvector, which is not there. Undefined where the
+ * server is somebody else's and does not let us make users.
+ */
+export async function createPlainDatabase(server: PostgresServer): Promise<TestDatabase | undefined> {
+  const { url, drop } = await createTestDatabase(server);
+  const user = `carrel_plain_${randomBytes(6).toString('hex')}`;
+  const password = randomBytes(16).toString('hex');
+  const admin = new Client({ connectionString: url });
+  await admin.connect();
+  try {
+    await admin.query(`CREATE ROLE ${user} LOGIN PASSWORD '${password}'`);
+    await admin.query(`CREATE SCHEMA carrel AUTHORIZATION ${user}`);
+  } catch {
+    await drop();
+    return undefined;
+  } finally {
+    await admin.end();
+  }
+  const own = new URL(url);
+  own.username = user;
+  own.password = password;
+  return {
+    url: own.href,
+    async drop() {
+      await drop();
+      const last = new Client({ connectionString: server.url });
+      await last.connect();
+      await last.query(`DROP ROLE IF EXISTS ${user}`);
+      await last.end();
+    },
+  };
+}
+
 const binaries = '/usr/lib/postgresql/17/bin';
 
 function postgresRoot(): string {

@@ -1,5 +1,3 @@
-import type { PageElement } from './page-tree.ts';
-
 /** Elements that hold no text for readers: code, controls, drawings, embedded documents, and the head. */
 export const neverContent = new Set(
   'head script style noscript template svg iframe object embed applet canvas audio video button input select textarea option datalist dialog nav link meta title base map area progress meter frameset noframes annotation annotation-xml slot'.split(
@@ -19,7 +17,7 @@ const hiddenStyle =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:;|!|$)|font-size\s*:\s*0(?:px|pt|em|rem|%)?\s*(?:;|!|$)|(?:left|top|text-indent)\s*:\s*-\d{4,})/i;
 
 /** Whether a browser would not show the element, as far as its own attributes tell. Style sheets are not read. */
-export function isHidden({ attributes }: PageElement): boolean {
+export function isHidden(attributes: ReadonlyMap<string, string>): boolean {
   if (attributes.size === 0) return false;
   if (attributes.has('hidden') || attributes.get('aria-hidden') === 'true') return true;
   if (hiddenRoles.has(attributes.get('role') ?? '')) return true;

@@ -27,8 +27,19 @@ export function findMainContent(page: Page): PageElement {
   pruneLinkLists(page.elements, root, measureOf);
   measureOf = measure(page.elements);
   if (measureOf(root).text >= Math.min(textMin, before * 0.5)) return root;
-  for (const element of page.elements) element.dropped = false;
+  keepAll(page);
   return page.body;
+}
+
+/** Drops what names, tags and roles mark as being around the content, unless that is most of the page. */
+export function dropMarked(page: Page): void {
+  const before = measure(page.elements)(page.body).text;
+  dropBoilerplate(page);
+  if (measure(page.elements)(page.body).text < before * 0.5) keepAll(page);
+}
+
+function keepAll({ elements }: Page): void {
+  for (const element of elements) element.dropped = false;
 }
 
 function startOf(page: Page, measureOf: MeasureOf): PageElement {

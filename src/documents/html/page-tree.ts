@@ -77,7 +77,7 @@ export function buildPage(html: string): Page {
     if (node.tagName === 'html' || node.tagName === 'body') return body;
     if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) return null;
     const element = newElement(node.tagName, node.attrs, parent, elements.length);
-    if (isHidden(element)) return null;
+    if (isHidden(element.attributes)) return null;
     parent.children.push(element);
     elements.push(element);
     return element;

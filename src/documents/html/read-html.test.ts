@@ -1,18 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PageExtent } from '../document.ts';
 import { readHtml } from './read-html.ts';
 
 const url = 'https://h.example/a/b.html';
 const filler =
   'This paragraph is long enough to be taken for what the page is about, because it has several clauses, and it goes on.';
 
-function markdown(html: string, whole = true): string {
-  return readHtml(html, { mode: 'markdown', url, charsMax: 100_000, whole }).text;
+function markdown(html: string, extent: PageExtent = 'all'): string {
+  return readHtml(html, { mode: 'markdown', url, charsMax: 100_000, extent }).text;
 }
 
-function text(html: string, whole = true): string {
-  return readHtml(html, { mode: 'text', url, charsMax: 100_000, whole }).text;
+function text(html: string, extent: PageExtent = 'all'): string {
+  return readHtml(html, { mode: 'text', url, charsMax: 100_000, extent }).text;
 }
+
+test('a page that is kept loses what is marked as being around it, and nothing else (003 ingestion)', () => {
+  const html = `<body><nav>Home Prices</nav><div class="text"><h1>Pumps</h1><p>${filler}</p><p>${filler}</p><p>${filler}</p></div>
+    <div class="x">Spare parts: Hall 7, Mrs Ekblad</div><ul><li><a href="/a">Manual of the P7</a></li></ul>
+    <div class="sidebar">Advertisement</div><footer>Imprint</footer></body>`;
+  assert.doesNotMatch(text(html, 'content'), /Ekblad|Manual of the P7/);
+  const kept = text(html, 'page');
+  for (const part of ['Pumps', 'Ekblad', 'Manual of the P7']) assert.ok(kept.includes(part), part);
+  assert.doesNotMatch(kept, /Prices|Advertisement|Imprint/);
+  // Where nearly everything is marked, the marks mean something else.
+  assert.match(text('<body><footer>Only a footer, of one line.</footer></body>', 'page'), /Only a footer/);
+});
 
 test('Markdown: headings, emphasis, code, links and images', () => {
   const html = `<h2>Head</h2><p>A <b>bold</b>, <em>slanted</em>, <s>gone</s> and <code>a*b</code> <a href="../c?x=1#y">link</a>
@@ -86,7 +99,7 @@ test('script, style, controls and what is hidden never show (T086, T091)', () =>
     <p style="font-size:0">no</p><p style="position:absolute;left:-9999px">no</p><span class="sr-only">no</span>
     <textarea>no</textarea><select><option>no</select><!-- no --><svg><script>no</script></svg>`;
   assert.equal(text(html), 'seen');
-  assert.equal(text(html, false), 'seen');
+  assert.equal(text(html, 'content'), 'seen');
 });
 
 test('broken markup loses no text (T086)', () => {
@@ -105,14 +118,14 @@ test('content is found among navigation, sidebar, related links, newsletter, sha
     <h3>Read also</h3><ul><li><a href="/x">Something else entirely that happened</a></ul></div>
     <div class="sidebar"><p>About us and our many friends, who are very nice.</p></div></div>
     <div class="newsletter">Sign up now for our letter, it is free, and good.</div><footer>© Site, all rights reserved.</footer>`;
-  assert.equal(text(html, false), `Title\n\n${filler}\n\nPart\n\n${filler}`);
+  assert.equal(text(html, 'content'), `Title\n\n${filler}\n\nPart\n\n${filler}`);
 });
 
 test('a name that covers most of the page is no boilerplate: a menu of dishes stays', () => {
   const dish = (name: string) =>
     `<div class="menu-item"><h3>${name}</h3><p>Slowly cooked with onions, wine and a leaf of bay.</p></div>`;
   const html = `<ul class="nav"><li><a href="/">Home</a></ul><div class="menu">${dish('Stew')}${dish('Soup')}${dish('Pie')}</div>`;
-  const result = text(html, false);
+  const result = text(html, 'content');
   for (const name of ['Stew', 'Soup', 'Pie']) assert.ok(result.includes(name), name);
 });
 
@@ -120,18 +133,18 @@ test('comments below an article go; a thread of comments stays', () => {
   const comment =
     '<div class="comment"><p>I do not agree at all with this, and here is a long reason why I do not.</p></div>';
   const article = `<article><h1>Title</h1><p>${filler}</p><p>${filler}</p><p>${filler}</p><p>${filler}</p></article>`;
-  assert.ok(!text(`${article}<div id="comments">${comment.repeat(9)}</div>`, false).includes('agree'));
-  assert.equal(text(`<h1>A link</h1>${comment.repeat(9)}`, false).split('agree').length, 10);
+  assert.ok(!text(`${article}<div id="comments">${comment.repeat(9)}</div>`, 'content').includes('agree'));
+  assert.equal(text(`<h1>A link</h1>${comment.repeat(9)}`, 'content').split('agree').length, 10);
 });
 
 test('a section of documentation whose id sounds like boilerplate stays', () => {
   const html = `<main><h1>Guide</h1><p>${filler}</p><section id="navigation-menu"><h2>Navigation menu</h2><p>${filler}</p></section></main>`;
-  assert.ok(text(html, false).includes('Navigation menu'));
+  assert.ok(text(html, 'content').includes('Navigation menu'));
 });
 
 test('a page of nothing but links is given as it is', () => {
   const html = '<ul><li><a href="/1">First thing</a><li><a href="/2">Second thing</a><li><a href="/3">Third</a></ul>';
-  assert.equal(text(html, false), '- First thing\n- Second thing\n- Third');
+  assert.equal(text(html, 'content'), '- First thing\n- Second thing\n- Third');
 });
 
 test('the title is without the name of the site where the page confirms it', () => {

@@ -1,7 +1,7 @@
-import type { ExtractMode, Reading } from '../document.ts';
+import type { ExtractMode, PageExtent, Reading } from '../document.ts';
 import { collectBlocks } from './blocks.ts';
-import { findMainContent } from './main-content.ts';
-import { buildPage } from './page-tree.ts';
+import { dropMarked, findMainContent } from './main-content.ts';
+import { buildPage, type Page, type PageElement } from './page-tree.ts';
 import { printMarkdown } from './print-markdown.ts';
 import { printText } from './print-text.ts';
 import { titleOf } from './title.ts';
@@ -10,16 +10,16 @@ interface HtmlOptions {
   mode: ExtractMode;
   url?: string | undefined;
   charsMax: number;
-  /** Take all of it: a fragment of which we know that it is content, such as a feed's summary. */
-  whole?: boolean;
+  /** `content` unless told; `all` for a fragment that is known to be content, such as a feed's summary. */
+  extent?: PageExtent;
 }
 
-/** A page's content as text or Markdown, without what stands around it. */
+/** A page as text or Markdown. */
 export function readHtml(html: string, options: HtmlOptions): Reading {
   const page = buildPage(html);
   // Taken first: the heading may be outside of what is kept.
   const title = titleOf(page);
-  const root = options.whole ? page.body : findMainContent(page);
+  const root = rootOf(page, options.extent ?? 'content');
   const blocks = collectBlocks(root, baseOf(page.facts.baseHref, options.url), options.charsMax + 1);
   const { metas, language } = page.facts;
   return {
@@ -29,6 +29,12 @@ export function readHtml(html: string, options: HtmlOptions): Reading {
     byline: metas.get('author') ?? metas.get('article:author') ?? metas.get('dc.creator') ?? null,
     published: metas.get('article:published_time') ?? metas.get('datepublished') ?? metas.get('date') ?? null,
   };
+}
+
+function rootOf(page: Page, extent: PageExtent): PageElement {
+  if (extent === 'content') return findMainContent(page);
+  if (extent === 'page') dropMarked(page);
+  return page.body;
 }
 
 /** `base href` may itself be relative to the page's address. */

@@ -81,15 +81,17 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
       form.destroy();
       reject(error);
     };
-    form.on('file', (name, stream, filename) => {
+    form.on('file', (name, stream, filename, transferEncoding) => {
       seen += 1;
       stream.on('error', stop);
+      if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
       if (name !== 'file' || seen > 1) return stop(fault('The form must have one file, in the field "file"'));
       // Ends with an error when the form does, so that nobody waits for bytes that never come.
       form.once('close', () => stream.destroyed || stream.destroy(new Error('the form was given up')));
       events.onFile(unescaped(filename ?? ''), stream).catch(stop);
     });
-    form.on('field', (name, value, nameTruncated, valueTruncated) => {
+    form.on('field', (name, value, nameTruncated, valueTruncated, transferEncoding) => {
+      if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
       if (nameTruncated || valueTruncated) {
         return stop(new CarrelError('too_large', `A field of the form has more than ${fieldBytesMax} bytes.`));
       }
@@ -132,6 +134,18 @@ function openForm(request: IncomingMessage): BusboyInstance {
 /** Browsers and most clients write a quotation mark in a name like this (HTML, "multipart/form-data"). */
 function unescaped(filename: string): string {
   return filename.replaceAll('%22', '"');
+}
+
+/** Parts of a form are sent as they are (RFC 7578 §4.7); stored as they come, these would be another file. */
+function isTransferEncoded(encoding: string): boolean {
+  return /^(?:base64|quoted-printable)$/i.test(encoding);
+}
+
+function transferEncoded(): CarrelError {
+  return new CarrelError(
+    'unsupported_media_type',
+    'The parts of the form must come without Content-Transfer-Encoding.',
+  );
 }
 
 function malformed(cause: unknown): CarrelError {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../base/log.ts';
+import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, listen } from '../../http/listen.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
@@ -57,6 +58,9 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     const allow = Object.keys(found.methods).map(allowed).join(', ');
     if (run === undefined) {
       return refuse(response, 405, 'method_not_allowed', `This path takes ${allow}.`, { allow });
+    }
+    if (isEncoded(request)) {
+      return refuse(response, 415, 'unsupported_media_type', encodedProblem, { 'accept-encoding': 'identity' });
     }
     const gone = new AbortController();
     response.once('close', () => gone.abort());

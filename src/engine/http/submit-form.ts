@@ -30,7 +30,8 @@ async function submit({ file, fields }: SubmittedForm, { engine }: RouteCall): P
     throw fault('The form must have a file or a note, not both');
   }
   if (note === undefined) throw fault('The form must have the field "file", with a file, or the field "note"');
-  return engine.submit({ note, ...fieldsOf(fields) });
+  // Browsers and other clients write every line end of a field like this (HTML, "constructing the entry list").
+  return engine.submit({ note: note.replaceAll('\r\n', '\n'), ...fieldsOf(fields) });
 }
 
 function fieldsOf(fields: SubmittedForm['fields']): SubmissionFields {

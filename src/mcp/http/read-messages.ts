@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isJsonBody, readBody } from '../../http/body.ts';
+import { encodedProblem, isEncoded, isJsonBody, readBody } from '../../http/body.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import { errorAnswer, invalidRequest, type MessageLimits, type ParsedText, parseMessages } from '../messages.ts';
 
@@ -12,6 +12,10 @@ export async function readMessages(
 ): Promise<(ParsedText & { ok: true }) | undefined> {
   if (!isJsonBody(request)) {
     refuseUnread(response, 415, rpcProblem('Content-Type must be application/json, in UTF-8.'));
+    return undefined;
+  }
+  if (isEncoded(request)) {
+    refuseUnread(response, 415, rpcProblem(encodedProblem), { 'accept-encoding': 'identity' });
     return undefined;
   }
   const body = await readBody(request, limits.bytesMax);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CarrelError, type ErrorCode, type ErrorKind } from '../../base/errors.ts';
+import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { SecretRoute } from '../../tools/secret-route.ts';
 
@@ -28,6 +29,15 @@ export async function answerSecretRoute(
   if (request.method !== route.method) {
     const problem = { error: 'method_not_allowed', detail: `This address takes ${route.method}.` };
     refuseUnread(response, 405, problem, { allow: route.method });
+    return;
+  }
+  if (isEncoded(request)) {
+    refuseUnread(
+      response,
+      415,
+      { error: 'unsupported_media_type', detail: encodedProblem },
+      { 'accept-encoding': 'identity' },
+    );
     return;
   }
   const path = (request.url ?? '').split('?', 1)[0] ?? '';

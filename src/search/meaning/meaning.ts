@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { VectorStore } from '../../storage/vectors.ts';
+import { idSetOf } from '../../storage/id-set.ts';
+import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { createModelLane, type ModelLane } from './model-lane.ts';
 import type { AllowedOwners, MeaningMatch } from './nearest-vectors.ts';
@@ -55,6 +56,11 @@ export interface MeaningDeps<Filter> {
   readonly log: Logger;
   /** False: a search never waits for texts that are being embedded. For corpora in which many may be. */
   readonly waits?: boolean;
+}
+
+interface Settled {
+  readonly state: VectorState;
+  readonly pending: number;
 }
 
 const settleMs = 3_000;
@@ -148,8 +154,12 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const { limit, filter, allowed, signal } = request;
     const vector = await vectorOf(lane, request);
     // A second search for the same text goes on with what the first has found.
-    const pending = request.vector === undefined ? await settle(lane, request) : 0;
-    return { matches: await lane.nearest.search(vector, { limit, filter, allowed, signal }), pending, vector };
+    const { state, pending } =
+      request.vector === undefined
+        ? await settle(lane, request)
+        : { state: await vectors.state({ model: lane.model }, { signal }), pending: 0 };
+    const matches = await lane.nearest.search(vector, { limit, filter, allowed, state, signal });
+    return { matches, pending, vector };
   }
 
   /** One that came with an earlier answer may be of another model by now. */
@@ -163,21 +173,23 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   }
 
   /** How many of the texts that the search is about have no vectors, after those that are being made were waited for. */
-  async function settle(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<number> {
+  async function settle(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<Settled> {
     const { model } = lane;
     const { filter, signal, waitMs = settleMs } = request;
-    const { pending, chosen } = await vectors.state({ model }, { signal });
+    const state = await vectors.state({ model }, { signal });
+    const { pending, chosen } = state;
     if (!chosen && lane === main) throw replaced(model);
-    if (pending === 0) return 0;
+    if (pending === 0) return { state, pending };
     lane.embedding.wake();
-    if (!waits) return pending;
-    const allowed = filter && new Set(Array.from(await vectors.matching(filter, { signal })));
+    if (!waits) return { state, pending };
+    const allowed = filter && idSetOf(await vectors.matching(filter, { signal }));
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => allowed?.has(owner) ?? true);
     const owners = await missing();
-    if (owners.length === 0 || owners.length > settledMax) return owners.length;
+    if (owners.length === 0 || owners.length > settledMax) return { state, pending: owners.length };
     await lane.embedding.settled(owners, waitMs, signal);
-    return (await missing()).length;
+    const left = await missing();
+    return { state: await vectors.state({ model }, { signal }), pending: left.length };
   }
 
   /** Everything has vectors of the configured model. */

@@ -1,3 +1,5 @@
+import type { VectorState } from '../../storage/vectors.ts';
+
 export interface MeaningMatch {
   /** The owner of the vector: an entry, or a passage by its key. */
   readonly id: number;
@@ -13,6 +15,8 @@ export interface NearestOptions<Filter> {
   readonly filter: Filter | undefined;
   /** Owners that may be found; all, if undefined. */
   readonly allowed: AllowedOwners | undefined;
+  /** Read since the search began: what is to be found. */
+  readonly state: VectorState;
   readonly signal: AbortSignal;
 }
 

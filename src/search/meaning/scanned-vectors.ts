@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
+import { createIdSet, type IdSet, idSetOf } from '../../storage/id-set.ts';
 import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../vectors/vector-index.ts';
-import { type AllowedOwners, bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
+import { bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
 
 export interface ScannedVectorsDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
@@ -15,7 +16,7 @@ const packedMin = 4_000;
 
 const vectorsMax = 4_000_000;
 
-/** For the scan. The first 65,536 vectors are one thread's; a second one is started for those behind them. */
+/** For the scan. None is started before there are 4,096 vectors. */
 const threads = Math.min(4, availableParallelism());
 
 /** Candidates that are scored exactly, at least: bytes alone may misplace the tenth. */
@@ -23,6 +24,9 @@ const rescoredMin = 50;
 
 /** Vectors that are looked at for each owner that is wanted. A long text has several, and only the nearest counts. */
 const vectorsPerOwner = 2;
+
+/** So many vectors are all scored exactly: that takes no longer than to choose among them. */
+const scoredMax = 400;
 
 /** An image in memory of the stored vectors, which other processes may add to: brought up to date before each search. */
 export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsDeps<Filter>): NearestVectors<Filter> {
@@ -33,17 +37,19 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   let packing: Promise<unknown> = Promise.resolve();
 
   return {
-    async search(query, { limit, filter, allowed, signal }) {
+    async search(query, { limit, filter, allowed, state, signal }) {
       // One after the other, because each goes on where the last one ended.
-      updating = updating.catch(() => {}).then(() => update(query.length));
+      updating = updating.catch(() => {}).then(() => update(query.length, state));
       const [owners] = await Promise.all([
-        allowed ?? (filter === undefined ? undefined : vectors.matching(filter, { signal })),
+        allowed === undefined ? passing(filter, signal) : createIdSet(allowed),
         updating,
       ]);
       signal.throwIfAborted();
       if (index === undefined || index.size === 0) return [];
-      const found = await candidates(index, query, limit, owners);
-      return bestOfOwners(await vectors.score({ query, keys: found.map(({ id }) => id) }, { signal }), limit);
+      const keys =
+        (owners === undefined ? undefined : index.idsOf(owners, scoredMax)) ??
+        (await candidates(index, query, limit, owners)).map(({ id }) => id);
+      return keys.length === 0 ? [] : bestOfOwners(await vectors.score({ query, keys }, { signal }), limit);
     },
     async close() {
       await Promise.all([updating.catch(() => {}), packing]);
@@ -51,12 +57,16 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     },
   };
 
+  async function passing(filter: Filter | undefined, signal: AbortSignal): Promise<IdSet | undefined> {
+    return filter === undefined ? undefined : idSetOf(await vectors.matching(filter, { signal }));
+  }
+
   /** As many vectors as it takes to have that many owners, and some more, whose order is not certain yet. */
   async function candidates(
     known: VectorIndex,
     query: Float32Array,
     limit: number,
-    owners: AllowedOwners | undefined,
+    owners: IdSet | undefined,
   ): Promise<VectorCandidate[]> {
     const filter = owners === undefined ? {} : { filter: { groups: owners } };
     for (let wanted = Math.max(rescoredMin, limit * vectorsPerOwner); ; wanted *= 4) {
@@ -65,8 +75,9 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     }
   }
 
-  async function update(dimensions: number): Promise<void> {
-    const state = await vectors.state({ model });
+  async function update(dimensions: number, given: VectorState): Promise<void> {
+    // One that was read before another search came further would look as if the database had gone back.
+    const state = given.lastRemoval < lastRemoval ? await vectors.state({ model }) : given;
     // Too much was removed since, or another database was put in the place of this one.
     const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isLost) await forgetAll();
@@ -80,16 +91,19 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
 
   async function learn(known: VectorIndex, dimensions: number, state: VectorState): Promise<void> {
     let single = 0;
-    while (lastKey < state.lastKey) {
-      const block = await vectors.after({ model, after: lastKey, limit: loadSize });
-      if (block.keys.length === 0) break;
-      block.keys.forEach((key, place) => {
-        lastKey = key;
-        if (block.dimensions !== dimensions) return;
-        const codes = block.codes.subarray(place * dimensions, (place + 1) * dimensions);
-        known.setQuantised(key, { codes, scale: block.scales[place] ?? 0 }, block.owners[place] ?? 0);
-      });
-      if (!block.packed) single += block.keys.length;
+    if (lastKey < state.lastKey) known.expect(state.lastKey - lastKey);
+    const read = (after: number) =>
+      after < state.lastKey ? vectors.after({ model, after, limit: loadSize }) : Promise.resolve(undefined);
+    for (let block = await read(lastKey); block !== undefined && block.keys.length > 0; ) {
+      const { keys, owners, codes, scales, packed } = block;
+      const after = keys.at(-1) ?? 0;
+      // The next is read while this one is taken in.
+      const next = read(after);
+      next.catch(() => {});
+      if (block.dimensions === dimensions) known.add({ ids: keys, groups: owners, codes, scales });
+      lastKey = after;
+      if (!packed) single += keys.length;
+      block = await next;
     }
     if (single >= packedMin) packing = Promise.all([packing, vectors.pack(model)]).catch(() => {});
   }

@@ -14,12 +14,21 @@ const pageIds = 65_536;
 export function createRowMap(): RowMap {
   const pages = new Map<number, Int32Array>();
   let size = 0;
+  // Ids that are asked for one after the other mostly lie on one page.
+  let number = -1;
+  let page: Int32Array | undefined;
+
+  function turnTo(id: number): void {
+    const wanted = Math.floor(id / pageIds);
+    if (wanted === number) return;
+    number = wanted;
+    page = pages.get(wanted);
+  }
 
   /** Rows are kept plus one: 0 is no row. */
   function put(id: number, value: number): void {
-    const number = Math.floor(id / pageIds);
-    let page = pages.get(number);
-    if (!page) {
+    turnTo(id);
+    if (page === undefined) {
       page = new Int32Array(pageIds);
       pages.set(number, page);
     }
@@ -34,7 +43,8 @@ export function createRowMap(): RowMap {
       return size;
     },
     get(id) {
-      const kept = pages.get(Math.floor(id / pageIds))?.[id % pageIds];
+      turnTo(id);
+      const kept = page?.[id % pageIds];
       return kept ? kept - 1 : undefined;
     },
     set: (id, row) => put(id, row + 1),

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { assembleWat } from '../../../scripts/assemble-wat.ts';
-import { quantise } from './quantise.ts';
-import { createScan } from './scan-kernel.ts';
-import { scanKernelBase64 } from './scan-kernel-bytes.ts';
-import { createSegment, segmentLayout } from './segment.ts';
+import { assembleWat, withoutRelaxed } from '../../../scripts/assemble-wat.ts';
+import { createIdSet } from '../../storage/id-set.ts';
+import { quantise, quantiseQuery } from './quantise.ts';
+import { createKernel, plainModule } from './scan-kernel.ts';
+import { plainKernelBase64, scanKernelBase64 } from './scan-kernel-bytes.ts';
+import { createScanner } from './scanner.ts';
+import { createSegment, type Segment } from './segment.ts';
+import { blockRows, type SegmentLayout, segmentLayout } from './segment-layout.ts';
 import { randomNumbers, randomUnitVector } from './test-vectors.ts';
-import { createTopRows } from './top-rows.ts';
 
 test('the embedded bytes are the assembled source', () => {
   const source = readFileSync(new URL('./scan-kernel.wat', import.meta.url), 'utf8');
   assert.equal(scanKernelBase64, Buffer.from(assembleWat(source)).toString('base64'));
+  assert.equal(plainKernelBase64, Buffer.from(assembleWat(withoutRelaxed(source))).toString('base64'));
 });
 
 test('the assembler refuses what it does not know', () => {
@@ -21,44 +24,67 @@ test('the assembler refuses what it does not know', () => {
   assert.throws(() => assembleWat(around('block $open')), /not closed/);
 });
 
-for (const dimensions of [1, 31, 32, 100, 384, 1024]) {
-  test(`the scan equals a plain dot product of the codes (${dimensions} dimensions)`, () => {
-    const random = randomNumbers(dimensions);
-    const layout = segmentLayout(dimensions, 8192);
+const kernels = [
+  { name: 'relaxed', make: (layout: SegmentLayout, segment: Segment) => createKernel(segment.memory, layout, 1) },
+  {
+    name: 'plain',
+    make: (layout: SegmentLayout, segment: Segment) => createKernel(segment.memory, layout, 2, plainModule()),
+  },
+];
+
+for (const { name, make } of kernels) {
+  for (const dimensions of [1, 15, 16, 31, 100, 384, 1024]) {
+    test(`the ${name} scan equals a plain dot product of the codes (${dimensions} dimensions)`, () => {
+      const random = randomNumbers(dimensions);
+      const layout = segmentLayout(dimensions, 2 * blockRows);
+      const segment = createSegment(layout, dimensions);
+      const rows = Array.from({ length: blockRows + 404 }, () => quantise(randomUnitVector(dimensions, random)));
+      for (const [row, { codes, scale }] of rows.entries())
+        segment.writeRows(row, { codes, scales: [scale], groups: [row] });
+      const query = quantiseQuery(randomUnitVector(dimensions, random));
+      // Words of the mask with all, several, one and no bits; the last word is not full.
+      const isAllowed = (row: number) => row < 64 || (row < 1_000 && row % 3 === 0) || row % 97 === 0 || row > 4_440;
+      const wanted = rows.map((_, row) => row).filter(isAllowed);
+      const allowed = createIdSet(wanted).pages;
+
+      const scanner = createScanner(layout);
+      scanner.add(segment.memory, make(layout, segment));
+      let block = 0;
+      const task = { query: query.codes, limit: rows.length, rowsUsed: rows.length, allowed };
+      const found = scanner.scan(task, () => block++);
+
+      assert.equal(found.blocks, 2);
+      assert.deepEqual(
+        [...found.rows].sort((left, right) => left - right),
+        wanted,
+      );
+      for (const [place, row] of found.rows.entries()) {
+        const codes = rows[row]?.codes ?? new Int8Array();
+        const sum = codes.reduce((total, code, column) => total + code * ((query.codes[column] ?? 0) - 64), 0);
+        assert.equal(found.scores[place], Math.fround(sum * Math.fround(rows[row]?.scale ?? 0)), `row ${row}`);
+        assert.ok((found.scores[place] ?? 0) <= (found.scores[place - 1] ?? Number.POSITIVE_INFINITY));
+      }
+
+      block = 0;
+      const best = scanner.scan({ ...task, limit: 30 }, () => block++);
+      assert.deepEqual(best.rows, found.rows.slice(0, 30));
+    });
+  }
+
+  test(`the largest codes do not overflow in the ${name} scan`, () => {
+    const layout = segmentLayout(4096, 32);
     const segment = createSegment(layout);
-    const rows = Array.from({ length: 4500 }, () => quantise(randomUnitVector(dimensions, random)));
-    for (const [row, { codes, scale }] of rows.entries()) segment.writeRow(row, codes, scale);
-    const query = quantise(randomUnitVector(dimensions, random));
-    new Int16Array(segment.memory.buffer, layout.query, layout.stride).set(query.codes);
-    const mask = new Int32Array(segment.memory.buffer, layout.mask, layout.rowsMax / 32);
-    const wanted = rows.map((_, row) => row).filter((row) => row % 3 === 0 || row === 31 || row === 4499);
-    for (const row of wanted) mask[row >>> 5] = (mask[row >>> 5] ?? 0) | (1 << (row & 31));
-
-    const best = createTopRows(rows.length);
-    createScan(segment.memory, layout)(rows.length, query.scale, best, 0);
-
-    const scanned = new Map(best.sorted().map(({ row, score }) => [row, score]));
-    assert.deepEqual(
-      [...scanned.keys()].sort((left, right) => left - right),
-      wanted,
-    );
-    for (const row of wanted) {
-      const codes = rows[row]?.codes ?? new Int8Array();
-      const sum = codes.reduce((total, code, column) => total + code * (query.codes[column] ?? 0), 0);
-      const expected = Math.fround(sum * Math.fround(rows[row]?.scale ?? 0)) * query.scale;
-      assert.ok(Math.abs((scanned.get(row) ?? 0) - expected) < 1e-6, `row ${row}`);
+    for (const [row, code] of [127, -127].entries()) {
+      segment.writeRows(row, { codes: new Int8Array(4096).fill(code), scales: [1], groups: [0] });
+    }
+    const scanner = createScanner(layout);
+    scanner.add(segment.memory, make(layout, segment));
+    for (const code of [1, 127]) {
+      let block = 0;
+      const query = new Uint8Array(4096).fill(code);
+      const { rows, scores } = scanner.scan({ query, limit: 2, rowsUsed: 2, allowed: undefined }, () => block++);
+      assert.deepEqual([...rows], code === 127 ? [0, 1] : [1, 0]);
+      assert.deepEqual([...scores], [127 * 63 * 4096, -127 * 63 * 4096]);
     }
   });
 }
-
-test('the largest codes do not overflow', () => {
-  const layout = segmentLayout(4096, 32);
-  const segment = createSegment(layout);
-  const extreme = new Int8Array(4096).fill(-127);
-  segment.writeRow(0, extreme, 1);
-  new Int16Array(segment.memory.buffer, layout.query, layout.stride).set(extreme);
-  new Int32Array(segment.memory.buffer, layout.mask, 1)[0] = 1;
-  const best = createTopRows(1);
-  createScan(segment.memory, layout)(1, 1, best, 0);
-  assert.deepEqual(best.sorted(), [{ row: 0, score: 127 * 127 * 4096 }]);
-});

@@ -1,122 +1,159 @@
 import { Worker } from 'node:worker_threads';
 import { CarrelError } from '../../base/errors.ts';
-import type { QuantisedVector } from './quantise.ts';
-import type { SegmentLayout } from './segment.ts';
-import type { ScoredRow } from './top-rows.ts';
+import type { QuantisedQuery } from './quantise.ts';
+import { createScanner, type ScanPart, type ScanTask } from './scanner.ts';
+import type { Segment } from './segment.ts';
+import { blockRows, type SegmentLayout } from './segment-layout.ts';
 
 export type ScanWork =
-  | { kind: 'segment'; number: number; memory: WebAssembly.Memory; layout: SegmentLayout }
-  | {
-      kind: 'search';
-      id: number;
-      codes: Int8Array;
-      scale: number;
-      limit: number;
-      rowsUsed: number;
-      allowed: Int32Array | undefined;
-    };
+  | { kind: 'segment'; memory: WebAssembly.Memory }
+  /** `next` is the number of the first block that nobody has taken, in shared memory. */
+  | { kind: 'search'; id: number; task: ScanTask; next: Int32Array };
 
-export interface ScanReply {
-  id: number;
-  rows: ScoredRow[];
+export interface ScanReply extends ScanPart {
+  readonly id: number;
 }
 
-export interface ScanRequest {
-  query: QuantisedVector;
-  limit: number;
-  rowsUsed: number;
-  /** A bit for each row that the filter lets through, in shared memory; without it all live rows are scored. */
-  allowed: Int32Array | undefined;
+/** What a thread that scans is started with. */
+export interface ScanWorkerData {
+  readonly layout: SegmentLayout;
+  /** Its place among those that scan. */
+  readonly scanner: number;
+}
+
+export interface ScanRequest extends Omit<ScanTask, 'query'> {
+  readonly query: QuantisedQuery;
+}
+
+export interface ScoredRow {
+  readonly row: number;
+  readonly score: number;
 }
 
 export interface ScanPool {
-  addSegment(memory: WebAssembly.Memory): void;
+  addSegment(segment: Segment): void;
+  /** So many rows are on their way: the threads that they need start meanwhile. */
+  expect(rows: number): void;
   scan(request: ScanRequest): Promise<ScoredRow[]>;
   close(): Promise<void>;
 }
 
+/** Up to here the scan is done at once: it takes a tenth of a millisecond, and asking another thread takes as long. */
+const blocksAtOnce = 1;
+
+/** More than these find nothing to do: the memory is the bound. Segments have scratches for so many. */
+const threadsMax = 4;
+
+interface Search {
+  readonly parts: ScanPart[];
+  readonly lanes: Worker[];
+  blocksLeft: number;
+  resolve(parts: ScanPart[]): void;
+  reject(error: CarrelError): void;
+}
+
 /**
- * Worker threads that share the segments among them; each query goes to all of them. They start with the first query
+ * Worker threads that share each query: whoever is free takes the next block, and the answer is there when all blocks are
+ * done. So a thread that the machine has no time for holds up nobody. They start with the first query that is worth it
  * and do not keep the process alive. A worker that dies takes its queries with it; the next query starts another.
  */
 export function createScanPool(layout: SegmentLayout, threads: number): ScanPool {
-  const memories: WebAssembly.Memory[] = [];
-  const lanes: (Lane | undefined)[] = Array.from({ length: threads });
+  const segments: Segment[] = [];
+  const own = createScanner(layout);
+  const lanes: (Worker | undefined)[] = Array.from({ length: Math.min(threads, threadsMax) });
+  const searches = new Map<number, Search>();
+  let lastId = 0;
 
-  function laneFor(number: number): Lane {
-    const slot = number % threads;
-    const existing = lanes[slot];
+  return {
+    addSegment(segment) {
+      segments.push(segment);
+      own.add(segment.memory, segment.kernel);
+      for (const lane of lanes) lane?.postMessage({ kind: 'segment', memory: segment.memory } satisfies ScanWork);
+    },
+    expect(rows) {
+      if (rows > blocksAtOnce * blockRows) lanes.forEach((_, place) => void laneAt(place).unref());
+    },
+    async scan({ query, limit, rowsUsed, allowed }) {
+      const task: ScanTask = { query: query.codes, limit, rowsUsed, allowed };
+      const blocks = Math.ceil(rowsUsed / blockRows);
+      const parts = blocks <= blocksAtOnce ? [own.scan(task, counter())] : await share(task, blocks);
+      return parts
+        .flatMap(({ rows, scores }) => Array.from(rows, (row, at) => ({ row, score: scores[at] ?? 0 })))
+        .sort((left, right) => right.score - left.score || left.row - right.row)
+        .slice(0, limit)
+        .map(({ row, score }) => ({ row, score: score * query.scale }));
+    },
+    async close() {
+      await Promise.all(lanes.splice(0, lanes.length, ...lanes.map(() => undefined)).map((lane) => lane?.terminate()));
+    },
+  };
+
+  function share(task: ScanTask, blocks: number): Promise<ScanPart[]> {
+    lastId += 1;
+    const id = lastId;
+    const next = new Int32Array(new SharedArrayBuffer(4));
+    const work: ScanWork = { kind: 'search', id, task, next };
+    return new Promise((resolve, reject) => {
+      const asked = lanes.slice(0, blocks).map((_, place) => laneAt(place));
+      searches.set(id, { parts: [], lanes: asked, blocksLeft: blocks, resolve, reject });
+      for (const lane of asked) {
+        lane.ref();
+        lane.postMessage(work);
+      }
+    });
+  }
+
+  function laneAt(place: number): Worker {
+    const existing = lanes[place];
     if (existing) return existing;
-    const lane = startLane(() => {
-      if (lanes[slot] === lane) lanes[slot] = undefined;
+    const workerData: ScanWorkerData = { layout, scanner: place + 1 };
+    const lane = new Worker(workerUrl, { workerData, name: 'carrel-scan', execArgv: [] });
+    let failure: unknown;
+    lane.on('message', take);
+    lane.on('error', (error) => {
+      failure = error;
     });
-    lanes[slot] = lane;
-    memories.forEach((memory, other) => {
-      if (other % threads === slot) lane.post({ kind: 'segment', number: other, memory, layout });
+    lane.on('exit', () => {
+      if (lanes[place] === lane) lanes[place] = undefined;
+      failSearches(lane, failure);
     });
+    for (const { memory } of segments) lane.postMessage({ kind: 'segment', memory } satisfies ScanWork);
+    lanes[place] = lane;
     return lane;
   }
 
-  return {
-    addSegment(memory) {
-      const number = memories.push(memory) - 1;
-      lanes[number % threads]?.post({ kind: 'segment', number, memory, layout });
-    },
-    async scan({ query, limit, rowsUsed, allowed }) {
-      const busy = memories.slice(0, threads).map((_, number) => laneFor(number));
-      const { codes, scale } = query;
-      const parts = await Promise.all(busy.map((lane) => lane.search({ codes, scale, limit, rowsUsed, allowed })));
-      return parts
-        .flat()
-        .sort((left, right) => right.score - left.score || left.row - right.row)
-        .slice(0, limit);
-    },
-    async close() {
-      await Promise.all(lanes.splice(0).map((lane) => lane?.close()));
-    },
-  };
-}
+  function take({ id, ...part }: ScanReply): void {
+    const search = searches.get(id);
+    if (search === undefined) return;
+    search.parts.push(part);
+    search.blocksLeft -= part.blocks;
+    if (search.blocksLeft > 0) return;
+    searches.delete(id);
+    if (searches.size === 0) for (const lane of lanes) lane?.unref();
+    search.resolve(search.parts);
+  }
 
-interface Lane {
-  post(work: ScanWork): void;
-  search(work: Omit<Extract<ScanWork, { kind: 'search' }>, 'kind' | 'id'>): Promise<ScoredRow[]>;
-  close(): Promise<void>;
-}
-
-function startLane(onExit: () => void): Lane {
-  const file = import.meta.url.endsWith('.ts') ? './vector-worker.ts' : './vector-worker.js';
-  const worker = new Worker(new URL(file, import.meta.url));
-  const waiting = new Map<number, { resolve(rows: ScoredRow[]): void; reject(error: CarrelError): void }>();
-  let lastId = 0;
-  let failure: unknown;
-
-  worker.unref();
-  worker.on('message', (reply: ScanReply) => {
-    const caller = waiting.get(reply.id);
-    waiting.delete(reply.id);
-    if (waiting.size === 0) worker.unref();
-    caller?.resolve(reply.rows);
-  });
-  worker.on('error', (error) => {
-    failure = error;
-  });
-  worker.on('exit', () => {
-    onExit();
+  /** Any that the thread was asked may have lost the blocks that it had taken. */
+  function failSearches(lane: Worker, cause: unknown): void {
     const message = 'The search by meaning stopped unexpectedly. Repeat the call.';
-    for (const caller of waiting.values()) caller.reject(new CarrelError('unavailable', message, { cause: failure }));
-    waiting.clear();
-  });
+    for (const [id, search] of searches) {
+      if (!search.lanes.includes(lane)) continue;
+      searches.delete(id);
+      search.reject(new CarrelError('unavailable', message, { cause }));
+    }
+  }
+}
 
-  return {
-    post: (work) => worker.postMessage(work),
-    search(work) {
-      const id = ++lastId;
-      return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject });
-        worker.ref();
-        worker.postMessage({ kind: 'search', id, ...work } satisfies ScanWork);
-      });
-    },
-    close: async () => void (await worker.terminate()),
+// Bundled, all files lie in one folder.
+const workerUrl = new URL(
+  import.meta.url.endsWith('.ts') ? './vector-worker.ts' : './vector-worker.js',
+  import.meta.url,
+);
+
+function counter(): () => number {
+  let number = -1;
+  return () => {
+    number += 1;
+    return number;
   };
 }

@@ -1,64 +1,56 @@
-/** Rows that the kernel looks at in one call; its list of candidates has room for so many. */
-export const blockRows = 4096;
+import { createKernel, type Kernel } from './scan-kernel.ts';
+import type { SegmentLayout } from './segment-layout.ts';
 
-/**
- * Rows in a segment. Untouched pages of a segment take no memory, so a small index stays small; at 384 dimensions a
- * full segment takes 25.5 MB, which makes 390 MB for a million vectors.
- */
-export const segmentRows = 65_536;
-
-/** Where the parts of a segment lie in its memory, as byte offsets. All are multiples of 32. */
-export interface SegmentLayout {
-  rowsMax: number;
-  /** Bytes from one row's codes to the next: the dimensions, rounded up to what the kernel reads in one step. */
-  stride: number;
-  codes: number;
-  scales: number;
-  /** A bit for each row that holds a vector. Set after the row was written, cleared before it is given up. */
-  live: number;
-  /** Live rows that the filter of the current query lets through. */
-  mask: number;
-  /** The codes of the current query, two bytes each: the kernel then need not widen them again for each row. */
-  query: number;
-  rowsOut: number;
-  scoresOut: number;
-  bytes: number;
-}
-
-export function segmentLayout(dimensions: number, rowsMax = segmentRows): SegmentLayout {
-  const stride = Math.ceil(dimensions / 32) * 32;
-  const codes = 0;
-  const scales = codes + rowsMax * stride;
-  const live = scales + rowsMax * 4;
-  const mask = live + rowsMax / 8;
-  const query = mask + rowsMax / 8;
-  const rowsOut = query + 2 * stride;
-  const scoresOut = rowsOut + blockRows * 4;
-  return { rowsMax, stride, codes, scales, live, mask, query, rowsOut, scoresOut, bytes: scoresOut + blockRows * 4 };
-}
-
-/** What the writing thread sees of a segment. The scanning thread gets the same memory. */
+/** What the writing thread sees of a segment. The scanning threads get the same memory. */
 export interface Segment {
   readonly memory: WebAssembly.Memory;
-  writeRow(row: number, codes: Int8Array, scale: number): void;
+  /** The writing thread's own. */
+  readonly kernel: Kernel;
+  groupOf(row: number): number;
+  /** Rows that follow one another. The codes lie one behind the other, as long as the dimensions. */
+  writeRows(row: number, rows: SegmentRows): void;
   clearRow(row: number): void;
 }
 
-export function createSegment(layout: SegmentLayout): Segment {
+export interface SegmentRows {
+  readonly codes: Int8Array;
+  readonly scales: ArrayLike<number>;
+  readonly groups: ArrayLike<number>;
+}
+
+export function createSegment(layout: SegmentLayout, dimensions = layout.stride): Segment {
   const pages = Math.ceil(layout.bytes / 65_536);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-  const codes = new Int8Array(memory.buffer, layout.codes, layout.rowsMax * layout.stride);
-  const scales = new Float32Array(memory.buffer, layout.scales, layout.rowsMax);
-  const live = new Int32Array(memory.buffer, layout.live, layout.rowsMax / 32);
-  const clearRow = (row: number) => void Atomics.and(live, row >>> 5, ~(1 << (row & 31)));
+  const allCodes = new Int8Array(memory.buffer, layout.codes, layout.rowsMax * layout.stride);
+  const allScales = new Float32Array(memory.buffer, layout.scales, layout.rowsMax);
+  const allGroups = new Float64Array(memory.buffer, layout.groups, layout.rowsMax);
+  const live = new Int32Array(memory.buffer, layout.live, Math.ceil(layout.rowsMax / 32));
+  new Uint8Array(memory.buffer, layout.weights, 16).fill(64);
+  const kernel = createKernel(memory, layout, 0);
   return {
     memory,
-    clearRow,
-    writeRow(row, rowCodes, scale) {
-      clearRow(row);
-      codes.set(rowCodes, row * layout.stride);
-      scales[row] = scale;
-      Atomics.or(live, row >>> 5, 1 << (row & 31));
+    kernel,
+    clearRow: (row) => void Atomics.and(live, row >>> 5, ~(1 << (row & 31))),
+    groupOf: (row) => allGroups[row] ?? 0,
+    writeRows(row, { codes, scales, groups }) {
+      const rowEnd = row + scales.length;
+      if (layout.stride === dimensions) allCodes.set(codes, row * layout.stride);
+      else
+        for (let at = row; at < rowEnd; at += 1) {
+          allCodes.set(codes.subarray((at - row) * dimensions, (at - row + 1) * dimensions), at * layout.stride);
+        }
+      allScales.set(scales, row);
+      allGroups.set(groups, row);
+      kernel.weigh(row, rowEnd);
+      for (let word = row >>> 5; word << 5 < rowEnd; word += 1) {
+        Atomics.or(live, word, bitsBelow(rowEnd - 32 * word) & ~bitsBelow(row - 32 * word));
+      }
     },
   };
+}
+
+/** The lowest `count` of 32 bits, none for a negative count. */
+function bitsBelow(count: number): number {
+  if (count <= 0) return 0;
+  return count >= 32 ? -1 : (1 << count) - 1;
 }

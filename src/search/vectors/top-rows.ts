@@ -2,54 +2,80 @@
 export interface TopRows {
   /** A row must score more than this to enter. */
   readonly threshold: number;
+  /** Scores are of 32 bits. */
   offer(row: number, score: number): void;
   /** Best first; equal scores by row. */
-  sorted(): ScoredRow[];
-}
-
-export interface ScoredRow {
-  row: number;
-  score: number;
+  sorted(): { rows: Uint32Array; scores: Float32Array };
 }
 
 export function createTopRows(limit: number): TopRows {
-  const heap: ScoredRow[] = [];
-  const worse = (left: number, right: number) => compareWorst(heap[left], heap[right]) < 0;
-  const swap = (left: number, right: number) => {
-    const [first, second] = [heap[left], heap[right]];
-    if (first && second) [heap[left], heap[right]] = [second, first];
+  // The worst is at the root. Grows as it is filled: a limit may be far above what there is.
+  let rows = new Uint32Array(Math.min(limit, 256));
+  let scores = new Float32Array(rows.length);
+  let size = 0;
+  let threshold = limit > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+
+  const put = (at: number, row: number, score: number): void => {
+    rows[at] = row;
+    scores[at] = score;
   };
-  const rise = (start: number) => {
-    for (let at = start; at > 0 && worse(at, (at - 1) >> 1); at = (at - 1) >> 1) swap(at, (at - 1) >> 1);
-  };
-  const sink = () => {
-    for (let at = 0; ; ) {
-      let lowest = at;
-      for (const child of [2 * at + 1, 2 * at + 2]) if (child < heap.length && worse(child, lowest)) lowest = child;
-      if (lowest === at) return;
-      swap(at, lowest);
-      at = lowest;
+  const scoreAt = (at: number): number => scores[at] ?? 0;
+  const rowAt = (at: number): number => rows[at] ?? 0;
+  /** The lowest score and, of equal scores, the highest row. */
+  const isWorse = (row: number, score: number, at: number): boolean =>
+    score < scoreAt(at) || (score === scoreAt(at) && row > rowAt(at));
+
+  function grow(): void {
+    const length = Math.min(limit, 4 * rows.length);
+    const [largerRows, largerScores] = [new Uint32Array(length), new Float32Array(length)];
+    largerRows.set(rows);
+    largerScores.set(scores);
+    [rows, scores] = [largerRows, largerScores];
+  }
+
+  function rise(row: number, score: number): void {
+    let at = size - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isWorse(row, score, parent)) break;
+      put(at, rowAt(parent), scoreAt(parent));
+      at = parent;
     }
-  };
+    put(at, row, score);
+  }
+
+  function sink(row: number, score: number): void {
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= size) break;
+      if (child + 1 < size && isWorse(rowAt(child + 1), scoreAt(child + 1), child)) child += 1;
+      if (isWorse(row, score, child)) break;
+      put(at, rowAt(child), scoreAt(child));
+      at = child;
+    }
+    put(at, row, score);
+  }
+
   return {
     get threshold() {
-      return heap.length < limit ? Number.NEGATIVE_INFINITY : (heap[0]?.score ?? Number.POSITIVE_INFINITY);
+      return threshold;
     },
     offer(row, score) {
-      if (heap.length < limit) {
-        heap.push({ row, score });
-        rise(heap.length - 1);
-      } else if (score > this.threshold) {
-        heap[0] = { row, score };
-        sink();
+      if (size < limit) {
+        if (size === rows.length) grow();
+        size += 1;
+        rise(row, score);
+        if (size === limit) threshold = scoreAt(0);
+      } else if (score > threshold) {
+        sink(row, score);
+        threshold = scoreAt(0);
       }
     },
-    sorted: () => [...heap].sort((left, right) => right.score - left.score || left.row - right.row),
+    sorted() {
+      const order = Array.from({ length: size }, (_, at) => at);
+      order.sort((left, right) => scoreAt(right) - scoreAt(left) || rowAt(left) - rowAt(right));
+      return { rows: Uint32Array.from(order, rowAt), scores: Float32Array.from(order, scoreAt) };
+    },
   };
-}
-
-/** The worst comes first: the lowest score and, of equal scores, the highest row. */
-function compareWorst(left: ScoredRow | undefined, right: ScoredRow | undefined): number {
-  if (!left || !right) return 0;
-  return left.score - right.score || right.row - left.row;
 }

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
-import { createIdSet, type IdSet } from './id-set.ts';
-import { dotProduct, type QuantisedVector, quantise } from './quantise.ts';
+import type { IdSet } from '../../storage/id-set.ts';
+import { createGroupRows } from './group-rows.ts';
+import { dotProduct, quantise, quantiseQuery } from './quantise.ts';
 import { createRowMap } from './row-map.ts';
+import { createRowNumbers } from './row-numbers.ts';
 import { createScanPool } from './scan-pool.ts';
-import { createSegment, type Segment, segmentLayout, segmentRows } from './segment.ts';
+import { createSegment, type Segment } from './segment.ts';
+import { segmentLayout, segmentRows } from './segment-layout.ts';
 
 export interface VectorIndexConfig {
   dimensions: number;
-  /** Worker threads for the scan. More than segments (65,536 vectors each) are not used. */
+  /** Worker threads for the scan, four at most. Up to 4,096 vectors are scanned without any. */
   threads: number;
-  /** Bound of the memory: 389 bytes for a vector at 384 dimensions, and 20 for its id and group. */
+  /** Bound of the memory: 403 bytes for a vector at 384 dimensions, and 20 for its id and group. */
   vectorsMax: number;
 }
 
@@ -20,10 +23,8 @@ export interface VectorIndexDeps {
 }
 
 export interface VectorFilter {
-  /** Only these ids. */
-  ids?: ReadonlySet<number>;
   /** Only vectors of these groups: what was given with the vector, as the text that it is of. Whole numbers from 0. */
-  groups?: Iterable<number> | ArrayLike<number>;
+  groups?: IdSet;
 }
 
 export interface VectorSearchOptions {
@@ -44,15 +45,28 @@ export interface VectorCandidate {
   score: number;
 }
 
+/** Vectors that were stored with their codes, which saves the quantising when an index is loaded. */
+export interface QuantisedVectors {
+  readonly ids: ArrayLike<number>;
+  readonly groups: Float64Array;
+  /** One behind the other. */
+  readonly codes: Int8Array;
+  readonly scales: Float32Array;
+}
+
 /** An in-memory image of the stored vectors, in bytes, that is scanned whole for each query. */
 export interface VectorIndex {
   readonly size: number;
   readonly bytes: number;
   /** Ids are whole numbers from 0. Searches that begin after this call see the vector. */
   set(id: number, vector: Float32Array, group?: number): void;
-  /** The same for a vector that was stored with its codes, which saves the quantising when an index is loaded. */
-  setQuantised(id: number, vector: QuantisedVector, group?: number): void;
+  /** About so many vectors will be added soon: what is needed to search them is started. */
+  expect(vectors: number): void;
+  /** Those whose ids are there already are left as they are. */
+  add(vectors: QuantisedVectors): void;
   delete(id: number): boolean;
+  /** The ids of all vectors of some groups, if neither are more than `max`. */
+  idsOf(groups: IdSet, max: number): number[] | undefined;
   search(query: Float32Array, options: VectorSearchOptions): Promise<VectorMatch[]>;
   /** What the scan finds, best first, for those who score exactly themselves. */
   candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
@@ -67,35 +81,66 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
   const pool = createScanPool(layout, config.threads);
   const segments: Segment[] = [];
   const rowOfId = createRowMap();
-  const idOfRow = createRowNumbers();
-  const groupOfRow = createRowNumbers();
+  const idOfRow = createRowNumbers(Float64Array);
+  const rowsOfGroup = createGroupRows();
   const freeRows: number[] = [];
   let rowsUsed = 0;
 
-  function takeRow(): number {
-    const row = freeRows.pop() ?? rowsUsed;
+  /** Rows that follow one another in a segment, as many as are wanted or there is room for. */
+  function takeRows(wanted: number): { row: number; count: number } {
+    const free = freeRows.pop();
+    if (free !== undefined) return { row: free, count: 1 };
+    const row = rowsUsed;
     if (row >= config.vectorsMax) {
       const message = `The index of meanings is full (${config.vectorsMax} vectors). Raise its limit or use PostgreSQL.`;
       throw new CarrelError('unavailable', message);
     }
     if (row >= segments.length * segmentRows) {
-      const segment = createSegment(layout);
+      const segment = createSegment(layout, config.dimensions);
       segments.push(segment);
-      pool.addSegment(segment.memory);
+      pool.addSegment(segment);
     }
-    rowsUsed = Math.max(rowsUsed, row + 1);
-    return row;
+    const count = Math.min(wanted, segments.length * segmentRows - row, config.vectorsMax - row);
+    rowsUsed = row + count;
+    return { row, count };
   }
 
-  function setQuantised(id: number, { codes, scale }: QuantisedVector, group = 0): void {
-    assert.equal(codes.length, config.dimensions, 'a vector of another model');
-    const row = rowOfId.get(id) ?? takeRow();
-    // The row is hidden first: a scan that runs now must not take the new codes for the old id.
+  function add({ ids, groups, codes, scales }: QuantisedVectors): void {
+    assert.equal(codes.length, ids.length * config.dimensions, 'vectors of another model');
+    for (let place = 0; place < ids.length; ) {
+      if (rowOfId.get(ids[place] ?? 0) !== undefined) {
+        place += 1;
+        continue;
+      }
+      let end = place + 1;
+      while (end < ids.length && rowOfId.get(ids[end] ?? 0) === undefined) end += 1;
+      const { row, count } = takeRows(end - place);
+      for (let at = 0; at < count; at += 1) {
+        const id = ids[place + at] ?? 0;
+        const group = groups[place + at] ?? 0;
+        rowOfId.set(id, row + at);
+        idOfRow.set(row + at, id);
+        rowsOfGroup.add(group, row + at);
+      }
+      segmentOf(row).writeRows(row % segmentRows, {
+        codes: codes.subarray(place * config.dimensions, (place + count) * config.dimensions),
+        scales: scales.subarray(place, place + count),
+        groups: groups.subarray(place, place + count),
+      });
+      place += count;
+    }
+  }
+
+  function remove(id: number): boolean {
+    const row = rowOfId.get(id);
+    if (row === undefined) return false;
+    // Hidden first: a scan that runs now must not take what comes next for the old id.
     segmentOf(row).clearRow(row % segmentRows);
-    rowOfId.set(id, row);
-    idOfRow.set(row, id);
-    groupOfRow.set(row, group);
-    segmentOf(row).writeRow(row % segmentRows, codes, scale);
+    rowOfId.delete(id);
+    rowsOfGroup.delete(groupOf(row), row);
+    idOfRow.set(row, -1);
+    freeRows.push(row);
+    return true;
   }
 
   function segmentOf(row: number): Segment {
@@ -104,38 +149,19 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     return segment;
   }
 
-  function bitmask(ids: ReadonlySet<number> | undefined, groups: IdSet | undefined): Int32Array {
-    const mask = new Int32Array(new SharedArrayBuffer(segments.length * (segmentRows / 8)));
-    if (ids) {
-      for (const id of ids) {
-        const row = rowOfId.get(id);
-        if (row === undefined || (groups && !groups.has(groupOfRow.get(row)))) continue;
-        mask[row >>> 5] = (mask[row >>> 5] ?? 0) | (1 << (row & 31));
-      }
-      return mask;
-    }
-    groupOfRow.pages.forEach((page, number) => {
-      const first = number * segmentRows;
-      groups?.mark(page, Math.min(segmentRows, rowsUsed - first), mask, first / 32);
-    });
-    return mask;
+  function groupOf(row: number): number {
+    return segmentOf(row).groupOf(row % segmentRows);
   }
 
   async function candidates(query: Float32Array, { limit, filter }: VectorSearchOptions): Promise<VectorCandidate[]> {
     assert.equal(query.length, config.dimensions, 'a query of another model');
     if (rowOfId.size === 0) return [];
-    const { ids } = filter ?? {};
-    const groups = filter?.groups && createIdSet(filter.groups);
-    const rows = await pool.scan({
-      query: quantise(query),
-      limit,
-      rowsUsed,
-      allowed: ids || groups ? bitmask(ids, groups) : undefined,
-    });
+    const { groups } = filter ?? {};
+    const rows = await pool.scan({ query: quantiseQuery(query), limit, rowsUsed, allowed: groups?.pages });
     // A row may have been given to another id while the scan ran, so the filter is asked once more.
     return rows
-      .map(({ row, score }) => ({ id: idOfRow.get(row), group: groupOfRow.get(row), score }))
-      .filter(({ id, group }) => id >= 0 && (!ids || ids.has(id)) && (!groups || groups.has(group)));
+      .map(({ row, score }) => ({ id: idOfRow.get(row), group: groupOf(row), score }))
+      .filter(({ id, group }) => id >= 0 && (!groups || groups.has(group)));
   }
 
   return {
@@ -145,16 +171,17 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     get bytes() {
       return segments.length * layout.bytes;
     },
-    set: (id, vector, group) => setQuantised(id, quantise(vector), group),
-    setQuantised,
-    delete(id) {
-      const row = rowOfId.get(id);
-      if (row === undefined) return false;
-      segmentOf(row).clearRow(row % segmentRows);
-      rowOfId.delete(id);
-      idOfRow.set(row, -1);
-      freeRows.push(row);
-      return true;
+    set(id, vector, group = 0) {
+      const { codes, scale } = quantise(vector);
+      remove(id);
+      add({ ids: [id], groups: Float64Array.of(group), codes, scales: Float32Array.of(scale) });
+    },
+    expect: (vectors) => pool.expect(rowsUsed + vectors),
+    add,
+    delete: remove,
+    idsOf(groups, max) {
+      const ids = groups.list(max)?.flatMap((group) => rowsOfGroup.rowsOf(group).map(idOfRow.get));
+      return ids !== undefined && ids.length <= max ? ids : undefined;
     },
     candidates,
     async search(query, { limit, ...options }) {
@@ -167,20 +194,5 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
         .slice(0, limit);
     },
     close: () => pool.close(),
-  };
-}
-
-/** A whole number for each row; 0 where none was set. Pages, so that growing copies nothing. */
-function createRowNumbers() {
-  const pages: Float64Array[] = [];
-  return {
-    pages,
-    get: (row: number): number => pages[Math.floor(row / segmentRows)]?.[row % segmentRows] ?? 0,
-    set(row: number, value: number): void {
-      const number = Math.floor(row / segmentRows);
-      const page = pages[number] ?? new Float64Array(segmentRows);
-      pages[number] = page;
-      page[row % segmentRows] = value;
-    },
   };
 }

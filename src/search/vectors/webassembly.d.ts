@@ -2,6 +2,7 @@
 declare namespace WebAssembly {
   type Module = object;
   const Module: new (bytes: Uint8Array) => Module;
+  function validate(bytes: Uint8Array): boolean;
   interface Memory {
     readonly buffer: SharedArrayBuffer;
   }

@@ -11,7 +11,7 @@ export type DocumentOperations = QueueWork & QueueReads & IngestWork & DocumentR
 export type OperationName = keyof DocumentOperations;
 
 export const writeOperations = [
-  ...['accept', 'claim', 'renew', 'fail', 'postpone', 'giveBack', 'cancel'],
+  ...['accept', 'claim', 'renew', 'fail', 'postpone', 'giveBack', 'cancel', 'forget'],
   ...['finish', 'editNote', 'remove', 'changeTags', 'changeMany', 'releaseOriginals'],
 ] as const satisfies readonly OperationName[];
 export type WriteOperation = (typeof writeOperations)[number];

@@ -8,7 +8,7 @@ import type {
   StoredDocumentPage,
   TagUse,
 } from '../documents.ts';
-import { numberOf, query, type Row, textOf } from '../entries/work.ts';
+import { numberOf, optionalTextOf, query, type Row, textOf } from '../entries/work.ts';
 import { documentsOf } from './document-rows.ts';
 import { type DocumentDialect, type DocumentWork, parentOf, tablesOf } from './document-work.ts';
 import { selectionCondition } from './selection.ts';
@@ -25,6 +25,8 @@ export interface DocumentReads {
 
 export function createDocumentReads(dialect: DocumentDialect): DocumentReads {
   const { documents, tags, notes, chunks, passages } = tablesOf(dialect);
+  const selectChunks = `SELECT p.key, p.parent, p.position, p.body, c.metadata FROM ${passages} p
+    LEFT JOIN ${chunks} c ON c.document = CAST(p.parent AS bigint) AND c.position = p.position`;
   return {
     *document({ id }) {
       const [document] = yield* byIds([id]);
@@ -41,26 +43,18 @@ export function createDocumentReads(dialect: DocumentDialect): DocumentReads {
       return { documents: yield* documentsOf(rows, dialect), total: numberOf(count, 'total') };
     },
     *chunks({ document }) {
-      const rows = yield* query(
-        `SELECT key, parent, position, body FROM ${passages} WHERE parent = ? ORDER BY position`,
-        parentOf(document),
-      );
-      const places = yield* metadataOf([document]);
-      return rows.map((row) => chunkOf(row, places));
+      const rows = yield* query(`${selectChunks} WHERE p.parent = ? ORDER BY p.position`, parentOf(document));
+      return rows.map(chunkOf);
     },
     *located({ keys, neighbours }) {
-      const rows = yield* query(
-        `SELECT key, parent, position, body FROM ${passages} WHERE key IN (${dialect.integers})`,
-        { list: keys },
-      );
+      const rows = yield* query(`${selectChunks} WHERE p.key IN (${dialect.integers})`, { list: keys });
       const ids = [...new Set(rows.map((row) => Number(textOf(row, 'parent'))))];
       const owners = new Map((yield* byIds(ids)).map((document) => [document.id, document]));
-      const places = yield* metadataOf(ids);
       const found = new Map<number, LocatedChunk>();
       for (const row of rows) {
         const document = owners.get(Number(textOf(row, 'parent')));
         if (document === undefined) continue;
-        const chunk = chunkOf(row, places);
+        const chunk = chunkOf(row);
         const around = neighbours > 0 ? yield* neighboursOf(document.id, chunk.position, neighbours) : [];
         found.set(chunk.key, { ...chunk, document, neighbours: around });
       }
@@ -94,19 +88,6 @@ export function createDocumentReads(dialect: DocumentDialect): DocumentReads {
     return yield* documentsOf(rows, dialect);
   }
 
-  function* metadataOf(ids: readonly number[]): DocumentWork<Map<string, StoredChunk['metadata']>> {
-    const rows = yield* query(
-      `SELECT document, position, metadata FROM ${chunks} WHERE document IN (${dialect.integers})`,
-      { list: ids },
-    );
-    return new Map(
-      rows.map((row) => [
-        placeOf(String(row['document']), numberOf(row, 'position')),
-        JSON.parse(textOf(row, 'metadata')),
-      ]),
-    );
-  }
-
   function* neighboursOf(id: number, position: number, count: number): DocumentWork<LocatedChunk['neighbours']> {
     const rows = yield* query(
       `SELECT position, body FROM ${passages} WHERE parent = ? AND position BETWEEN ? AND ? AND position <> ? ORDER BY position`,
@@ -116,16 +97,11 @@ export function createDocumentReads(dialect: DocumentDialect): DocumentReads {
   }
 }
 
-function chunkOf(row: Row, places: ReadonlyMap<string, StoredChunk['metadata']>): StoredChunk {
-  const position = numberOf(row, 'position');
+function chunkOf(row: Row): StoredChunk {
   return {
     key: numberOf(row, 'key'),
-    position,
+    position: numberOf(row, 'position'),
     text: textOf(row, 'body'),
-    metadata: places.get(placeOf(textOf(row, 'parent'), position)) ?? {},
+    metadata: JSON.parse(optionalTextOf(row, 'metadata') ?? '{}'),
   };
-}
-
-function placeOf(document: string, position: number): string {
-  return `${document}:${position}`;
 }

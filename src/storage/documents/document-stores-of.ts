@@ -39,6 +39,7 @@ export function ingestionStoreOf({ write, read }: DocumentRunner): IngestionStor
     postpone: (request) => write('postpone', request),
     giveBack: (request) => write('giveBack', request),
     cancel: (request) => write('cancel', request),
+    forget: (request) => write('forget', request),
     owners: (request) => read('owners', request, undefined),
     get: (request, options) => read('job', request, options),
     list: (request, options) => read('jobs', request, options),

@@ -6,6 +6,7 @@ import type {
   ClaimedJob,
   ClaimRequest,
   FailRequest,
+  ForgetRequest,
   PostponeRequest,
   RenewRequest,
   StoredJob,
@@ -22,6 +23,7 @@ export interface QueueWork {
   postpone(request: PostponeRequest, now: string): DocumentWork<boolean>;
   giveBack(request: { owners: readonly string[]; crashed: boolean }, now: string): DocumentWork<number>;
   cancel(request: { id: number }, now: string): DocumentWork<StoredJob | undefined>;
+  forget(request: ForgetRequest, now: string): DocumentWork<number>;
 }
 
 /** A job whose process died so often waits before it is tried again, lest it take everything down with it each time. */
@@ -110,6 +112,16 @@ export function createQueueWork(dialect: DocumentDialect): QueueWork {
       if (cancelled !== undefined) return jobOf(cancelled);
       const [row] = yield* query(`SELECT ${jobColumns} FROM ${jobs} WHERE key = ?`, id);
       return row === undefined ? undefined : jobOf(row);
+    },
+    *forget({ before, keptMax, limit }) {
+      const ended = "status IN ('done', 'failed', 'cancelled')";
+      // Newer jobs have higher keys; where there are fewer than may be kept, there is no such key, and none is below it.
+      const rows = yield* query(
+        `DELETE FROM ${jobs} WHERE key IN (SELECT key FROM ${jobs} WHERE ${ended} AND (updated_at < ? OR key <=
+           (SELECT key FROM ${jobs} WHERE ${ended} ORDER BY key DESC LIMIT 1 OFFSET ?)) ORDER BY key LIMIT ?) RETURNING key`,
+        ...[before, keptMax, limit],
+      );
+      return rows.length;
     },
   };
 

@@ -2,9 +2,12 @@ import { checkSchema } from '../schema-version.ts';
 import { type Connections, numberOf, type Statements } from './connections.ts';
 import { migrations } from './migrations.ts';
 
-/** Everything of ours is in a schema of this name, so that it cannot meet the tables of others. */
+/**
+ * Everything of ours is in a schema of this name, so that it cannot meet the tables of others. Where it was made for us, we
+ * need no right to make one, which IF NOT EXISTS would ask for all the same.
+ */
 export const prepare = `
-  CREATE SCHEMA IF NOT EXISTS carrel;
+  DO $$ BEGIN IF to_regnamespace('carrel') IS NULL THEN CREATE SCHEMA carrel; END IF; END $$;
   CREATE TABLE IF NOT EXISTS carrel.schema_version (version integer NOT NULL)`;
 
 /**

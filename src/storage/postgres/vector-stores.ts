@@ -1,6 +1,7 @@
 import type { EntryStore } from '../entries.ts';
-import type { VectorStores } from '../vectors.ts';
-import type { Connections } from './connections.ts';
+import { createIdSet } from '../id-set.ts';
+import type { VectorStores } from '../storage.ts';
+import type { Connections, Statements } from './connections.ts';
 import { createNearestIndexes } from './nearest-index.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
 import { matchingPassages, ownerFilter } from './passages.ts';
@@ -22,13 +23,15 @@ export function createVectorStores(
       ...createVectorRows(connections, 'context', context?.indexes),
       // A filter of entries is more than a condition that a database could be asked.
       nearest: context && createNearestVectors('context', { ...context, narrow: entries.matching }),
-      matching: entries.matching,
+      matching: async (filter, options) => createIdSet(await entries.matching(filter, options)).pages,
     },
     kb: {
       ...createVectorRows(connections, 'kb', kb?.indexes),
       nearest: kb && createNearestVectors('kb', { ...kb, narrow: ownerFilter }),
-      matching: (filter, options) =>
-        connections.read((statements) => matchingPassages(statements, 'kb', filter), options),
+      matching: async (filter, options) => {
+        const read = (statements: Statements) => matchingPassages(statements, 'kb', filter);
+        return createIdSet(await connections.read(read, options)).pages;
+      },
     },
   };
 }

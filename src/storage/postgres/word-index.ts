@@ -18,12 +18,13 @@ import {
   planCandidates,
   weighedWords,
 } from '../candidates.ts';
-import { type Candidate, type Ranked, rankPool, weighPool } from '../rank-pool.ts';
+import { type Candidate, rankPool, weighPool } from '../rank-pool.ts';
 import {
   countedMax,
   type FoundPage,
   type IndexedDocument,
   type Page,
+  type Ranked,
   type WeighedWords,
   type WeighRequest,
   type WordIndexConfig,

@@ -1,4 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
+import { createIdSet, type IdPages } from '../id-set.ts';
 import { storable } from '../notes.ts';
 import {
   type Corpus,
@@ -15,7 +16,7 @@ import {
 import { vectorCorpus } from '../vectors.ts';
 import type { IndexedDocument, WeighedWords, WeighRequest } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
-import { createKeyLists } from './key-lists.ts';
+import { createKeyLists, type KeyList } from './key-lists.ts';
 import type { KeyFilter } from './row-filter.ts';
 import { writeVectors } from './vectors.ts';
 import { createWordIndex } from './word-index.ts';
@@ -31,7 +32,7 @@ export interface PassageTables {
   search(corpus: Corpus, request: PassageSearch): PassagePage;
   weigh(corpus: Corpus, request: WeighRequest): WeighedWords;
   /** The keys that the filter lets through, ascending. */
-  matching(corpus: Corpus, filter: PassageFilter): Float64Array;
+  matching(corpus: Corpus, filter: PassageFilter): IdPages;
 }
 
 /** Passages are short; this many are scored in a few milliseconds. */
@@ -66,6 +67,8 @@ function createPassageTable(database: Database, corpus: Corpus) {
     totalMax: matchesMax,
   });
   const keyLists = createKeyLists(database);
+  /** Of the lists that are kept. */
+  const pagesOf = new WeakMap<KeyList, IdPages>();
   const insertPassage = `INSERT INTO ${passages} (id, parent, position, title, headings, body, labels)
     VALUES (?, ?, ?, ?, ?, ?, ?)`;
   return {
@@ -117,9 +120,12 @@ function createPassageTable(database: Database, corpus: Corpus) {
       return { hits: found.flatMap(({ key, score }) => hitOf(rows.get(key), score)), total, scoreMax };
     },
     weigh: (request: WeighRequest): WeighedWords => words.weigh(request),
-    matching(filter: PassageFilter): Float64Array {
+    matching(filter: PassageFilter): IdPages {
       const { sql = `SELECT key FROM ${passages}`, values } = keyFilter(filter);
-      return keyLists(sql, values);
+      const keys = keyLists(sql, values);
+      const pages = pagesOf.get(keys) ?? createIdSet(keys).pages;
+      pagesOf.set(keys, pages);
+      return pages;
     },
   };
 

@@ -3,6 +3,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
 import { type DocumentRunner, documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
+import { createIdSet } from '../id-set.ts';
 import { newNote } from '../notes.ts';
 import type { Corpus, PassageStore } from '../passages.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
@@ -118,7 +119,10 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     entries,
     passages: { context: passages('context'), kb: passages('kb'), notes: passages('notes') },
     vectors: {
-      context: { ...vectors('context'), matching: entries.matching },
+      context: {
+        ...vectors('context'),
+        matching: async (filter, options) => createIdSet(await entries.matching(filter, options)).pages,
+      },
       kb: {
         ...vectors('kb'),
         matching: (filter, options) => readers.call('passages', 'matching', ['kb', filter], options),

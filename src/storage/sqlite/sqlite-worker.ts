@@ -48,7 +48,8 @@ function serve(database: Database, stores: SqliteStores): void {
       return;
     }
     try {
-      send({ kind: 'result', id: message.id, value: perform(database, stores, message) });
+      const value = perform(database, stores, message);
+      send({ kind: 'result', id: message.id, value }, message.method === 'after' ? buffersOf(value) : []);
     } catch (error) {
       send({ kind: 'error', id: message.id, error: toWire(error) });
     }
@@ -69,6 +70,13 @@ function perform(database: Database, stores: SqliteStores, { store, method, args
   }
 }
 
-function send(message: ThreadMessage): void {
-  port.postMessage(message);
+/** Of a block of vectors, which is handed over rather than copied. */
+function buffersOf(value: unknown): ArrayBuffer[] {
+  return Object.values(Object(value)).flatMap((list) =>
+    ArrayBuffer.isView(list) && list.buffer instanceof ArrayBuffer ? [list.buffer] : [],
+  );
+}
+
+function send(message: ThreadMessage, handedOver: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, [...handedOver]);
 }

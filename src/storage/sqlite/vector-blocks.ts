@@ -76,9 +76,10 @@ function singleVectors(
     }));
 }
 
-/** Copied, because numbers of several bytes that begin anywhere in a larger buffer cannot be read. */
+/** Has a buffer of its own: numbers of several bytes that begin anywhere in a larger one cannot be read. */
 export function bytesOf(row: Row, column: string): Uint8Array<ArrayBuffer> {
   const value = row[column];
   assert(value instanceof Uint8Array);
-  return new Uint8Array(value);
+  const isAlone = value.byteLength === value.buffer.byteLength && value.buffer instanceof ArrayBuffer;
+  return isAlone ? (value as Uint8Array<ArrayBuffer>) : new Uint8Array(value);
 }

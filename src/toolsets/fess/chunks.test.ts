@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Chunk, cutChunk, hashOf } from './chunks.ts';
+import { type Chunk, cutChunk } from './chunks.ts';
 import { createCursorSeal } from './cursor-seal.ts';
+import { hashOf } from './document-content.ts';
 
 const seal = createCursorSeal();
 const bound = ['doc', 'me'];

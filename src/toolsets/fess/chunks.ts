@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import type { CursorSeal } from './cursor-seal.ts';
 import type { DocumentText } from './document-content.ts';
@@ -40,10 +39,6 @@ export function cutChunk(content: DocumentText, options: ChunkOptions): Chunk {
     isLast,
     ...(isLast ? {} : { nextCursor: seal.close(bound, [end, hash]) }),
   };
-}
-
-export function hashOf(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
 function placeOf(cursor: string, hash: string, seal: CursorSeal, bound: readonly string[]): number {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { FetchHead, SafeFetch } from '../../web/safe-fetch.ts';
-import { hashOf } from './chunks.ts';
 import { explainRefusal, isPdf, pdfDisabled, plainText } from './content-rules.ts';
 import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
 import { faultOf } from './fess-api/fess-errors.ts';
@@ -106,7 +105,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
     const known = converted.get(key);
     if (known !== undefined) return known;
     const { text, truncated } = await deps.extractor.extract(
-      { bytes, contentType, url, mode: 'text', whole: true },
+      { bytes, contentType, url, mode: 'text', extent: 'all' },
       { signal },
     );
     const made = { text, isTruncated: truncated };
@@ -170,4 +169,8 @@ function createMemory<Value>(max: number) {
       if (entries.size > max && oldest !== undefined) entries.delete(oldest);
     },
   };
+}
+
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
 }

@@ -37,5 +37,7 @@ export async function describeOutcome(
   options: EngineCall,
 ) {
   const id = outcome.accepted ? undefined : outcome.document_id;
-  return showOutcome(outcome, tags, id === undefined ? undefined : await engine.document(id, options));
+  // What became of it is known; that the document has gone meanwhile, or the engine, must not turn it into a failure.
+  const existing = id === undefined ? undefined : await engine.document(id, options).catch(() => undefined);
+  return showOutcome(outcome, tags, existing);
 }

@@ -35,8 +35,9 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     env: ['KB_UPLOAD_BYTES_MAX'],
     description: 'The largest file that can be uploaded, in bytes. The engine has a bound of its own.',
   }),
+  // Agents that share a token, or a machine without one, are one client.
   uploadsPerClient: integer({
-    default: 20,
+    default: 100,
     min: 1,
     max: 10_000,
     env: ['KB_UPLOADS_PER_CLIENT'],

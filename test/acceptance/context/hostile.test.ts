@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { verifies } from '../../support/verifies.ts';
 import { onEachDatabase } from './context-fixture.ts';
 
 onEachDatabase('what clients really send', (server) => {
@@ -27,7 +28,7 @@ onEachDatabase('what clients really send', (server) => {
     }
   });
 
-  test('issue 6: keys are data, whatever they are called', async () => {
+  test('keys are data, whatever they are called', async () => {
     const metadata = JSON.parse('{"__proto__":{"a":1,"b":{"c":2}},"constructor":"c","toString":null}');
     const id = await store('proto', 'a key like any other', { metadata });
     assert.equal(JSON.stringify((await one(id))?.['metadata']), JSON.stringify(metadata));
@@ -49,7 +50,7 @@ onEachDatabase('what clients really send', (server) => {
     assert.deepEqual((await one(id))?.['metadata'], expected);
   });
 
-  test('002 structure/stats: explain_query has statistics of a search with a bad filter, too', async () => {
+  verifies('002 structure/stats', 'explain_query has statistics of a search with a bad filter, too', async () => {
     for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
       const query = tool === 'search_context' ? {} : { query: 'x' };
       const answer = await call(tool, { ...query, metadata_filters: [{ key: '' }], explain_query: true });
@@ -73,7 +74,7 @@ onEachDatabase('what clients really send', (server) => {
     );
   });
 
-  test('issue 6: dry_run counts all that would go and names the first hundred', async () => {
+  test('dry_run counts all that would go and names the first hundred', async () => {
     const entries = Array.from({ length: 60 }, (_, place) => ({
       thread_id: 'dry',
       source: 'user',

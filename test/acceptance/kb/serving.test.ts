@@ -32,6 +32,11 @@ onEachDatabase('kb: transport and authentication', (kb) => {
         'kb_bulk_set_tags',
       ],
     );
+    // Contract §2: what overwrites or takes away is destructive in MCP's sense, what only adds is not.
+    assert.deepEqual(
+      tools.filter(({ annotations }) => annotations?.destructiveHint).map(({ name }) => name),
+      ['kb_update_note', 'kb_delete', 'kb_set_collection', 'kb_bulk_delete', 'kb_bulk_tags', 'kb_bulk_set_tags'],
+    );
     await kb.call('kb_status');
     await kb.addNote('With the key of the engine');
     await kb.call('kb_search', { query: 'key' });

@@ -248,6 +248,13 @@ describe('the API of the engine (contract §6)', () => {
     assert.equal((await engine.call('GET', '/jobs?status=lost')).status, 422);
   });
 
+  test('contract §6: a note keeps its lines, which a form writes in its own way', async () => {
+    const id = await engine.document(await engine.addNote('first line\nsecond line'));
+    const file = await fetch(`${engine.url}/documents/${id}/file`);
+    assert.equal(await file.text(), 'first line\nsecond line');
+    assert.equal((await engine.call('DELETE', `/documents/${id}`)).status, 200);
+  });
+
   test('a job that has ended cannot be cancelled any more, and says so by its status', async () => {
     const job = await engine.addNote('to be cancelled too late');
     const id = await engine.document(job);

@@ -62,6 +62,7 @@ test('contract §3: without its provider a document is found by words, and by me
   const words = await engine.search({ query: 'quartz' });
   assert.equal(words.results[0]?.['document_id'], id);
   assert.match(String(words['degraded']), /words only/);
+  assert.equal((await engine.get('/status'))['unembedded'], 1);
   ollama.mode = 'up';
   let found = await engine.search({ query: 'quartz vein under the hill', vec_only: true });
   while ('degraded' in found) {
@@ -70,6 +71,7 @@ test('contract §3: without its provider a document is found by words, and by me
   }
   assert.equal(found.results[0]?.['document_id'], id);
   assert.ok(Number(found.results[0]?.['score']) > 0.5);
+  assert.equal((await engine.get('/status'))['unembedded'], 0);
   const [hit] = (await engine.search({ query: 'quartz hill' })).results;
   assert.deepEqual(Object.keys(hit?.['why'] as Json).sort(), ['meaning', 'rrf', 'words']);
 });

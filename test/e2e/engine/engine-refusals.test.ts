@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { runCarrel } from '../../support/child-program.ts';
 import { type EngineClient, formOf, startEngine } from '../../support/engine-client.ts';
 import { exchange } from '../../support/raw-http.ts';
@@ -86,6 +87,15 @@ describe('what the engine refuses (contract §2, §6)', () => {
     assert.equal((await post('{"query":"a"}', 'text/plain')).status, 415);
     assert.equal((await post('query=a', 'application/x-www-form-urlencoded')).status, 415);
     assert.equal((await post('{"note":"a"}', 'application/json', '/jobs')).status, 415);
+    for (const [path, type] of [
+      ['/search', 'application/json'],
+      ['/jobs', 'multipart/form-data; boundary=x'],
+    ] as const) {
+      const headers = { authorization, 'content-type': type, 'content-encoding': 'gzip' };
+      const answer = await exchange(`${engine.url}${path}`, { headers, body: gzipSync('{"query":"a"}') });
+      assert.deepEqual([answer.status, answer.headers['accept-encoding']], [415, 'identity'], path);
+      assert.match(JSON.parse(answer.text).detail, /Content-Encoding/);
+    }
     for (const body of ['', '{', '[1', '\u0000', '{"query": "\ud800"']) {
       const answer = await post(body);
       assert.deepEqual([answer.status, JSON.parse(answer.text).error], [400, 'malformed_body'], JSON.stringify(body));
@@ -160,6 +170,10 @@ describe('what the engine refuses (contract §2, §6)', () => {
     assert.equal((await send(two)).status, 422);
     assert.equal((await send(part('name="other"; filename="a.txt"', 'a') + end)).status, 422);
     assert.equal((await send(part('name="file"; filename="a.txt"', 'never ends'))).status, 400);
+    for (const disposition of ['name="file"; filename="encoded.txt"', 'name="note"']) {
+      const encoded = part(`${disposition}\r\nContent-Transfer-Encoding: base64`, 'aGVsbG8gd29ybGQ=') + end;
+      assert.equal((await send(encoded)).status, 415, disposition);
+    }
     assert.equal((await send('no form at all')).status, 400);
     assert.equal((await send('x', 'multipart/form-data')).status, 415);
     assert.equal((await send('x', 'multipart/form-data; charset=utf-8')).status, 400);

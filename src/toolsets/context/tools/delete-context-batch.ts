@@ -14,7 +14,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     title: 'Delete Context (Batch)',
     description:
       'Deletes the entries for which every given criterion holds. restore_context brings them back within 30 days; dry_run tells which they are.',
-    effect: 'delete',
+    effect: 'change',
     idempotent: true,
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(10_000).optional(),

@@ -13,7 +13,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
     name: 'delete_context',
     title: 'Delete Context',
     description: 'Deletes entries by id, or a whole thread. restore_context brings them back within 30 days.',
-    effect: 'delete',
+    effect: 'change',
     idempotent: true,
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(10_000).optional(),

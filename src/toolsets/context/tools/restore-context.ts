@@ -9,7 +9,7 @@ export function createRestoreContextTool(parts: Omit<WriteParts, 'writes'>): Too
     name: 'restore_context',
     title: 'Restore Context',
     description: 'Brings deleted entries back, by id or a whole thread, within 30 days of their deletion.',
-    effect: 'write',
+    effect: 'add',
     idempotent: true,
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(10_000).optional(),

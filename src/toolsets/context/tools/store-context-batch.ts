@@ -12,7 +12,7 @@ export function createStoreContextBatchTool(parts: WriteParts): Tool {
     name: 'store_context_batch',
     title: 'Store Context (Batch)',
     description: 'Stores up to 100 entries in one call: all of them or none, or with atomic=false those that can be.',
-    effect: 'write',
+    effect: 'add',
     input: z.object({ entries: batchItems.describe('As store_context takes them.'), ...batchInput }),
     output: batchOutput,
     async run(input) {

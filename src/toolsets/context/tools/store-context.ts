@@ -21,7 +21,7 @@ export function createStoreContextTool(parts: WriteParts): Tool {
     title: 'Store Context',
     description:
       'Stores a text in a thread, with images, metadata and tags, and returns its context_id. Repeating the last entry of a thread updates it instead.',
-    effect: 'write',
+    effect: 'add',
     input: z.object({
       ...newEntryInput,
       idempotency_key: idempotencyInput.idempotency_key.describe('Repeated with the same key, a write is done once.'),

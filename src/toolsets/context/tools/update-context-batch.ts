@@ -13,7 +13,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
     name: 'update_context_batch',
     title: 'Update Context (Batch)',
     description: 'Up to 100 updates in one call: all of them or none, or with atomic=false those that can be made.',
-    effect: 'delete',
+    effect: 'change',
     input: z.object({ updates: batchItems.describe('As update_context takes them.'), ...batchInput }),
     output: batchOutput,
     async run(input) {

@@ -14,7 +14,7 @@ export function createUpdateContextTool(parts: WriteParts): Tool {
     title: 'Update Context',
     description:
       'Replaces the given fields of an entry; [] clears tags or images. metadata_patch merges into the metadata instead (RFC 7396: null takes a key away).',
-    effect: 'delete',
+    effect: 'change',
     input: z.object({
       context_id: z.int().min(1),
       text: z.string().min(1).optional(),

@@ -13,7 +13,8 @@ import type {
 import type { FessClient } from './fess-client.ts';
 import { readCachedPage, readOriginal } from './fess-content.ts';
 import type { FessDialect } from './fess-dialect.ts';
-import { faultOf, fessError, isRecord, jsonObject } from './fess-errors.ts';
+import { faultOf, fessError, isRecord } from './fess-errors.ts';
+import { jsonObject } from './fess-response.ts';
 import { type ReadSearch, readSearchAnswer, strings } from './read-search-answer.ts';
 import { popularWordsParameters, searchParameters, suggestParameters } from './search-parameters.ts';
 

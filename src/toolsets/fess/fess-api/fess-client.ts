@@ -1,6 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { createServiceClient, ServiceFailure } from '../../../http/service-client.ts';
 import { fessError, fessTimeout, fessUnreachable } from './fess-errors.ts';
+import type { FessResponse } from './fess-response.ts';
 
 export interface FessClientConfig {
   /** Scheme, host and context path of the server, as the operator wrote it. */
@@ -10,16 +11,6 @@ export interface FessClientConfig {
   timeoutMs: number;
   /** Longer answers are refused before they are read to the end. */
   answerBytesMax?: number;
-}
-
-export interface FessResponse {
-  status: number;
-  contentType: string;
-  location: string | undefined;
-  retryAfter: string | undefined;
-  body: Buffer;
-  /** The path below the base URL, which is all that a caller may learn of where Fess is. */
-  endpoint: string;
 }
 
 export interface FessClient {

@@ -1,7 +1,8 @@
 import type { FessContentOptions, FessDocument, FessOriginal } from './fess-api.ts';
 import type { FessClient } from './fess-client.ts';
 import type { FessDialect } from './fess-dialect.ts';
-import { fessError, isRecord, jsonObject, statusError } from './fess-errors.ts';
+import { fessError, isRecord } from './fess-errors.ts';
+import { jsonObject, statusError } from './fess-response.ts';
 
 /** The crawled HTML without the banner that Fess puts above it. Null: none is kept, or it is not for us. */
 export async function readCachedPage(

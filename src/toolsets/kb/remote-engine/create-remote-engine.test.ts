@@ -131,6 +131,36 @@ test('the base path is added unless the operator wrote it', async (t) => {
   }
 });
 
+test('an answer that says nothing of what was done is no success', async (t) => {
+  const { fake, engine } = await connect(t);
+  for (const body of ['<html>Welcome</html>', '[]', '7', '']) {
+    fake.interrupt((response) => response.writeHead(200).end(body));
+    assert.match((await fails(engine.deleteDocument(1), 'engine_error')).message, /not understood/, body);
+  }
+  for (const [status, body] of [
+    [204, ''],
+    [200, 'null'],
+    [200, '{}'],
+  ] as const) {
+    fake.interrupt((response) => response.writeHead(status).end(body));
+    assert.equal((await engine.deleteDocument(1)).status, 'deleted');
+  }
+  fake.interrupt((response) => response.writeHead(200).end('{"status":"ok"}'));
+  await fails(engine.bulkDelete({ document_ids: [1] }), 'engine_error');
+  fake.interrupt((response) => response.writeHead(200).end('{"deleted":3}'));
+  assert.equal((await engine.bulkDelete({ document_ids: [1] })).changed, 3);
+});
+
+test('an engine of ours tells how many documents have a source path, also beyond the first page', async (t) => {
+  const { fake, engine } = await connect(t);
+  const documents = [{ id: 1, source_path: 'a' }];
+  fake.interrupt((response) => response.end(JSON.stringify({ documents, total: 250 })));
+  assert.equal((await engine.documents({ source_path: 'a' })).total, 250);
+  const others = [...documents, { id: 2, source_path: 'b' }];
+  fake.interrupt((response) => response.end(JSON.stringify({ documents: others, total: 2 })));
+  assert.equal((await engine.documents({ source_path: 'a' })).total, 1);
+});
+
 test('nothing listens: engine_unreachable', async () => {
   const engine = createRemoteEngine({ engineUrl: 'http://127.0.0.1:9', timeoutMs: 5_000 });
   await fails(engine.status(), 'engine_unreachable');

@@ -1,10 +1,11 @@
 import type { BulkSelection, Engine, EngineCall, JobId, Submission, SubmitOutcome } from '../../../engine/engine.ts';
 import { createEngineClient, type EngineClientConfig, type EngineRequest, queryOf } from './engine-client.ts';
 import { findBySource } from './find-by-source.ts';
-import { looseList, looseNumber, looseObject, looseText } from './loose.ts';
+import { looseList, looseNumber, looseObject } from './loose.ts';
 import { multipartForm } from './multipart.ts';
 import {
   readBulk,
+  readDeleted,
   readDocument,
   readDuplicate,
   readJob,
@@ -89,8 +90,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     },
     async deleteDocument(id, options) {
       const request = { method: 'DELETE', path: documentPath(id), signal: options?.signal, meanings };
-      const title = await client.ask(request, (value) => looseText(looseObject(value)['title']) ?? '');
-      return { status: 'deleted', document_id: id, title };
+      return client.ask(request, (value, status) => readDeleted(value, status, id));
     },
     async changeTags(id, { remove = [], add = [] }, options) {
       const request = { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), meanings };

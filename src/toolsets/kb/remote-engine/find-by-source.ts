@@ -1,12 +1,14 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { DocumentPage, DocumentsRequest, Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
 import { type EngineClient, queryOf } from './engine-client.ts';
-import { looseList } from './loose.ts';
+import { looseList, looseNumber, looseObject } from './loose.ts';
 import { readListed } from './read-answers.ts';
 
 /** How many documents are asked for one by one where the list does not tell their source. */
 const lookedAtMax = 500;
 const atOnce = 8;
+/** As many as an engine of ours gives at once; another may give everything, whatever it is asked. */
+const askedMax = 1_000;
 
 /**
  * Documents with a source path. An engine of ours filters by it; another may not know the parameter and give its whole
@@ -18,10 +20,12 @@ export async function findBySource(
   engine: Pick<Engine, 'document'>,
   options: EngineCall,
 ): Promise<DocumentPage> {
-  const query = queryOf({ source_path: wanted, type, tags: tags?.join(',') });
-  const listed = await client.ask({ method: 'GET', path: '/documents', query, signal: options.signal }, (value) =>
-    looseList(value, ['documents']),
-  );
+  const query = queryOf({ source_path: wanted, type, tags: tags?.join(','), limit: askedMax });
+  const request = { method: 'GET', path: '/documents', query, signal: options.signal };
+  const { listed, total } = await client.ask(request, (value) => {
+    const list = looseList(value, ['documents']);
+    return list && { listed: list, total: looseNumber(looseObject(value)['total']) };
+  });
   const untold = listed.filter((each) => each['source_path'] === undefined).length;
   if (untold > lookedAtMax) throw tooMany();
   const found: EngineDocument[] = [];
@@ -34,7 +38,9 @@ export async function findBySource(
     });
     found.push(...(await Promise.all(few)).filter((document) => document.source_path === wanted));
   }
-  return { documents: found.slice(offset, offset + limit), total: found.length };
+  // One that has filtered tells how many there are, also beyond its page.
+  const isFiltered = found.length === listed.length;
+  return { documents: found.slice(offset, offset + limit), total: (isFiltered ? total : null) ?? found.length };
 }
 
 function tooMany(): CarrelError {

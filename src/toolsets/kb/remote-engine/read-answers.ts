@@ -1,5 +1,6 @@
 import type {
   BulkOutcome,
+  DeletedDocument,
   EngineChunk,
   EngineDocument,
   EngineDocumentWithChunks,
@@ -211,15 +212,23 @@ export function readTags(value: unknown): TagCount[] | undefined {
   return pairs.flatMap(([tag, count]) => (tag === null ? [] : [{ tag, count: count ?? 0 }]));
 }
 
+/** An object, null, or nothing at all with 204. Whatever else answers at this address may have deleted nothing. */
+export function readDeleted(value: unknown, status: number, id: number): DeletedDocument | undefined {
+  if (!isLoose(value) && value !== null && status !== 204) return undefined;
+  return { status: 'deleted', document_id: id, title: looseText(looseObject(value)['title']) ?? '' };
+}
+
 export function readBulk(value: unknown): BulkOutcome | undefined {
   if (!isLoose(value)) return undefined;
   const changed = looseNumber(
     value['changed'] ?? value['deleted'] ?? value['updated'] ?? value['affected'] ?? value['matched'],
   );
+  // To say that nothing was changed would be a guess.
+  if (changed === null) return undefined;
   return {
-    matched: looseNumber(value['matched']) ?? changed ?? 0,
+    matched: looseNumber(value['matched']) ?? changed,
     total: looseNumber(value['total']) ?? 0,
-    changed: changed ?? 0,
+    changed,
     job_id: readId(value['job_id']) ?? '',
   };
 }

@@ -11,7 +11,7 @@ export function createKbAddnoteTool(engine: Pick<Engine, 'submit' | 'document'>)
     title: 'Add a note',
     description:
       'Adds a text to the knowledge base and returns the job_id of its ingestion; kb_jobs tells when it is done.',
-    effect: 'write',
+    effect: 'add',
     idempotent: true,
     input: z.object({ text: noteInput, ...filingInput }),
     output: outcomeOutput,

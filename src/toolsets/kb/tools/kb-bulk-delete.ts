@@ -8,7 +8,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete'>): Tool
     name: 'kb_bulk_delete',
     title: 'Delete many documents',
     description: 'Deletes for good the documents to which all of what is given applies.',
-    effect: 'delete',
+    effect: 'change',
     input: z.object(selectionInput),
     output: bulkOutput,
     run: async (input, { signal }) => showBulk(await engine.bulkDelete(readSelection(input), { signal })),

@@ -11,7 +11,7 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
     title: 'Replace tags of many documents',
     description:
       'Replaces all tags of the documents that kb_bulk_delete would delete. Without set_collection each stays in its own.',
-    effect: 'write',
+    effect: 'change',
     idempotent: true,
     input: z.object({ ...selectionInput, set_tags: tagListInput, set_collection: collectionInput.optional() }),
     output: bulkOutput,

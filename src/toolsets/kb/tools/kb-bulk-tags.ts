@@ -12,7 +12,7 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>):
     title: 'Tag many documents',
     description:
       'Removes and adds tags of the documents that kb_bulk_delete would delete, or moves them to a collection.',
-    effect: 'write',
+    effect: 'change',
     idempotent: true,
     input: z.object({
       ...selectionInput,

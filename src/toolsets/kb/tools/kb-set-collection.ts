@@ -11,7 +11,7 @@ export function createKbSetCollectionTool(engine: Pick<Engine, 'document' | 'cha
     name: 'kb_set_collection',
     title: 'Set the collection',
     description: 'Moves a document to another collection; without one it then belongs to none.',
-    effect: 'write',
+    effect: 'change',
     idempotent: true,
     input: z.object({ document_id: documentIdInput, collection: collectionInput.optional() }),
     output: documentOutput,

@@ -9,7 +9,7 @@ export function createKbUpdateNoteTool(engine: Pick<Engine, 'updateNote'>): Tool
     name: 'kb_update_note',
     title: 'Update a note',
     description: 'Replaces the text of a note; its id, tags and collection stay. Files cannot be updated.',
-    effect: 'write',
+    effect: 'change',
     idempotent: true,
     input: z.object({ document_id: documentIdInput, text: noteInput }),
     output: documentOutput,

@@ -10,7 +10,7 @@ export function createKbUploadChunkTool(uploads: Pick<Uploads, 'addChunk'>): Too
     name: 'kb_upload_chunk',
     title: 'Upload a chunk',
     description: 'Adds a piece of the file, in any order. Sending the same piece again does no harm.',
-    effect: 'write',
+    effect: 'add',
     idempotent: true,
     input: z.object({
       upload_id: z.string(),

@@ -14,7 +14,7 @@ export function createKbUploadFinishTool(deps: {
     title: 'Finish an upload',
     description:
       'Hands the complete file to the engine and returns the job_id of its ingestion. If that fails, finish again.',
-    effect: 'write',
+    effect: 'add',
     idempotent: true,
     input: z.object({ upload_id: z.string() }),
     output: outcomeOutput,

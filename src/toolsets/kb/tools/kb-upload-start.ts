@@ -36,7 +36,7 @@ export function createKbUploadStartTool(
 const facts = {
   name: 'kb_upload_start',
   title: 'Start an upload',
-  effect: 'write',
+  effect: 'add',
 } as const;
 
 type Deps = Parameters<typeof createKbUploadStartTool>[1];

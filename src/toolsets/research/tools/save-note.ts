@@ -12,7 +12,7 @@ export function createSaveNoteTool(notes: NoteStore): Tool {
     name: 'save_note',
     title: 'Save a note',
     description: 'Saves a research note with tags and the addresses of its sources, to be found again with list_notes.',
-    effect: 'write',
+    effect: 'add',
     quota: 'notes',
     argumentError: 'note_invalid',
     input: z.object({

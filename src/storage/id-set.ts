@@ -1,0 +1,87 @@
+/**
+ * A set of ids that is asked about once for each row of an index of vectors: bits in pages, because a Set of a hundred thousand
+ * takes longer to ask than the scan takes. The pages are in shared memory, so that other threads can ask, too.
+ */
+export interface IdSet {
+  readonly pages: IdPages;
+  has(id: number): boolean;
+  /** All ids, ascending, if they are no more than `max`. */
+  list(max?: number): number[] | undefined;
+  /** A bit for each place whose id is in the set: the first place has the lowest bit of the first word. */
+  mark(ids: Float64Array, mask: Int32Array): void;
+}
+
+/** By number: the page `n` has the ids from `n` × 65,536 on. */
+export type IdPages = ReadonlyMap<number, Int32Array>;
+
+const pageIds = 65_536;
+
+/** Ids are whole numbers from 0. In ascending order they are taken in fastest. */
+export function createIdSet(ids: Iterable<number> | ArrayLike<number>): IdSet {
+  const pages = new Map<number, Int32Array>();
+  let first = -1;
+  let page: Int32Array = none;
+
+  function add(id: number): void {
+    if (first < 0 || id < first || id >= first + pageIds) {
+      const number = Math.floor(id / pageIds);
+      first = number * pageIds;
+      page = pages.get(number) ?? new Int32Array(new SharedArrayBuffer(pageIds / 8));
+      pages.set(number, page);
+    }
+    const at = id - first;
+    page[at >>> 5] = (page[at >>> 5] ?? 0) | (1 << (at & 31));
+  }
+
+  if ('length' in ids) for (let place = 0; place < ids.length; place++) add(ids[place] ?? -1);
+  else for (const id of ids) add(id);
+  return idSetOf(pages);
+}
+
+export function idSetOf(pages: IdPages): IdSet {
+  // Rows that follow one another mostly have ids that do.
+  let first = 0;
+  let page = pages.get(0) ?? none;
+
+  function turnTo(id: number): void {
+    const number = Math.floor(id / pageIds);
+    first = number * pageIds;
+    page = pages.get(number) ?? none;
+  }
+
+  return {
+    pages,
+    has(id) {
+      turnTo(id);
+      const at = id - first;
+      return ((page[at >>> 5] ?? 0) & (1 << (at & 31))) !== 0;
+    },
+    list(max = Number.POSITIVE_INFINITY) {
+      const ids: number[] = [];
+      for (const number of [...pages.keys()].sort((a, b) => a - b)) {
+        for (const [word, bits] of pages.get(number)?.entries() ?? []) {
+          for (let left = bits; left !== 0; left &= left - 1) {
+            if (ids.length >= max) return undefined;
+            ids.push(number * pageIds + 32 * word + 31 - Math.clz32(left & -left));
+          }
+        }
+      }
+      return ids;
+    },
+    mark(ids, mask) {
+      for (let start = 0; start < ids.length; start += 32) {
+        let bits = 0;
+        const end = Math.min(start + 32, ids.length);
+        for (let place = start; place < end; place++) {
+          const id = ids[place] ?? 0;
+          if (id < first || id >= first + pageIds) turnTo(id);
+          const at = id - first;
+          bits |= (((page[at >>> 5] ?? 0) >>> (at & 31)) & 1) << (place & 31);
+        }
+        mask[start >>> 5] = bits;
+      }
+    },
+  };
+}
+
+const none = new Int32Array(pageIds / 32);
