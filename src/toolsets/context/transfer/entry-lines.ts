@@ -1,7 +1,8 @@
 import { CarrelError } from '../../../base/errors.ts';
-import type { Entry, EntryStore, Metadata, NewEntry } from '../../../storage/entries.ts';
+import type { Entry, EntryStore, NewEntry } from '../../../storage/entries.ts';
 import { loadEntries } from '../context-parts.ts';
 import { parseImages, showImage } from '../images.ts';
+import { isObject } from '../json-object.ts';
 
 const pageSize = 100;
 /** What was stored once is taken back, whatever the bounds are now. */
@@ -70,10 +71,6 @@ export function timeOf(given: unknown): string {
   const date = typeof given === 'number' ? new Date(given * 1000) : new Date(zoned);
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0) throw damaged();
   return date.toISOString();
-}
-
-export function isObject(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function damaged(cause?: unknown): CarrelError {

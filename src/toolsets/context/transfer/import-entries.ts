@@ -3,8 +3,9 @@ import { closeSync, createReadStream, openSync, readFileSync, readSync } from 'n
 import { CarrelError } from '../../../base/errors.ts';
 import type { EntryStore, NewEntry } from '../../../storage/entries.ts';
 import { summaryCharsMin } from '../context-slice.ts';
+import { isObject } from '../json-object.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
-import { entryOfLine, exportedType, isObject } from './entry-lines.ts';
+import { entryOfLine, exportedType } from './entry-lines.ts';
 import { entryOfMemory } from './memory-server.ts';
 import { entriesOfOriginal } from './original-server.ts';
 

@@ -1,8 +1,9 @@
 import { isCarrelError } from '../../../base/errors.ts';
 import type { NewEntry, NewImage } from '../../../storage/entries.ts';
 import { loadSqlite } from '../../../storage/sqlite/load-sqlite.ts';
+import { isObject } from '../json-object.ts';
 import { normaliseTags } from '../tags.ts';
-import { damaged, isObject, timeOf } from './entry-lines.ts';
+import { damaged, timeOf } from './entry-lines.ts';
 
 type Row = Record<string, unknown>;
 
