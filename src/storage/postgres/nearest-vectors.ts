@@ -55,8 +55,8 @@ const foundMin = { open: 100, filtered: 400 };
  * Behind a filter the nearest of all are looked at first, so many for each owner that is wanted: asking about each vector
  * on the way through the index takes five times as long, and most filters let one in ten of them through.
  */
-const aheadPerOwner = 4;
-const aheadMin = 200;
+const aheadPerOwner = 3;
+const aheadMin = 150;
 
 /** The vectors of so few owners are compared without looking at the nearest of all, which takes as long. */
 const fewOwners = 1_000;
