@@ -57,6 +57,7 @@ test('an unknown flag, command, value or word ends with 2 and one clear line, an
     ['serve', 'now'],
     ['--read-only=yes'],
     ['--toolsets', 'nothing'],
+    ['kb', '--toolsets', 'kb'],
     ['config', 'nobody'],
   ];
   for (const args of wrong) {
