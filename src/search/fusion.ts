@@ -69,8 +69,8 @@ export interface RankExplanation {
 export const legCandidates = 100;
 
 /** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
-const meaningWeightBase = 0.25;
-const meaningWeightPerFlatness = 0.8;
+const meaningWeightBase = 0.3;
+const meaningWeightPerFlatness = 0.6;
 const meaningWeightForCode = 0.35;
 const meaningWeightMin = 0.05;
 const meaningWeightMax = 0.95;

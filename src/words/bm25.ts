@@ -108,6 +108,8 @@ interface WeighedLeaf {
   readonly weight: number;
   /** Of the word as it is written, on top. */
   readonly writtenWeight: number;
+  /** The word as it stands among the terms of a field. */
+  readonly writtenTerm: string | undefined;
 }
 
 function weigh(
@@ -120,23 +122,23 @@ function weigh(
     leaf,
     weight: formsWeight(leaf, documentsWith, documents),
     writtenWeight: writtenWeight(leaf, documentsWith, documents),
+    writtenTerm: writtenOf(leaf) === undefined ? undefined : ` ${writtenOf(leaf)} `,
   }));
 }
 
-function leafScore(
-  { leaf, weight, writtenWeight: extra }: WeighedLeaf,
-  document: DocumentTerms,
-  statistics: IndexStatistics,
-): number {
+function leafScore(weighed: WeighedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
+  const { leaf, weight, writtenTerm } = weighed;
   let frequency = 0;
+  let isWritten = false;
   for (const field of fields) {
     const occurrences = countLeaf(leaf, document[field]);
     if (occurrences === 0) continue;
     const divisor = lengthDivisor(field, document[field].length, statistics.averageLengths[field]);
     frequency += (boosts[field] * occurrences) / divisor;
+    isWritten ||= writtenTerm !== undefined && document[field].main.includes(writtenTerm);
   }
   if (frequency === 0) return 0;
-  return (weight * frequency) / (saturation + frequency) + (extra > 0 && hasWritten(leaf, document) ? extra : 0);
+  return (weight * frequency) / (saturation + frequency) + (isWritten ? weighed.writtenWeight : 0);
 }
 
 function lengthDivisor(field: keyof FieldValues, length: number, average: number): number {
@@ -169,11 +171,6 @@ function rarity(found = 0, documents: number): number {
 
 function writtenOf(leaf: WordLeaf): string | undefined {
   return leaf.kind === 'term' ? leaf.written : undefined;
-}
-
-function hasWritten(leaf: WordLeaf, document: DocumentTerms): boolean {
-  const wanted = ` ${writtenOf(leaf)} `;
-  return fields.some((field) => document[field].main.includes(wanted));
 }
 
 function countLeaf(leaf: WordLeaf, text: TermText): number {
