@@ -176,8 +176,9 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
 /** A single character of a paired script is indexed only as the first half of a pair or at the end of its run. */
 function wordLeaf({ term, stem }: MainWord): WordLeaf {
   if (isPairedCharacter(term)) return { kind: 'prefix', prefix: term };
-  // A pair is always found as it is written.
-  return startsPaired(term) ? { kind: 'term', term: stem } : { kind: 'term', term: stem, written: term };
+  // A pair is always found as it is written, and how a question word is written tells nothing.
+  const plain = startsPaired(term) || questionWords.has(term);
+  return plain ? { kind: 'term', term: stem } : { kind: 'term', term: stem, written: term };
 }
 
 function startsPaired(term: string): boolean {
