@@ -1,27 +1,52 @@
 /**
- * Bundles the program into dist/: one entry for the command line and one for each worker, with what they share in
- * chunks. What is loaded only when first needed stays in chunks of its own, so start-up reads little.
+ * Bundles the program into dist/. What every start needs is one file for each thread, because a module costs a fraction of
+ * a millisecond to find and to link, and hundreds of them more than what is in them; parts that are first needed later lie
+ * in the same file and are not run before. The other workers share chunks, and load what is heavy when it is needed.
  */
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { productOptions } from './bundle-options.ts';
 
 rmSync('dist', { recursive: true, force: true });
 
+const whole = [
+  { in: 'src/cli/launch.ts', out: 'carrel' },
+  { in: 'src/cli/main.ts', out: 'main' },
+  { in: 'src/storage/sqlite/sqlite-worker.ts', out: 'sqlite-worker' },
+];
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
-const result = await build({
-  ...productOptions,
-  entryPoints: [{ in: 'src/cli/main.ts', out: 'carrel' }, ...workers],
-  outdir: 'dist',
-  metafile: true,
-});
+const others = workers.filter(({ out }) => whole.every((each) => each.out !== out));
+const options = { ...productOptions, outdir: 'dist', metafile: true } as const;
+const apart = new Map<string, string>();
+const plugins = [packagesApart(apart), ...productOptions.plugins];
+const wholeResults = await Promise.all(
+  whole.map((entry) => build({ ...options, plugins, splitting: false, entryPoints: [entry] })),
+);
+const packages = [...apart].map(([file, out]) => ({ in: file, out }));
+const otherResult = await build({ ...options, entryPoints: [...others, ...packages] });
 
-writeNotices(bundledPackages(Object.keys(result.metafile.inputs)));
+const inputs = [...wholeResults, otherResult].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+writeNotices(bundledPackages(inputs));
 for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'assets'), { recursive: true });
 
 // The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
+
+/** Packages that are loaded when they are needed stay out of the one file: those that are never needed would burden it. */
+function packagesApart(found: Map<string, string>): Plugin {
+  return {
+    name: 'packages-apart',
+    setup({ onResolve }) {
+      onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+        if (kind !== 'dynamic-import' || path.startsWith('node:')) return undefined;
+        const name = path.replaceAll(/[^a-z0-9]+/g, '-').replace(/^-/, '');
+        found.set(path, name);
+        return { path: `./${name}.js`, external: true };
+      });
+    },
+  };
+}
 
 function workerName(file: string): string {
   return file.slice(file.lastIndexOf('/') + 1, -'.ts'.length);

@@ -7,6 +7,8 @@ export interface PeerProcess {
   /** The next line that it prints. */
   nextLine(): Promise<string>;
   kill(): Promise<void>;
+  /** Closes its input, and waits until it has ended by itself. */
+  end(): Promise<void>;
 }
 
 export function startPeer(argv: readonly string[]): PeerProcess {
@@ -41,6 +43,10 @@ export function startPeer(argv: readonly string[]): PeerProcess {
     },
     async kill() {
       child.kill('SIGKILL');
+      await exited;
+    },
+    async end() {
+      child.stdin.end();
       await exited;
     },
   };

@@ -10,7 +10,7 @@ import { type Case, cases, peerNames, type RunningCase, startCase } from './case
 import { type RoundSize, runRound } from './load.ts';
 import { residentMegabytes } from './process-meter.ts';
 import { type CaseResult, judge, loadTable, type StartUpResult, startUpTable } from './report.ts';
-import { measureStartUp } from './start-up.ts';
+import { measureStartUp, startBefore } from './start-up.ts';
 
 interface Plan {
   rounds: number;
@@ -46,26 +46,37 @@ const cores = availableParallelism();
 console.log(`Node ${process.version}, ${process.arch}, ${cores} cores, load ${load.toFixed(1)}`);
 if (load > cores) console.log('Others use this machine too: CPU figures can be compared, times hardly.');
 
-const [ours, sdk, bare] = await measureStartUps(plan.starts);
+const { ours, first, sdk, bare } = await measureStartUps(plan.starts);
 const results = await measureLoad(plan);
-console.log(`\n${startUpTable([ours, sdk, bare])}\n\n${loadTable(results)}\n`);
+console.log(`\n${startUpTable([ours, first, sdk, bare])}\n\n${loadTable(results)}\n`);
 for (const { target, measured, reached } of judge(results, ours, sdk)) {
   console.log(`${reached ? 'reached' : 'MISSED '}  ${target}: ${measured}`);
   if (!reached) process.exitCode = 1;
 }
 
-async function measureStartUps(starts: number): Promise<[StartUpResult, StartUpResult, StartUpResult]> {
-  const dataFolder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+async function measureStartUps(starts: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+  const serve = (name: string): string[] => [
+    product,
+    'serve',
+    '--transport',
+    'stdio',
+    '--data-dir',
+    join(folder, name),
+  ];
+  await startBefore(serve('used'));
   const ours: StartUpResult = { who: 'Carrel, the built product', runs: [] };
+  const first: StartUpResult = { who: 'Carrel, in a new folder', runs: [] };
   const sdk: StartUpResult = { who: 'SDK v2, bundled', runs: [] };
   const bare: StartUpResult = { who: 'bare node', runs: [] };
   for (let start = 0; start < starts; start += 1) {
-    ours.runs.push(await measureStartUp([product, 'serve', '--transport', 'stdio', '--data-dir', dataFolder]));
+    ours.runs.push(await measureStartUp(serve('used')));
+    first.runs.push(await measureStartUp(serve(`new-${start}`)));
     sdk.runs.push(await measureStartUp([fileOf('sdk-v2-stdio'), 'stdio']));
     bare.runs.push(await measureStartUp([fileOf('bare-node'), 'stdio']));
   }
-  rmSync(dataFolder, { recursive: true });
-  return [ours, sdk, bare];
+  rmSync(folder, { recursive: true });
+  return { ours, first, sdk, bare };
 }
 
 /** Round by round through all cases, so that a busy minute of the machine falls on all of them alike. */

@@ -1,9 +1,11 @@
 import { startPeer } from './peer-process.ts';
 import { cpuMicroseconds, residentMegabytes } from './process-meter.ts';
-import { initialize } from './wire-text.ts';
+import { initialize, initialized, listTools } from './wire-text.ts';
 
 export interface StartUp {
   ms: number;
+  /** To the list of tools, for which a client asks next. */
+  listMs: number;
   /** All threads; more than the time where two of them ran at once, less where the process had to wait for a core. */
   cpuMs: number;
   residentMegabytes: number;
@@ -19,6 +21,22 @@ export async function measureStartUp(argv: readonly string[]): Promise<StartUp> 
   if (answer.result?.protocolVersion === undefined) throw new Error(`${argv.join(' ')} did not initialize`);
   const cpuMs = cpuMicroseconds(peer.pid) / 1000;
   const resident = residentMegabytes(peer.pid);
+  const asked = performance.now();
+  peer.send(initialized);
+  peer.send(listTools);
+  const list = JSON.parse(await peer.nextLine());
+  const listMs = ms + performance.now() - asked;
+  if (list.result === undefined) throw new Error(`${argv.join(' ')} did not list its tools`);
   await peer.kill();
-  return { ms, cpuMs, residentMegabytes: resident };
+  return { ms, listMs, cpuMs, residentMegabytes: resident };
+}
+
+/** Starts that end as they would in use: what a start keeps for the next ones is kept by the second. */
+export async function startBefore(argv: readonly string[]): Promise<void> {
+  for (let time = 0; time < 2; time += 1) {
+    const peer = startPeer(argv);
+    peer.send(initialize);
+    await peer.nextLine();
+    await peer.end();
+  }
 }

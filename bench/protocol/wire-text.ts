@@ -13,6 +13,8 @@ export const initialize = JSON.stringify({
 
 export const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
 
+export const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+
 const meta = {
   'io.modelcontextprotocol/protocolVersion': modernRevision,
   'io.modelcontextprotocol/clientCapabilities': {},

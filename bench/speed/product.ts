@@ -4,6 +4,7 @@ import { searchDocuments } from '../../src/engine/search-documents.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
 import type { PassageDocument, PassageFilter } from '../../src/storage/passages.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { plainQuery, prefixQuery, type WordQuery } from '../../src/words/word-query.ts';
 import { frequentWords, queryOf } from './rows.ts';
@@ -12,10 +13,17 @@ import { dimensions, queryVectorOf, vectorOf } from './vectors.ts';
 /** Carrel's own write and read path, with an embedding model that takes no time. */
 export type Product = Awaited<ReturnType<typeof createProduct>>;
 
-const model = 'made vectors';
+/** On any database. */
+export type SearchedProduct = ReturnType<typeof createProductOn>;
+
+export const model = 'made vectors';
 
 export async function createProduct(path: string) {
   const storage = await createSqliteStorage({ path, queryTimeoutMs: 60_000 });
+  return { ...createProductOn(storage), bytes: () => statSync(path).size };
+}
+
+export function createProductOn(storage: Storage) {
   const meaning = createMeaning<PassageFilter>({
     vectors: storage.vectors.kb,
     provider: {
@@ -64,7 +72,6 @@ export async function createProduct(path: string) {
       ),
     ask: (query: WordQuery, limit: number) => storage.passages.kb.search({ query, limit, offset: 0 }),
     dearest: () => dearestQueries(),
-    bytes: () => statSync(path).size,
     async close() {
       await meaning.close();
       await storage.close();

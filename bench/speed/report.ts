@@ -1,3 +1,4 @@
+import type { FilterFigures } from './measure-postgres.ts';
 import type { SizeFigures } from './measure-size.ts';
 import type { Timings } from './timings.ts';
 
@@ -93,6 +94,20 @@ export function targetsOf(figures: SizeFigures): Target[] {
       isReached: worst.ms <= 500,
     },
   ];
+}
+
+export function filterTable(figures: readonly FilterFigures[]): string {
+  const open = figures[0]?.timings.p50 ?? 0;
+  return table(
+    ['meaning on PostgreSQL', 'passages that pass', 'p50 / p99 in ms', '× without a filter', 'recall@10'],
+    figures.map(({ name, passing, timings, recall }) => [
+      name,
+      count(passing),
+      both(timings),
+      ratio(timings.p50 / open),
+      recall.toFixed(4),
+    ]),
+  );
 }
 
 export function targetTable(targets: readonly Target[]): string {

@@ -1,3 +1,5 @@
+import { createRandom, type Random } from './rows.ts';
+
 /** The times of calls of one kind, in milliseconds. */
 export interface Timings {
   readonly p50: number;
@@ -5,8 +7,8 @@ export interface Timings {
 }
 
 /**
- * Several kinds of calls in turn, so that a busy moment of the machine meets all of them. The first calls of each do not
- * count.
+ * Several kinds of calls in turn, so that a busy moment of the machine meets all of them, and in another order each time: one
+ * that always came after a scan of everything would always find its caches empty. The first calls of each do not count.
  */
 export async function takeTurns<Name extends string>(
   calls: Readonly<Record<Name, (number: number) => unknown>>,
@@ -14,13 +16,21 @@ export async function takeTurns<Name extends string>(
 ): Promise<Record<Name, Timings>> {
   const names = Object.keys(calls) as Name[];
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  const random = createRandom(names.length);
   for (let number = -warmUp; number < count; number += 1) {
-    for (const name of names) {
+    for (const name of shuffled(names, random)) {
       const elapsed = await timed(() => calls[name](number < 0 ? unseen - number : number));
       if (number >= 0) times[name].push(elapsed);
     }
   }
   return Object.fromEntries(names.map((name) => [name, timingsOf(times[name])])) as Record<Name, Timings>;
+}
+
+function shuffled<T>(list: readonly T[], random: Random): T[] {
+  return list
+    .map((item) => ({ item, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
 }
 
 export async function timed(call: () => unknown): Promise<number> {

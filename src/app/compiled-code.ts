@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { makeFolder } from '../base/make-folder.ts';
@@ -7,16 +7,24 @@ import { version } from '../base/package-info.ts';
 /** After the first answers, which must not wait for the disk. */
 const storeAfterMs = 1_000;
 
+const own = `code-${version}`;
+
 /**
- * Keeps compiled code from one start to the next, which makes every start but the first shorter by a tenth. In the data
- * folder, because whoever can write there can have code run.
+ * Takes the code that an earlier start compiled for all that is loaded from now on, and notes what it does not have. Only
+ * where an earlier start has made the folder: this one may yet be refused, and must then have written nothing. So it is the
+ * second start that notes all of the program, and the third that finds it.
+ */
+export function useCompiledCode(dataDir: string): void {
+  if (existsSync(join(dataDir, 'cache'))) attempt(() => openFolder(dataDir));
+}
+
+/**
+ * Keeps compiled code from one start to the next. In the data folder, because whoever can write there can have code run.
  */
 export function keepCompiledCode(dataDir: string): void {
   const folder = join(dataDir, 'cache');
-  const own = `code-${version}`;
-  const isThere = attempt(() => makeFolder(join(folder, own)));
+  const isThere = attempt(() => openFolder(dataDir));
   if (!isThere) return;
-  enableCompileCache(join(folder, own));
   setTimeout(() => {
     flushCompileCache();
     attempt(() => {
@@ -24,6 +32,12 @@ export function keepCompiledCode(dataDir: string): void {
       for (const name of others) rmSync(join(folder, name), { recursive: true, force: true });
     });
   }, storeAfterMs).unref();
+}
+
+function openFolder(dataDir: string): void {
+  const folder = join(dataDir, 'cache', own);
+  makeFolder(folder);
+  enableCompileCache(folder);
 }
 
 /** A cache that can't be kept costs time and nothing else. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -33,8 +33,9 @@ test('an event is one line, whatever the values hold', () => {
   assert.ok(line.includes('url=http://a/b'), line);
 });
 
-test('an incident id is in the log with the whole error, and is all that the caller gets', () => {
+test('an incident id is in the log with the whole error, and is all that the caller gets', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
+  t.after(() => rmSync(folder, { recursive: true }));
   const log = createLogger([createFileSink({ file: join(folder, 'log', 'carrel.log'), level: 'info' })]);
   const incident = log.incident('it broke', new Error('inner detail'));
   const text = readFileSync(join(folder, 'log', 'carrel.log'), 'utf8');
@@ -42,8 +43,9 @@ test('an incident id is in the log with the whole error, and is all that the cal
   assert.equal(statSync(join(folder, 'log', 'carrel.log')).mode & 0o777, 0o600);
 });
 
-test('a log file that would grow past its bound is moved aside, and only so many are kept', () => {
+test('a log file that would grow past its bound is moved aside, and only so many are kept', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
+  t.after(() => rmSync(folder, { recursive: true }));
   const sink = createFileSink({ file: join(folder, 'a.log'), level: 'info', bytesMax: 300, filesMax: 2 });
   for (let index = 0; index < 30; index += 1) {
     sink.write(record(`event number ${index} with some length to it`));

@@ -26,10 +26,11 @@ const roleFlags: Record<string, FlagType> = {
   host: 'string',
   port: 'string',
   cody: 'boolean',
-  toolsets: 'string',
   'read-only': 'boolean',
 };
-const forPeople: Record<string, FlagType> = { ...roleFlags, json: 'boolean' };
+/** The one role that has a choice of them. */
+const serveFlags: Record<string, FlagType> = { ...roleFlags, toolsets: 'string' };
+const forPeople: Record<string, FlagType> = { ...serveFlags, json: 'boolean' };
 
 /** Commands that take a role to speak about as their one word. */
 export const peopleCommands = ['config', 'doctor', 'tools'] as const;
@@ -77,7 +78,7 @@ function knownCommand(command: string): Command {
   const other = Object.hasOwn(otherCommands, command) ? otherCommands[command] : undefined;
   if (other !== undefined) return other;
   if ((peopleCommands as readonly string[]).includes(command)) return { flags: forPeople, wordsMax: 1 };
-  if (Object.hasOwn(roles, command)) return { flags: roleFlags, wordsMax: 0 };
+  if (Object.hasOwn(roles, command)) return { flags: command === 'serve' ? serveFlags : roleFlags, wordsMax: 0 };
   throw usage(`unknown command ${quote(command)}`);
 }
 

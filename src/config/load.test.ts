@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { Secret } from '../base/secret.ts';
 import { choice, defineSlice, integer, list, secret, toggle } from './field.ts';
 import { loadConfig } from './load.ts';
@@ -15,8 +15,14 @@ const slice = defineSlice('http', 'Transport', {
   token: secret({ env: ['TOKEN'], description: 't' }),
 });
 
+const folders: string[] = [];
+after(() => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
+});
+
 function folder(files: Record<string, string> = {}): string {
   const path = mkdtempSync(join(tmpdir(), 'carrel-config-'));
+  folders.push(path);
   for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
   return path;
 }

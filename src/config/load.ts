@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { CarrelError } from '../base/errors.ts';
+import { dataDirOf } from './data-dir.ts';
 import { ConfigFault, type Field, type Slice, type SliceValues } from './field.ts';
 import { locateJsonFault } from './json-fault.ts';
 
@@ -50,9 +50,7 @@ const fileBytesMax = 1024 * 1024;
 export function loadConfig(sources: ConfigSources): Config {
   const { slices, flags, overrides = {} } = sources;
   const env = { ...readEnvFile(sources.envFileFolder), ...sources.env };
-  const { dataDirVariables = ['CARREL_HOME'] } = sources;
-  const named = dataDirVariables.map((variable) => env[variable]).find((value) => value !== undefined && value !== '');
-  const dataDir = resolve(String(flags['data-dir'] ?? named ?? join(homedir(), '.carrel')));
+  const dataDir = dataDirOf(flags['data-dir'], env, sources.dataDirVariables);
   const usual = join(dataDir, 'config.json');
   const file = sources.readsFile === false ? undefined : readConfigFile(flags['config'], usual);
   const warnings = unknownKeys(file, slices, sources.otherSections ?? []);

@@ -41,9 +41,12 @@ export interface LocalEngine extends Engine, Receiving {}
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
+/** What earlier processes left to do waits until this one has given its first answers: it needs threads, and they cores. */
+const backlogDelayMs = 500;
+
 /**
- * The engine in this process. It owns nothing that it is given, and works on the queue from the moment that it stands;
- * several engines, in this process or in others, may do so at the same time.
+ * The engine in this process. It owns nothing that it is given, and works on the queue soon after it stands, or at once
+ * when something comes in; several engines, in this process or in others, may do so at the same time.
  */
 export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
   const { storage, log } = deps;
@@ -60,7 +63,12 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const queue = createQueue();
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
-  const forgetting = startForgettingJobs(settings, ingestion, log);
+  let forgetting: ReturnType<typeof startForgettingJobs> | undefined;
+  const backlog = setTimeout(() => {
+    embedding.wake();
+    originals.sweep().catch((error: unknown) => log.incident('unused files were not removed', error));
+    forgetting = startForgettingJobs(settings, ingestion, log);
+  }, backlogDelayMs).unref();
 
   return {
     async status(options) {
@@ -143,8 +151,9 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     ...bulk,
     async close() {
+      clearTimeout(backlog);
       await queue.close();
-      await forgetting.close();
+      await forgetting?.close();
       await embedding.close();
       await chunker.close();
       await deps.close?.();
@@ -152,8 +161,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   };
 
   function createQueue(): DurableQueue {
-    const started = createDurableQueue<ClaimedJob>(
-      { workers: settings.workers, leaseMs, pollMs },
+    return createDurableQueue<ClaimedJob>(
+      { workers: settings.workers, leaseMs, pollMs, firstLookMs: backlogDelayMs },
       {
         claim: () => ingestion.claim({ owner, leaseMs }),
         renew: ({ id }) => ingestion.renew({ id, owner, leaseMs, progress: live.get(id) }),
@@ -176,8 +185,6 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       },
       log,
     );
-    originals.sweep().catch((error: unknown) => log.incident('unused files were not removed', error));
-    return started;
   }
 
   async function file(id: number): Promise<EngineFile> {

@@ -23,7 +23,7 @@ export interface ChunkEmbedding {
   embedSoon(chunks: readonly NewChunk[], title: string, signal?: AbortSignal): Promise<readonly NewChunk[]>;
   /** Chunks that can be found by their words only, because their vectors are still to come. */
   pending(options?: ReadOptions): Promise<number>;
-  /** Something was stored. What is in there without vectors gets them in the background. */
+  /** What is stored without vectors gets them in the background. To be called once at the start, and after changes. */
   wake(): void;
   close(): Promise<void>;
 }
@@ -60,9 +60,8 @@ export function createChunkEmbedding({
     waits: false,
   });
   let chosen: Promise<void> | undefined;
-  let isMissing = false;
   // Chunks of another model, or of a time when the model was away, may be waiting.
-  meaning.wake();
+  let isMissing = true;
 
   const embedChunks: EmbedChunks = async (chunks, title, options) => {
     // The background finds out when it is back; until then every file would wait for it in vain.

@@ -22,6 +22,22 @@ test('contract §6: a chunk knows its page and the headings above it', () => {
   );
 });
 
+test('contract §6: no chunk goes over the end of a page, so that each has one', () => {
+  const text = 'The harbour opens in May.\n\nThe lock takes two boats.\n\nThe fee is nine crowns.';
+  const marks = [0, text.indexOf('The lock'), text.indexOf('The fee')].map((offset, index) => ({
+    offset,
+    page: index + 1,
+  }));
+  assert.deepEqual(
+    placedChunks({ text, kind: 'pdf', marks }).map((chunk) => [chunk.text, chunk.metadata]),
+    [
+      ['The harbour opens in May.', { page: 1 }],
+      ['The lock takes two boats.', { page: 2 }],
+      ['The fee is nine crowns.', { page: 3 }],
+    ],
+  );
+});
+
 test('a chunk of plain text knows its lines', () => {
   const text = 'first\nparagraph\n\n## Heading\n\nlast';
   assert.deepEqual(

@@ -112,3 +112,26 @@ test('a queue that cannot be read is looked at again', async () => {
   assert.ok(await started(0));
   await queue.close();
 });
+
+test('a first look that may wait is made by itself, and at once when the queue is woken', async () => {
+  const later = source(1);
+  const slow = createDurableQueue({ ...config, firstLookMs: 60_000 }, later.jobs, silentLogger);
+  assert.equal(later.told.recovered, 0);
+  slow.wake();
+  assert.ok(await later.started(0));
+  await slow.close();
+
+  const soon = source(1);
+  const held = setInterval(() => {}, 1000);
+  const queue = createDurableQueue({ ...config, firstLookMs: 1 }, soon.jobs, silentLogger);
+  assert.ok(await soon.started(0));
+  clearInterval(held);
+  await queue.close();
+});
+
+test('a queue that is closed before its first look leaves the storage alone', async () => {
+  const { jobs, waiting, told } = source(1);
+  const queue = createDurableQueue({ ...config, firstLookMs: 60_000 }, jobs, silentLogger);
+  await queue.close();
+  assert.deepEqual([waiting.length, told.recovered, told.givenBack], [1, 0, 0]);
+});

@@ -6,6 +6,8 @@ export interface DurableQueueConfig {
   readonly leaseMs: number;
   /** How often the queue is looked at when nobody says that there is something in it. */
   readonly pollMs: number;
+  /** How long what earlier processes left may wait for the first look; a call of `wake` ends that. */
+  readonly firstLookMs?: number;
 }
 
 /** The queue itself is kept elsewhere, where it survives this process. */
@@ -44,8 +46,10 @@ export function createDurableQueue<Job extends { readonly id: number }>(
   let filling: Promise<void> | undefined;
   let again = false;
   let timer: NodeJS.Timeout | undefined;
+  let hasLooked = false;
   let recoveredAt = Number.NEGATIVE_INFINITY;
-  wake();
+  if (config.firstLookMs === undefined) wake();
+  else timer = setTimeout(wake, config.firstLookMs).unref();
 
   return {
     wake,
@@ -56,7 +60,8 @@ export function createDurableQueue<Job extends { readonly id: number }>(
       for (const { stop } of running.values()) stop.abort();
       await filling;
       await Promise.all([...running.values()].map(({ ended }) => ended));
-      await source.giveBack();
+      // Before the first look, nothing can have been taken.
+      if (hasLooked) await source.giveBack();
     },
   };
 
@@ -76,6 +81,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
 
   async function fill(): Promise<void> {
     let nextMs = config.pollMs;
+    hasLooked = true;
     try {
       if (performance.now() - recoveredAt > recoverEveryMs) {
         await source.recover();

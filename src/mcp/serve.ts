@@ -4,8 +4,7 @@ import type { GuardOptions } from '../http/guards.ts';
 import type { Caller } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
 import type { Conversation } from './conversation.ts';
-import { createBareCall } from './http/bare-call.ts';
-import { type HttpService, type Route, serveHttp } from './http/service.ts';
+import type { HttpService, Route } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
 import type { MessageLimits } from './messages.ts';
 import { createProtocolServer, type Offer } from './protocol-server.ts';
@@ -51,7 +50,12 @@ export function serveOverStdio(serving: StdioServing): StdioService {
   });
 }
 
-export function serveOverHttp(serving: HttpServing): Promise<HttpService> {
+export async function serveOverHttp(serving: HttpServing): Promise<HttpService> {
+  // Most of Node's network code hangs on these, and stdio needs none of it.
+  const [{ serveHttp }, { createBareCall }] = await Promise.all([
+    import('./http/service.ts'),
+    import('./http/bare-call.ts'),
+  ]);
   return serveHttp({
     ...serving,
     log: serving.offer.log,

@@ -59,8 +59,9 @@ export function idSetOf(pages: IdPages): IdSet {
     list(max = Number.POSITIVE_INFINITY) {
       const ids: number[] = [];
       for (const number of [...pages.keys()].sort((a, b) => a - b)) {
-        for (const [word, bits] of pages.get(number)?.entries() ?? []) {
-          for (let left = bits; left !== 0; left &= left - 1) {
+        const words = pages.get(number) ?? none;
+        for (let word = 0; word < words.length; word += 1) {
+          for (let left = words[word] ?? 0; left !== 0; left &= left - 1) {
             if (ids.length >= max) return undefined;
             ids.push(number * pageIds + 32 * word + 31 - Math.clz32(left & -left));
           }

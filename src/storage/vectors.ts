@@ -31,8 +31,11 @@ export interface VectorStore<Filter> {
   state(request: { readonly model: string }, options?: ReadOptions): Promise<VectorState>;
   /** Stored vectors behind a key, ascending: what an index that knows all up to there still has to learn. */
   after(request: VectorsAfter, options?: ReadOptions): Promise<VectorBlock>;
-  /** Stores vectors in blocks, too, from which they are loaded many times as fast. Nothing where the database searches. */
-  pack(model: string): Promise<void>;
+  /**
+   * Stores vectors in blocks, too, from which they are loaded many times as fast. Nothing where the database searches. Ends
+   * after the block at hand when it is given up; what is packed by then stays.
+   */
+  pack(model: string, options?: ReadOptions): Promise<void>;
   /** Keys of vectors that were removed, behind the number of a removal, in their order. */
   removedAfter(request: RemovedAfter, options?: ReadOptions): Promise<RemovedVector[]>;
   /** Keys that name nothing are left out. */

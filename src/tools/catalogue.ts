@@ -13,11 +13,11 @@ export interface CatalogueOptions {
 }
 
 export interface OfferedTool {
-  tool: Tool;
-  toolset: Toolset;
-  parser: InputParser;
+  readonly tool: Tool;
+  readonly toolset: Toolset;
+  readonly parser: InputParser;
   /** As `tools/list` shows it. */
-  listing: ToolListing;
+  readonly listing: ToolListing;
 }
 
 export interface ToolListing {
@@ -36,8 +36,8 @@ export interface ToolListing {
 
 /** Every tool that this process offers, by name, in the order of toolsets and of tools within them. */
 export interface Catalogue {
-  toolsets: readonly Toolset[];
-  listings: readonly ToolListing[];
+  readonly toolsets: readonly Toolset[];
+  readonly listings: readonly ToolListing[];
   find(name: string): OfferedTool | undefined;
   /** Exists in a toolset, but is switched off here. */
   isDisabled(name: string): boolean;
@@ -56,16 +56,42 @@ export function createCatalogue(toolsets: readonly Toolset[], options: Catalogue
       if ((options.readOnly && tool.effect !== 'read') || unwanted.has(tool.name.toLowerCase())) {
         disabled.add(tool.name);
       } else {
-        const parser = createInputParser(tool, toolset);
-        offered.set(tool.name, { tool, toolset, parser, listing: describeTool(tool, toolset, parser) });
+        offered.set(tool.name, offerTool(tool, toolset));
       }
     }
   }
+  const listings = once(() => [...offered.values()].map(({ listing }) => listing));
   return {
     toolsets,
-    listings: [...offered.values()].map(({ listing }) => listing),
+    get listings() {
+      return listings();
+    },
     find: (name) => offered.get(name),
     isDisabled: (name) => disabled.has(name),
+  };
+}
+
+/** Described when it is first listed or called: to find out what all schemas say takes a fifth of a start. */
+function offerTool(tool: Tool, toolset: Toolset): OfferedTool {
+  const parser = once(() => createInputParser(tool, toolset));
+  const listing = once(() => describeTool(tool, toolset, parser()));
+  return {
+    tool,
+    toolset,
+    get parser() {
+      return parser();
+    },
+    get listing() {
+      return listing();
+    },
+  };
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 

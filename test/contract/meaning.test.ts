@@ -104,7 +104,13 @@ onEachBackend('meaning over passages', (backend) => {
     const fresh = { ...blank, id: 'fresh', position: 0, labels: [], vectors: { model: provider.name, windows } };
     await storage.passages.kb.replace([{ parent: 'fresh', passages: [fresh] }]);
     assert.deepEqual([await first(meaning), await first(other)], ['fresh', 'fresh']);
+    // What passes a filter is found anew after a write, too.
+    const labelled = { filter: { labels: [['fresh']] } };
+    assert.equal((await search(0, labelled)).length, 0);
+    await storage.passages.kb.replace([{ parent: 'fresh', passages: [{ ...fresh, labels: ['fresh'] }] }]);
+    assert.equal((await search(0, labelled)).length, 1);
     await storage.passages.kb.remove(['fresh']);
+    assert.equal((await search(0, labelled)).length, 0);
     assert.notEqual(await first(meaning), 'fresh');
     assert.equal(await first(meaning), await first(other));
   });

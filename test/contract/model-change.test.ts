@@ -48,14 +48,18 @@ function letters(text: string, dimensions: number): Float32Array {
 
 async function start(context: TestContext, backend: Backend) {
   const storage = await backend.open();
-  const opened: Meaning<EntryFilter>[] = [];
+  const opened: { meaning: Meaning<EntryFilter>; provider: Gate }[] = [];
   context.after(async () => {
-    for (const meaning of opened) await meaning.close();
+    for (const { meaning, provider } of opened) {
+      // Closing waits for what is being embedded.
+      provider.open();
+      await meaning.close();
+    }
   });
-  const open = (provider: EmbeddingProvider, known: EmbeddingProvider[] = []) => {
+  const open = (provider: Gate, known: EmbeddingProvider[] = []) => {
     const providerOf = async (name: string) => known.find((each) => each.name === name);
     const meaning = createMeaning({ vectors: storage.vectors.context, provider, providerOf, log: silentLogger });
-    opened.push(meaning);
+    opened.push({ meaning, provider });
     return meaning;
   };
   return { storage, open };

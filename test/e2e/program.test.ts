@@ -1,18 +1,33 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { carrelProgram, startListening, startProgram } from '../support/child-program.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 
+const folders: string[] = [];
+after(() => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
+});
+
 function folder(files: Record<string, string> = {}): string {
   const path = mkdtempSync(join(tmpdir(), 'carrel-e2e-'));
+  folders.push(path);
   for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
   return path;
 }
@@ -42,6 +57,7 @@ test('an unknown flag, command, value or word ends with 2 and one clear line, an
     ['serve', 'now'],
     ['--read-only=yes'],
     ['--toolsets', 'nothing'],
+    ['kb', '--toolsets', 'kb'],
     ['config', 'nobody'],
   ];
   for (const args of wrong) {
@@ -186,6 +202,25 @@ test('config shows each value with its source and never a secret', () => {
   assert.deepEqual(settings['http.path'], { value: '/mcp', source: 'default' });
   assert.deepEqual(settings['http.authToken'], { value: '[secret]', source: 'CARREL_AUTH_TOKEN' });
   assert.equal((out + err + run(['config'], env).out).includes('a-very-secret-token'), false);
+});
+
+test('compiled code is kept in the data folder by starts that were not refused, for the owner alone', () => {
+  const data = folder();
+  const kept = (): string[] =>
+    existsSync(join(data, 'cache'))
+      ? readdirSync(join(data, 'cache'), { recursive: true }).map((name) => join(data, 'cache', String(name)))
+      : [];
+  const bytes = (): number => kept().reduce((sum, file) => sum + statSync(file).size, 0);
+  assert.equal(run(['--data-dir', data, '--toolsets', 'nothing']).code, 2);
+  assert.deepEqual(kept(), []);
+  const start = ['serve', '--transport', 'stdio', '--data-dir', data];
+  assert.equal(run(start).code, 0);
+  assert.ok(kept().length > 0);
+  const first = bytes();
+  // The file of the program itself is loaded before its first start can make the folder.
+  assert.equal(run(start).code, 0);
+  assert.ok(bytes() > first + 100_000, `${first} bytes, then ${bytes()}`);
+  for (const file of kept()) assert.equal(statSync(file).mode & 0o077, 0, file);
 });
 
 test('doctor passes on a good machine and names the next command for what is wrong', async () => {

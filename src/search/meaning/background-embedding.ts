@@ -17,7 +17,7 @@ export interface BackgroundEmbedding {
 }
 
 export interface BackgroundEmbeddingDeps {
-  readonly vectors: Pick<VectorStore<never>, 'waiting' | 'put'>;
+  readonly vectors: Pick<VectorStore<never>, 'waiting' | 'put' | 'pack'>;
   readonly provider: EmbeddingProvider;
   readonly log: Logger;
   /** Called whenever nothing waits any more. */
@@ -30,9 +30,13 @@ const batchSize = 32;
 /** Of texts that are embedded at once: whoever waits for others does so for a second at most. */
 const batchUnitsMax = 16_000;
 
+/** So many texts with new vectors are worth being packed. */
+export const packedMin = 4_000;
+
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
   const { vectors, provider, log } = deps;
   const model = provider.name;
+  let unpacked = 0;
   /** Owners that somebody waits for, the latest first. */
   let wanted = new Set<number>();
   let step = Promise.withResolvers<void>();
@@ -41,12 +45,15 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       const owners = [...wanted].slice(0, batchSize);
       const waiting = await vectors.waiting({ model, limit: batchSize, ...(owners.length > 0 ? { owners } : {}) });
       const some = atOnce(waiting);
-      if (some.length > 0) await vectors.put({ model, texts: await embedTexts(some, signal) });
+      if (some.length > 0) unpacked += await vectors.put({ model, texts: await embedTexts(some, signal) });
       const left = new Set(waiting.slice(some.length).map(({ owner }) => owner));
       for (const owner of owners) if (!left.has(owner)) wanted.delete(owner);
       endStep();
       const isDone = waiting.length === 0 && owners.length === 0;
-      if (isDone) deps.onDone?.();
+      if (isDone) {
+        deps.onDone?.();
+        await packMany(signal);
+      }
       return !isDone;
     },
     onFailure(error) {
@@ -72,6 +79,14 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     },
     close: () => backlog.close(),
   };
+
+  /** What is packed need not be read one by one by the next process that searches. */
+  async function packMany(signal: AbortSignal): Promise<void> {
+    if (unpacked < packedMin) return;
+    unpacked = 0;
+    // A search reads them all the same.
+    await vectors.pack(model, { signal }).catch(() => {});
+  }
 
   function endStep(): void {
     step.resolve();

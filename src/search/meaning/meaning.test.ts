@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
@@ -54,8 +55,8 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function open(provider: EmbeddingProvider): EntryMeaning {
-  const meaning = createMeaning({ vectors: storage.vectors.context, provider, log: silentLogger });
+function open(provider: EmbeddingProvider, vectors = storage.vectors.context): EntryMeaning {
+  const meaning = createMeaning({ vectors, provider, log: silentLogger });
   opened.push(meaning);
   return meaning;
 }
@@ -126,6 +127,27 @@ test('the nearest come first, filters hold, and what is changed or removed is fo
   assert.equal((await ids(one, 'jjj kkk'))[0], later);
 });
 
+test('what was embedded in bulk is packed, so that the next process need not read it one by one', async (context) => {
+  const bulk = await createSqliteStorage({ path: join(folder, 'bulk.db') });
+  const provider = fakeProvider();
+  const meaning = createMeaning({ vectors: bulk.vectors.context, provider, log: silentLogger });
+  context.after(async () => {
+    await meaning.close();
+    await bulk.close();
+  });
+  const entries = Array.from({ length: 4_000 }, (_, number) => ({
+    ...{ threadId: 'bulk', source: 'user' as const, text: `text ${number}`, metadata: undefined },
+    ...{ tags: [], images: [], summary: undefined },
+  }));
+  await bulk.entries.store({ entries });
+  await bulk.vectors.context.choose(provider.name);
+  const first = () => bulk.vectors.context.after({ model: provider.name, after: 0, limit: 1 });
+  assert.equal((await first()).packed, false);
+  meaning.wake();
+  while (!(await first()).packed) await setTimeout(20);
+  assert.deepEqual((await first()).keys.length, 1_000);
+});
+
 test('a search waits for what it is about, goes before the rest, and says how many are missing', async () => {
   const provider = fakeProvider();
   const embedded: string[] = [];
@@ -153,6 +175,22 @@ test('a search waits for what it is about, goes before the rest, and says how ma
   assert.deepEqual([pending, matches.map((match) => match.id)], [0, [id]]);
   const before = embedded.slice(0, embedded.indexOf('mine'));
   assert.equal(before.includes('slow 70'), false, 'it was embedded before what had waited longer');
+});
+
+test('what is embedded while a search looks for what is missing is found by it', async () => {
+  const { context } = storage.vectors;
+  const meaning = open(fakeProvider(), {
+    ...context,
+    async unembedded(request, options) {
+      while ((await context.state(request)).pending > 0);
+      return context.unembedded(request, options);
+    },
+  });
+  await complete(meaning, 'everything else');
+  const id = await store('just in time');
+  const signal = new AbortController().signal;
+  const { matches, pending } = await meaning.search({ text: 'just in time', limit: 1, signal });
+  assert.deepEqual([pending, matches[0]?.id], [0, id]);
 });
 
 test('contract §2: a search that is cancelled stops waiting for vectors', async () => {

@@ -185,11 +185,13 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const allowed = filter && idSetOf(await vectors.matching(filter, { signal }));
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => allowed?.has(owner) ?? true);
-    const owners = await missing();
-    if (owners.length === 0 || owners.length > settledMax) return { state, pending: owners.length };
-    await lane.embedding.settled(owners, waitMs, signal);
-    const left = await missing();
-    return { state: await vectors.state({ model }, { signal }), pending: left.length };
+    let owners = await missing();
+    if (owners.length > 0 && owners.length <= settledMax) {
+      await lane.embedding.settled(owners, waitMs, signal);
+      owners = await missing();
+    }
+    // Read last: what is no longer missing is to be found.
+    return { state: await vectors.state({ model }, { signal }), pending: owners.length };
   }
 
   /** Everything has vectors of the configured model. */

@@ -42,6 +42,7 @@ export function createModelLane<Filter>({
         return vectors.waiting(request);
       },
       put: (request) => vectors.put(request),
+      pack: (name, options) => vectors.pack(name, options),
     },
     provider,
     log,

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { createIdSet, type IdSet, idSetOf } from '../../storage/id-set.ts';
 import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../vectors/vector-index.ts';
+import { packedMin } from './background-embedding.ts';
 import { bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
 
 export interface ScannedVectorsDeps<Filter> {
@@ -10,9 +11,6 @@ export interface ScannedVectorsDeps<Filter> {
 }
 
 const loadSize = 2_000;
-
-/** So many that had to be read one by one are worth being packed for the next process. */
-const packedMin = 4_000;
 
 const vectorsMax = 4_000_000;
 
@@ -35,6 +33,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   let lastRemoval = 0;
   let updating: Promise<void> = Promise.resolve();
   let packing: Promise<unknown> = Promise.resolve();
+  const stop = new AbortController();
 
   return {
     async search(query, { limit, filter, allowed, state, signal }) {
@@ -52,6 +51,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
       return keys.length === 0 ? [] : bestOfOwners(await vectors.score({ query, keys }, { signal }), limit);
     },
     async close() {
+      stop.abort();
       await Promise.all([updating.catch(() => {}), packing]);
       await index?.close();
     },
@@ -105,7 +105,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
       if (!packed) single += keys.length;
       block = await next;
     }
-    if (single >= packedMin) packing = Promise.all([packing, vectors.pack(model)]).catch(() => {});
+    if (single >= packedMin) packing = Promise.all([packing, vectors.pack(model, stop)]).catch(() => {});
   }
 
   async function forgetRemoved(known: VectorIndex, state: VectorState): Promise<void> {

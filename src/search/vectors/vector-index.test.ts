@@ -85,6 +85,27 @@ describe('an index over two segments', () => {
   });
 });
 
+test('vectors that lie close together and have one large component are told apart (issue: search core, meaning)', async () => {
+  const random = randomNumbers(17);
+  // As models give them: all share a direction, so that cosines are above 0.7, and one component has a third of the length.
+  const shared = randomUnitVector(dimensions, random);
+  shared[7] = 0.6;
+  const centres = Array.from({ length: 50 }, () => nearVector(shared, 0.5, random));
+  const near = (number: number) => nearVector(centres[number % 50] ?? shared, 0.2, random);
+  const stored = new Map(Array.from({ length: 9_000 }, (_, id) => [id, near(id)]));
+  const index = createIndex(stored);
+  for (const [id, vector] of stored) index.set(id, vector);
+  let found = 0;
+  const queries = 40;
+  for (let number = 0; number < queries; number++) {
+    const query = near(number);
+    const wanted = new Set(exact(stored, query, 10));
+    found += (await index.search(query, { limit: 10 })).filter(({ id }) => wanted.has(id)).length;
+  }
+  await index.close();
+  assert.ok(found / (queries * 10) >= 0.99, `recall@10 ${found / (queries * 10)}`);
+});
+
 test('a search sees every write that was made before it', async () => {
   const random = randomNumbers(1);
   const [first, second] = [randomUnitVector(dimensions, random), randomUnitVector(dimensions, random)];

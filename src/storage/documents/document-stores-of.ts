@@ -1,17 +1,6 @@
 import type { DocumentStore } from '../documents.ts';
 import type { IngestionStore } from '../ingestion.ts';
-import type { ReadOptions } from '../read-options.ts';
-import type { AnswerOf, ReadOperation, RequestOf, WriteOperation } from './document-operations.ts';
-
-/** How a database performs an operation: a write in a transaction, a read on one state of the data. */
-export interface DocumentRunner {
-  write<Name extends WriteOperation>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>>;
-  read<Name extends ReadOperation>(
-    name: Name,
-    request: RequestOf<Name>,
-    options: ReadOptions | undefined,
-  ): Promise<AnswerOf<Name>>;
-}
+import type { DocumentRunner } from './document-operations.ts';
 
 export function documentStoreOf({ write, read }: DocumentRunner): DocumentStore {
   return {

@@ -1,16 +1,5 @@
 import type { EntryStore } from '../entries.ts';
-import type { ReadOptions } from '../read-options.ts';
-import type { AnswerOf, ReadOperation, RequestOf, WriteOperation } from './entry-operations.ts';
-
-/** How a database performs an operation: a write in a transaction, a read on one state of the data. */
-export interface EntryRunner {
-  write<Name extends WriteOperation>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>>;
-  read<Name extends ReadOperation>(
-    name: Name,
-    request: RequestOf<Name>,
-    options: ReadOptions | undefined,
-  ): Promise<AnswerOf<Name>>;
-}
+import type { EntryRunner } from './entry-operations.ts';
 
 export function entryStoreOf({ write, read }: EntryRunner): EntryStore {
   return {

@@ -1,14 +1,9 @@
-import {
-  type AnswerOf,
-  createEntryOperations,
-  type EntryOperations,
-  type OperationName,
-  type RequestOf,
-} from '../entries/entry-operations.ts';
+import { createEntryOperations } from '../entries/entry-operations.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
-import { type Dialect, type Engine, type ListValue, runInTurn, type SqlValue, type Work } from '../entries/work.ts';
+import type { Dialect, Engine, ListValue, SqlValue } from '../entries/work.ts';
 import type { EntryStore } from '../entries.ts';
 import type { Connections, Statements } from './connections.ts';
+import { createOperationRunner } from './operation-runner.ts';
 import { createWordIndex, type WordIndex } from './word-index.ts';
 
 /** An entry may be long, and each of the pool is read. */
@@ -19,24 +14,9 @@ const totalMax = 1_000_000;
 export function createEntryStore(connections: Connections, now: () => Date): EntryStore {
   const operations = createEntryOperations(postgresDialect);
   const words = createWordIndex({ name: 'context_entry', owner: 'context_entries', poolMax, totalMax });
-  const perform = <Name extends OperationName>(
-    name: Name,
-    request: RequestOf<Name>,
-    time: string,
-    statements: Statements,
-  ) => {
-    const operation: EntryOperations[OperationName] = operations[name];
-    // The name has chosen the operation, and with it the types of request and answer.
-    const work = operation(request as never, time) as Work<AnswerOf<Name>>;
-    return runInTurn(work, createEngine(statements, words));
-  };
-  return entryStoreOf({
-    write(name, request) {
-      const time = now().toISOString();
-      return connections.write((statements) => perform(name, request, time, statements));
-    },
-    read: (name, request, options) => connections.read((statements) => perform(name, request, '', statements), options),
-  });
+  return entryStoreOf(
+    createOperationRunner(operations, (statements) => createEngine(statements, words), connections, now),
+  );
 }
 
 export const postgresDialect: Dialect = {

@@ -96,7 +96,6 @@ export function numberOf(row: Row, column: string): number {
   return value;
 }
 
-/** Notes and memories are nobody else's to read. SQLite gives its log the mode of the database file. */
 function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path));
@@ -105,6 +104,11 @@ function prepareFile(path: string): void {
     const message = 'The database cannot be made there. Check the path (DB_PATH, --data-dir) and who may write to it.';
     throw new CarrelError('invalid_config', message, { cause });
   }
+  closeToOthers(path);
+}
+
+/** Notes and memories are nobody else's to read. SQLite gives its log the mode of the database file. */
+export function closeToOthers(path: string): void {
   try {
     chmodSync(path, 0o600);
   } catch {

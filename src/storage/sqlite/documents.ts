@@ -1,22 +1,18 @@
 import {
-  type AnswerOf,
   createDocumentOperations,
   type DocumentOperations,
-  type OperationName,
-  type RequestOf,
   writeOperations,
 } from '../documents/document-operations.ts';
-import type { DocumentDialect, DocumentEngine, DocumentWork } from '../documents/document-work.ts';
-import { runNow } from '../entries/work.ts';
+import type { DocumentDialect, DocumentEngine } from '../documents/document-work.ts';
+import type { OperationTable } from '../operations.ts';
 import type { Database } from './database.ts';
 import { bound, sqliteDialect } from './entries.ts';
+import { createOperationTable } from './operation-table.ts';
 import { adoptFile, removeFile } from './original-files.ts';
 import type { PassageTables } from './passages.ts';
 
 /** Documents and their jobs in SQLite, on the thread that has the connection. */
-export type DocumentTable = {
-  [Name in OperationName]: (request: RequestOf<Name>, now: string) => AnswerOf<Name>;
-};
+export type DocumentTable = OperationTable<DocumentOperations>;
 
 const documentDialect: DocumentDialect = {
   ...sqliteDialect,
@@ -34,21 +30,5 @@ export function createDocumentTable(database: Database, passages: PassageTables,
     adoptOriginal: (staged) => adoptFile(folder, staged),
     removeOriginal: (hash) => removeFile(folder, hash),
   };
-  const table = Object.entries(createDocumentOperations(documentDialect)).map(([name, operation]) => [
-    name,
-    (request: never, now: string) => {
-      const run = () => runNow<unknown, DocumentEngine>(perform(operation, request, now), engine);
-      return isWrite(name) ? database.transaction(run) : run();
-    },
-  ]);
-  // Its methods are those of the operations, one for one.
-  return Object.fromEntries(table) as DocumentTable;
-}
-
-function perform(operation: DocumentOperations[OperationName], request: never, now: string): DocumentWork<unknown> {
-  return operation(request, now);
-}
-
-function isWrite(name: string): boolean {
-  return writeOperations.some((write) => write === name);
+  return createOperationTable(createDocumentOperations(documentDialect), writeOperations, engine, database);
 }

@@ -1,20 +1,13 @@
 import type { SQLInputValue } from 'node:sqlite';
-import {
-  type AnswerOf,
-  createEntryOperations,
-  type EntryOperations,
-  type OperationName,
-  type RequestOf,
-  writeOperations,
-} from '../entries/entry-operations.ts';
-import { type Dialect, type Engine, type ListValue, runNow, type SqlValue, type Work } from '../entries/work.ts';
+import { createEntryOperations, type EntryOperations, writeOperations } from '../entries/entry-operations.ts';
+import type { Dialect, Engine, ListValue, SqlValue } from '../entries/work.ts';
+import type { OperationTable } from '../operations.ts';
 import type { Database } from './database.ts';
+import { createOperationTable } from './operation-table.ts';
 import { createWordIndex } from './word-index.ts';
 
 /** Entries in SQLite, on the thread that has the connection. */
-export type EntryTable = {
-  [Name in OperationName]: (request: RequestOf<Name>, now: string) => AnswerOf<Name>;
-};
+export type EntryTable = OperationTable<EntryOperations>;
 
 /** An entry may be long, and each of the pool is read. */
 const poolMax = 200;
@@ -22,25 +15,7 @@ const poolMax = 200;
 const totalMax = 1_000_000;
 
 export function createEntryTable(database: Database): EntryTable {
-  const operations = createEntryOperations(sqliteDialect);
-  const engine = createEngine(database);
-  const table = Object.entries(operations).map(([name, operation]) => [
-    name,
-    (request: never, now: string) => {
-      const run = () => runNow<unknown, Engine>(perform(operation, request, now), engine);
-      return isWrite(name) ? database.transaction(run) : run();
-    },
-  ]);
-  // Its methods are those of the operations, one for one.
-  return Object.fromEntries(table) as EntryTable;
-}
-
-function perform(operation: EntryOperations[OperationName], request: never, now: string): Work<unknown> {
-  return operation(request, now);
-}
-
-function isWrite(name: string): boolean {
-  return writeOperations.some((write) => write === name);
+  return createOperationTable(createEntryOperations(sqliteDialect), writeOperations, createEngine(database), database);
 }
 
 export const sqliteDialect: Dialect = {

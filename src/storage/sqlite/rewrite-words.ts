@@ -1,6 +1,7 @@
 import { type Language, useLanguage } from '../../words/language.ts';
 import { analysisFor, rewrittenAtOnce, type WordIndexSource, wordIndexSources } from '../word-analysis.ts';
-import { type Database, numberOf, textOf } from './database.ts';
+import { type Database, numberOf } from './database.ts';
+import { storedAnalysis } from './stored-analysis.ts';
 import { createWordIndex } from './word-index.ts';
 
 /**
@@ -18,11 +19,6 @@ export async function settleAnalysis(database: Database, wanted: Language | unde
     database.run('DELETE FROM word_analysis');
     database.run('INSERT INTO word_analysis (stamp) VALUES (?)', stamp);
   });
-}
-
-export function storedAnalysis(database: Database): string | undefined {
-  const row = database.get('SELECT stamp FROM word_analysis');
-  return row === undefined ? undefined : textOf(row, 'stamp');
 }
 
 function rewrite(database: Database, { name, owner, textsOf }: WordIndexSource): void {

@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
-import { type DocumentRunner, documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
+import type { DocumentRunner } from '../documents/document-operations.ts';
+import { documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
 import { entryStoreOf } from '../entries/entry-store-of.ts';
 import { createIdSet } from '../id-set.ts';
 import { newNote } from '../notes.ts';
@@ -11,7 +12,8 @@ import type { VectorCorpus, VectorStore } from '../vectors.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createOriginalFiles } from './original-files.ts';
 import { createReaderPool } from './reader-pool.ts';
-import { createSqliteThread } from './sqlite-thread.ts';
+import { settledLanguage } from './settled-language.ts';
+import { createSqliteThread, type SqliteThread } from './sqlite-thread.ts';
 
 export interface SqliteStorageConfig {
   /** Of the database file. It and its folder are made when they are missing. */
@@ -42,10 +44,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     language,
     busyTimeoutMs: config.busyTimeoutMs ?? 5000,
   });
-  let language = config.language;
-  let writer = createSqliteThread(connection('writer'));
-  await writer.ready;
-  language = await writer.call('upkeep', 'language', []);
+  let language = settledLanguage(config.path, config.language);
+  // Nobody waits for a thread before there is something to write, unless the database must be made or changed first.
+  let writer: SqliteThread | undefined;
+  if (language === undefined) {
+    language = config.language;
+    writer = createSqliteThread(connection('writer'));
+    await writer.ready;
+    language = await writer.call('upkeep', 'language', []);
+  }
   // Queries are parsed here.
   await useLanguage(language);
   const readers = createReaderPool(
@@ -54,9 +61,9 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   );
   let closed = false;
 
-  const write: typeof writer.call = async (store, method, args) => {
+  const write: SqliteThread['call'] = async (store, method, args) => {
     if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
-    if (!writer.alive) writer = createSqliteThread(connection('writer'));
+    if (!writer?.alive) writer = createSqliteThread(connection('writer'));
     return writer.call(store, method, args);
   };
 
@@ -81,9 +88,10 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     put: (request) => write('vectors', 'put', [corpus, request]),
     state: (request, options) => readers.call('vectors', 'state', [corpus, request], options),
     after: (request, options) => readers.call('vectors', 'after', [corpus, request], options),
-    async pack(model) {
+    async pack(model, { signal } = {}) {
       let after: number | undefined = 0;
-      while (after !== undefined) after = await write('vectors', 'pack', [corpus, model, after]);
+      while (after !== undefined && signal?.aborted !== true)
+        after = await write('vectors', 'pack', [corpus, model, after]);
     },
     removedAfter: (request, options) => readers.call('vectors', 'removedAfter', [corpus, request], options),
     get: (request, options) => readers.call('vectors', 'get', [corpus, request], options),
@@ -152,7 +160,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     async close() {
       closed = true;
       await readers.close();
-      await writer.close();
+      await writer?.close();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
 import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
 import { createMeaning } from '../../search/meaning/meaning.ts';
@@ -5,7 +6,7 @@ import type { SummaryProvider } from '../../search/summaries/summary-provider.ts
 import type { Storage } from '../../storage/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { ContextParts } from './context-parts.ts';
-import type { ContextConfig } from './context-slice.ts';
+import { type ContextConfig, contextSlice } from './context-slice.ts';
 import { createEntryResources } from './entry-resources.ts';
 import { createEntrySource } from './entry-source.ts';
 import { createEntrySummaries } from './entry-summaries.ts';
@@ -39,6 +40,8 @@ export interface ContextDeps {
   /** Unless given, the best sentences of a text are its summary. */
   summaryProvider?: SummaryProvider | undefined;
   log: Logger;
+  /** What is to be done soon, and need not be done before the first call. */
+  settle?: () => Promise<void>;
   /** Gives back what was lent. */
   close?: () => Promise<void>;
 }
@@ -50,8 +53,14 @@ export async function openContextToolset(
   config: ContextConfig,
   { servers, ...deps }: ContextDeps & { servers: ModelServers },
 ): Promise<Toolset> {
-  await indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
-  return createContextToolset(config, { ...deps, summaryProvider: summaryProviderOf(config, servers) });
+  const settle = (): Promise<void> => indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
+  const mayWait = isUsualIndex(config);
+  if (!mayWait) await settle();
+  return createContextToolset(config, {
+    ...deps,
+    summaryProvider: summaryProviderOf(config, servers),
+    ...(mayWait ? { settle } : {}),
+  });
 }
 
 /** An agent's memory: seed 002. */
@@ -95,6 +104,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
   // What an earlier process left to do waits until this one has started: reading it needs a thread of its own.
   const backlog = setTimeout(() => {
+    deps.settle?.().catch((error: unknown) => log.incident('the index of metadata is left as it is', error));
     meaning?.wake();
     summaries?.wake();
   }, backlogDelayMs).unref();
@@ -129,6 +139,15 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       await deps.close?.();
     },
   };
+}
+
+/**
+ * A new store has the usual fields from the start. An older one gets those that it lacks whenever that is done, and until
+ * then every filter finds the same without them.
+ */
+function isUsualIndex({ indexedFields, indexSyncMode }: ContextConfig): boolean {
+  const usual = contextSlice.fields.indexedFields.default;
+  return isDeepStrictEqual(indexedFields, usual) && (indexSyncMode === 'auto' || indexSyncMode === 'additive');
 }
 
 /** The provider, given long texts in parts of the configured length, or whole. */

@@ -4,8 +4,7 @@ import { createSlidingWindow } from '../../base/sliding-window.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { NoteStore } from '../../storage/notes.ts';
 import type { Toolset } from '../../tools/toolset.ts';
-import { createPageCache } from '../../web/page-cache.ts';
-import { createSafeFetch, type SafeFetch } from '../../web/safe-fetch.ts';
+import type { SafeFetch, SafeFetchConfig } from '../../web/safe-fetch.ts';
 import { parseTargetList } from '../../web/target-list.ts';
 import { createNoteResources } from './note-resources.ts';
 import { createPageReader } from './page-reader.ts';
@@ -71,14 +70,27 @@ function createQuota(limit: number) {
 }
 
 function createFetch(config: ResearchConfig, ownTargets: readonly string[]): SafeFetch {
-  const safeFetch = createSafeFetch({
+  const settings = {
     userAgent: config.userAgent,
     timeoutMs: config.fetchTimeoutMs,
     bytesMax: config.fetchBytesMax,
     allowPrivate: parseTargetList(config.fetchAllowPrivate),
     refused: parseTargetList(ownTargets),
-  });
-  return createPageCache(pageCache, { safeFetch });
+  };
+  let loaded: Promise<SafeFetch> | undefined;
+  return async (url, request) => {
+    loaded ??= loadFetch(settings);
+    return (await loaded)(url, request);
+  };
+}
+
+/** With the first page: most of Node's network code hangs on it. */
+async function loadFetch(config: SafeFetchConfig): Promise<SafeFetch> {
+  const [{ createSafeFetch }, { createPageCache }] = await Promise.all([
+    import('../../web/safe-fetch.ts'),
+    import('../../web/page-cache.ts'),
+  ]);
+  return createPageCache(pageCache, { safeFetch: createSafeFetch(config) });
 }
 
 /** 004 shows every error as `data: {code, details}`, and the refusal of a rate limit word by word. */

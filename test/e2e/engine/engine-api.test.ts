@@ -54,7 +54,7 @@ describe('the API of the engine (contract §6)', () => {
   test('GET /status', async () => {
     const status = await engine.get('/status');
     assert.deepEqual(Object.keys(status), [
-      ...['version', 'model', 'device', 'documents', 'chunks', 'collections', 'queue', 'storage'],
+      ...['version', 'model', 'device', 'documents', 'chunks', 'collections', 'unembedded', 'queue', 'storage'],
     ]);
     assert.deepEqual([status['documents'], status['collections'], status['model']], [2, 2, null]);
     assert.deepEqual(status['queue'], { queued: 0, processing: 0, done: 2, failed: 0 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
@@ -74,6 +74,17 @@ test('contract §3: without its provider a document is found by words, and by me
   assert.equal((await engine.get('/status'))['unembedded'], 0);
   const [hit] = (await engine.search({ query: 'quartz hill' })).results;
   assert.deepEqual(Object.keys(hit?.['why'] as Json).sort(), ['meaning', 'rrf', 'words']);
+});
+
+test('issue "PDF, with page numbers": each chunk of a PDF has its page, however short the pages are', async (t) => {
+  const engine = await startEngine(t);
+  const pdf = readFileSync(new URL('../../corpus/pdf/chromium.pdf', import.meta.url));
+  const id = await engine.document(await engine.addFile('handbook.pdf', pdf));
+  const { chunks } = (await engine.get(`/documents/${id}`)) as { chunks: { chunk_metadata: Json }[] };
+  assert.deepEqual(
+    chunks.map(({ chunk_metadata: place }) => place),
+    [{ page: 1 }, { page: 2 }, { page: 3 }],
+  );
 });
 
 test('contract §6: a job is cancelled in the middle of its work, and leaves nothing', async (t) => {

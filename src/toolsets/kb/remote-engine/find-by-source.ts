@@ -7,8 +7,6 @@ import { readListed } from './read-answers.ts';
 /** How many documents are asked for one by one where the list does not tell their source. */
 const lookedAtMax = 500;
 const atOnce = 8;
-/** As many as an engine of ours gives at once; another may give everything, whatever it is asked. */
-const askedMax = 1_000;
 
 /**
  * Documents with a source path. An engine of ours filters by it; another may not know the parameter and give its whole
@@ -20,7 +18,7 @@ export async function findBySource(
   engine: Pick<Engine, 'document'>,
   options: EngineCall,
 ): Promise<DocumentPage> {
-  const query = queryOf({ source_path: wanted, type, tags: tags?.join(','), limit: askedMax });
+  const query = queryOf({ source_path: wanted, type, tags: tags?.join(',') });
   const request = { method: 'GET', path: '/documents', query, signal: options.signal };
   const { listed, total } = await client.ask(request, (value) => {
     const list = looseList(value, ['documents']);

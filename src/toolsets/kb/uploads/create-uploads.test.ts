@@ -242,6 +242,24 @@ test('a restart loses nothing where uploads are kept', async (t) => {
   assert.equal(taken.length, 1);
 });
 
+test('what an earlier process left takes its room, until it is finished or idle', async (t) => {
+  const { uploads, again, folder } = open(t);
+  const first = await uploads.start(file(6), 'me');
+  await uploads.start(file(6), 'me');
+  const idle = await uploads.start(file(6), 'me');
+  const later = again();
+  await fails(later.start(file(6), 'me'), 'upload_quota');
+  await later.addChunk(first.id, 0, Buffer.from('abcdef'), call());
+  await later.finish(first.id, call());
+  await later.start(file(6), 'me');
+  await fails(later.start(file(6), 'me'), 'upload_quota');
+  const longAgo = new Date(Date.now() - 11 * minute);
+  utimesSync(join(folder, idle.id), longAgo, longAgo);
+  await later.start(file(6), 'me');
+  // Where a restart loses them, they are nobody's.
+  await again({ survivesRestart: false }).start(file(6), 'me');
+});
+
 test('a restart loses everything where they are not (003 MCP server restart during upload)', async (t) => {
   const { uploads, again } = open(t, { survivesRestart: false });
   const { id } = await uploads.start(file(3), 'me');

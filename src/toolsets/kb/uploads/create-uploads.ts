@@ -80,6 +80,14 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     return adopted;
   };
 
+  /** Those of other processes that can still be gone on with: they take room too. */
+  const leftByOthers = async (): Promise<Upload[]> => {
+    if (!config.survivesRestart) return [];
+    const left = (await staging.idle()).filter(({ id, idleMs }) => !uploads.has(id) && idleMs < config.idleMs);
+    const found = await Promise.all(left.map(({ id }) => staging.find(id)));
+    return found.flatMap((each) => (each === undefined ? [] : [createUpload(each.manifest, each.chunks, clock())]));
+  };
+
   /** Runs while the upload can't expire. */
   const using = async <Result>(upload: Upload, run: () => Promise<Result>): Promise<Result> => {
     upload.users += 1;
@@ -124,12 +132,14 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
           data: { total_size: totalSize, bytes_max: config.bytesMax },
         });
       }
-      const open = [...uploads.values()].filter((upload) => !isFinished(upload) && !isExpired(upload));
+      const others = await leftByOthers();
+      // From here to where it is listed nothing is waited for, so that no other call takes the same room.
+      const unlisted = others.filter(({ manifest }) => !uploads.has(manifest.id));
+      const open = [...uploads.values(), ...unlisted].filter((upload) => !isFinished(upload) && !isExpired(upload));
       checkQuotas(config, open, { totalSize, callerId });
       const secret = randomBytes(32).toString('base64url');
       const manifest = { ...given, id: randomUUID(), caller: callerId, secretHash: hashOf(secret).toString('hex') };
       const upload = createUpload(manifest, new Map(), clock());
-      // Before it is written, so that calls at the same time see that the room is taken.
       uploads.set(manifest.id, upload);
       try {
         await using(upload, () => staging.save(manifest));

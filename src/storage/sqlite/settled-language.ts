@@ -1,0 +1,34 @@
+import { accessSync, constants } from 'node:fs';
+import type { Language } from '../../words/language.ts';
+import { analysisFor } from '../word-analysis.ts';
+import { closeToOthers, openDatabase } from './database.ts';
+import { checkOwner, schemaVersion } from './migrate.ts';
+import { migrations } from './migrations.ts';
+import { storedAnalysis } from './stored-analysis.ts';
+
+/**
+ * The language of the words in a database that can be worked with as it is: ours, of the newest schema, all texts cut as
+ * they are wanted. Undefined where it must first be made or changed, and where the look fails: the writer then says why.
+ *
+ * For the start of the program, on the thread that asks. The look takes a millisecond or two, and a thread that did it
+ * would need more than thirty to begin.
+ */
+export function settledLanguage(path: string, wanted: Language | undefined): Language | undefined {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    closeToOthers(path);
+    // No wait for a lock here: a thread can wait without holding up others.
+    const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 0 });
+    try {
+      checkOwner(database);
+      if (schemaVersion(database) !== migrations.length) return undefined;
+      const stored = storedAnalysis(database);
+      const { language, stamp } = analysisFor(stored, wanted);
+      return stored === stamp ? language : undefined;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
