@@ -280,5 +280,8 @@ export interface SummaryRequest {
   readonly summary: string | undefined;
 }
 
+/** What the metadata of an entry may have as JSON, in UTF-16 units. */
+export const metadataUnitsMax = 1024 * 1024;
+
 /** How long a removed entry can be brought back, and how long an idempotency key is remembered. */
 export const keptDays = 30;

@@ -33,6 +33,29 @@ onEachBackend('upstreams 1.16: the index of metadata', (backend) => {
   };
   const index = (mode: IndexFieldsRequest['mode'], ...fields: string[]) => entries.indexFields({ fields, mode });
 
+  test('a condition that holds for many is tested entry by entry, one that holds for few is listed', async () => {
+    const { entries: many } = await backend.open();
+    await many.indexFields({ fields: ['status'], mode: 'auto' });
+    await many.store({
+      entries: Array.from({ length: 700 }, (_, number) => ({
+        ...{ threadId: 't', source: 'user' as const, text: `entry ${number}`, images: [], summary: undefined },
+        metadata: { status: number % 100 === 0 ? 'rare' : 'common' },
+        tags: [number % 100 === 0 ? 'few' : 'often'],
+      })),
+    });
+    const planOf = async (filter: EntryFilter) => {
+      const { entries: found, plan } = await many.list({ filter, limit: 5, offset: 0, images: false, explain: true });
+      assert.equal(found.length, 5);
+      return plan ?? '';
+    };
+    for (const filter of [is(['status'], 'common'), { tags: ['often'] }]) {
+      assert.match(await planOf(filter), /SubPlan|CORRELATED/, JSON.stringify(filter));
+    }
+    for (const filter of [is(['status'], 'rare'), { tags: ['few'] }]) {
+      assert.doesNotMatch(await planOf(filter), /SubPlan|CORRELATED/, JSON.stringify(filter));
+    }
+  });
+
   test('an empty store takes what is wanted; later the mode decides', async () => {
     assert.deepEqual(await index('strict', 'a', 'b'), { missing: [], extra: [] });
     await entries.store({

@@ -225,6 +225,35 @@ onEachBackend('import and export of entries', (backend) => {
       writeFileSync(file, text);
       await assert.rejects(importEntries(entries, file, now), { code: 'invalid_import' }, text);
     }
+    for (const [name, schema] of Object.entries({
+      other: 'CREATE TABLE other (a)',
+      spoilt: `CREATE TABLE context_entries (id, thread_id, source, text_content, metadata, created_at);
+        CREATE TABLE tags (context_entry_id, tag); CREATE TABLE image_attachments (context_entry_id, position);
+        INSERT INTO context_entries VALUES (1, 't', 'user', 'x', '{bad', '2025-01-01 00:00:00')`,
+    })) {
+      const path = join(folder, `${name}.db`);
+      const database = new (loadSqlite().DatabaseSync)(path);
+      database.exec(schema);
+      database.close();
+      await assert.rejects(importEntries(entries, path, now), { code: 'invalid_import' }, name);
+    }
+  });
+
+  test('a file may begin with a byte order mark; long texts get the summary that they came without', async () => {
+    const { entries: fresh } = await backend.open();
+    const line = (name: string, observation: string) =>
+      JSON.stringify({ type: 'entity', name, entityType: 'x', observations: [observation] });
+    const file = join(folder, 'marked.jsonl');
+    writeFileSync(file, `\ufeff${line('Short', 'one')}\r\n${line('Long', 'word '.repeat(200))}\r\n`);
+    assert.equal(await importEntries(fresh, file, now), 2);
+    assert.deepEqual(
+      (await fresh.unsummarised({ limit: 10 })).map(({ text }) => text.slice(0, 4)),
+      ['Long'],
+    );
+    const chats = join(folder, 'marked.json');
+    const messages = [{ sender: 'human', text: 'hi', created_at: '2025-01-01T00:00:00Z' }];
+    writeFileSync(chats, `\ufeff${JSON.stringify([{ uuid: 'u', chat_messages: messages }])}`);
+    assert.equal(await importEntries(fresh, chats, now), 1);
   });
 });
 

@@ -137,6 +137,39 @@ onEachBackend('passages', (backend) => {
     assert.equal((await context.search({ query: plainQuery('halfway'), limit: 1, offset: 0 })).total, 0);
   });
 
+  test('each passage of large writes is found by its own words, phrases and names', async () => {
+    const counts = [33, 700, 65, 1];
+    for (const [write, count] of counts.entries()) {
+      const many = Array.from({ length: count }, (_, at) =>
+        passage(
+          `w${write}-${at}`,
+          at,
+          `Sheet ${write}`,
+          [`Row${write}x${at}`],
+          `mixed.name${write}x${at} was running`,
+          [`write${write}`],
+        ),
+      );
+      await context.replace([{ parent: `write${write}`, passages: many }]);
+    }
+    const found = async (query: WordQuery) =>
+      (await context.search({ query, limit: 2, offset: 0 })).hits.map(({ id }) => id);
+    for (const [write, count] of counts.entries()) {
+      for (let at = 0; at < count; at += 31) {
+        assert.deepEqual(await found(plainQuery(`row${write}x${at}`)), [`w${write}-${at}`]);
+        assert.deepEqual(await found(phraseQuery(`name${write}x${at} was running`)), [`w${write}-${at}`]);
+        assert.equal((await found(parseQuery(`mixed.name${write}x${at}`)))[0], `w${write}-${at}`);
+      }
+      const page = await context.search({
+        query: plainQuery('runs'),
+        filter: { labels: [[`write${write}`]] },
+        limit: 1,
+        offset: 0,
+      });
+      assert.equal(page.total, count);
+    }
+  });
+
   test('pages of many matches are disjoint, complete and stable', async () => {
     const many = Array.from({ length: 1000 }, (_, index) =>
       passage(`many-${index}`, index, `n${index % 3}`, [], `common ${'twice '.repeat(index % 5)}word${index}`, []),

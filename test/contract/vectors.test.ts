@@ -176,6 +176,34 @@ onEachBackend('vectors', (backend) => {
     assert.equal((await storage.vectors.context.state({ model: 'k' })).chosen, false, 'corpora share nothing');
   });
 
+  test('all passages of a large write wait for each model, but for those that brought their vectors', async () => {
+    const { kb } = storage.vectors;
+    await kb.choose('first');
+    await kb.choose('second');
+    const vectors = { model: 'first', windows: [window(one)] };
+    const many = (parent: string) =>
+      Array.from({ length: 150 }, (_, place) =>
+        passage(`${parent}-${place}`, place, place % 2 === 0 ? { vectors } : undefined),
+      );
+    await storage.passages.kb.replace(['large', 'larger'].map((parent) => ({ parent, passages: many(parent) })));
+    assert.deepEqual(
+      [(await kb.state({ model: 'first' })).pending, (await kb.state({ model: 'second' })).pending],
+      [150, 300],
+    );
+    const waiting = await kb.waiting({ model: 'first', limit: 1000 });
+    assert.deepEqual(
+      waiting.slice(0, 2).map(({ text }) => text),
+      ['body of large-1', 'body of large-3'],
+    );
+    // Written again, they wait once.
+    await storage.passages.kb.replace([{ parent: 'large', passages: many('large') }]);
+    assert.equal((await kb.state({ model: 'second' })).pending, 300);
+    assert.equal(idSetOf(await kb.matching({ labels: [['l']], parents: ['large', 'larger'] })).list()?.length, 300);
+    assert.equal(await storage.passages.kb.remove(['large', 'larger']), 300);
+    assert.equal((await kb.state({ model: 'second' })).pending, 0);
+    assert.deepEqual(idSetOf(await kb.matching({ labels: [['l']] })).list(), [], 'labels go with their passages');
+  });
+
   test('packed vectors are loaded as single ones are, also after some were removed and others came', async () => {
     const { kb } = storage.vectors;
     const write = (parent: string, count: number) => {

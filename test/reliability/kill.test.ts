@@ -103,6 +103,13 @@ function checkFile(path: string, acknowledged: Acknowledged): void {
     );
   }
 
+  assert.equal(
+    value(`SELECT count(*) FROM kb_passage_labels l JOIN kb_passages p ON p.key = l.key
+           AND l.label IN (SELECT value FROM json_each(p.labels))`),
+    value('SELECT 2 * count(*) FROM kb_passages'),
+  );
+  assert.equal(value('SELECT count(*) FROM kb_passage_labels'), value('SELECT 2 * count(*) FROM kb_passages'));
+
   // A passage was stored with its vector; an entry has one or is on the list of those that wait.
   assert.equal(value('SELECT count(*) FROM kb_vectors'), value('SELECT count(*) FROM kb_passages'));
   assert.equal(value('SELECT count(*) FROM kb_unembedded'), 0);

@@ -48,6 +48,25 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await fails(createPostgresStorage({ url: 'postgres://carrel@127.0.0.1:1/none' }), 'unavailable');
   });
 
+  test('a write waits for others longer than a search may take, and then says that it is they who are in the way', async () => {
+    const storage = await createPostgresStorage({ url, queryTimeoutMs: 200, lockTimeoutMs: 1_000 });
+    const holder = new Client({ connectionString: url });
+    await holder.connect();
+    const lock = "hashtextextended('thread busy', 0)";
+    await holder.query(`SELECT pg_advisory_lock(${lock})`);
+    const entry = {
+      ...{ threadId: 'busy', source: 'user' as const, text: 'x', metadata: undefined, tags: [], images: [] },
+      summary: undefined,
+    };
+    await fails(storage.entries.store({ entries: [entry] }), 'storage_busy');
+    const patient = storage.entries.store({ entries: [entry] });
+    await delay(400);
+    await holder.query(`SELECT pg_advisory_unlock(${lock})`);
+    assert.equal((await patient).length, 1);
+    await holder.end();
+    await storage.close();
+  });
+
   test('a query beyond its time is stopped by the server', async () => {
     const connections = createConnections({ url, queryTimeoutMs: 50 });
     await fails(

@@ -44,24 +44,30 @@ async function embedEntries(): Promise<void> {
   await storage.vectors.context.put({ model, texts });
 }
 
-/** Every third document is removed again. */
+/** Every fourth time as many documents as have a helping thread cut their words. Every third document is removed again. */
 async function saveDocument(body: string, count: number): Promise<void> {
-  const parent = `${run}-${count}`;
+  const documents = Array.from({ length: count % 4 === 1 ? 40 : 1 }, (_, at) =>
+    documentOf(`${run}-${count}-${at}`, body),
+  );
+  await storage.passages.kb.replace(documents);
+  for (const { parent } of documents) say(`document ${parent} .`);
+  if (count % 3 !== 0) return;
+  for (const { parent } of documents) say(`removing ${parent} .`);
+  await storage.passages.kb.remove(documents.map(({ parent }) => parent));
+  for (const { parent } of documents) say(`removed ${parent} .`);
+}
+
+function documentOf(parent: string, body: string) {
   const passages = [0, 1].map((position) => ({
     id: `${parent}-${position}`,
     position,
     title: 'title',
     headings: ['heading'],
     body,
-    labels: ['label'],
+    labels: ['label', `label of ${parent}`],
     vectors: { model, windows: [windowOf(body)] },
   }));
-  await storage.passages.kb.replace([{ parent, passages }]);
-  say(`document ${parent} .`);
-  if (count % 3 !== 0) return;
-  say(`removing ${parent} .`);
-  await storage.passages.kb.remove([parent]);
-  say(`removed ${parent} .`);
+  return { parent, passages };
 }
 
 function windowOf(text: string) {

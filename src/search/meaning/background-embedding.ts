@@ -11,7 +11,10 @@ export interface BackgroundEmbedding {
   readonly available: boolean;
   /** There may be something to embed. */
   wake(): void;
-  /** These are embedded before others. Resolves when they are, when the time is over, or while the provider is away. */
+  /**
+   * These are embedded before others. Resolves when they are, when the time is over or nothing gets done, or at once while
+   * the provider is away.
+   */
   settled(owners: readonly number[], waitMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,6 +32,8 @@ type EmbeddedText = PutVectors['texts'][number];
 const batchSize = 32;
 /** Of texts that are embedded at once: whoever waits for others does so for a second at most. */
 const batchUnitsMax = 16_000;
+/** A single text that takes longer may take minutes: nobody waits for it. */
+const stallMs = 5_000;
 
 /** So many texts with new vectors are worth being packed. */
 export const packedMin = 4_000;
@@ -73,7 +78,10 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       const over = delay(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]), ref: false });
       const end = over.catch(() => {}).then(() => waited.abort());
       while (!waited.signal.aborted && backlog.available && owners.some((owner) => wanted.has(owner))) {
-        await Promise.race([step.promise, end]);
+        const current = step;
+        const stalled = delay(stallMs, undefined, { signal: waited.signal, ref: false }).catch(() => {});
+        await Promise.race([current.promise, end, stalled]);
+        if (step === current) break;
       }
       waited.abort();
     },

@@ -23,11 +23,11 @@ export function changingConditions(filter: EntryFilter, dialect: Dialect): Condi
 }
 
 /**
- * The same, for a statement that goes through entries in an order and stops early, in a database that does not weigh the
- * ways to do that itself: conditions that hold for many entries are tested on each entry instead of being listed first.
+ * The same, for a statement that goes through entries in an order and stops early: conditions that hold for many entries are
+ * tested on each entry instead of being listed first. SQLite does not weigh the ways to do that itself, and PostgreSQL takes
+ * the parts of a condition for independent, so that it expects few entries where there are many.
  */
 export function* weighedConditions(filter: EntryFilter, dialect: Dialect): Work<WeighedConditions> {
-  if (!dialect.weighs) return { conditions: changingConditions(filter, dialect), isWide: false };
   const chosen: Condition[] = [];
   let isWide = true;
   for (const { listed, tested, probe } of setConditions(filter, dialect)) {
@@ -78,13 +78,19 @@ function setConditions(filter: EntryFilter, dialect: Dialect): SetCondition[] {
   const conditions = (filter.metadata ?? []).map((condition) => fieldCondition(condition, dialect));
   if (filter.tags === undefined) return conditions;
   const from = `${dialect.schema}context_tags t WHERE t.tag IN (${dialect.texts})`;
-  return [setCondition('t', from, [{ list: filter.tags }], true), ...conditions];
+  return [setCondition('t', from, [{ list: filter.tags }], true, dialect), ...conditions];
 }
 
-function setCondition(alias: string, from: string, values: Condition['values'], isCounted: boolean): SetCondition {
+function setCondition(
+  alias: string,
+  from: string,
+  values: Condition['values'],
+  isCounted: boolean,
+  { fence }: Dialect,
+): SetCondition {
   return {
     listed: { sql: `o.key IN (SELECT ${alias}.entry FROM ${from})`, values },
-    tested: { sql: `EXISTS (SELECT 1 FROM ${from} AND ${alias}.entry = o.key)`, values },
+    tested: { sql: `EXISTS (SELECT 1 FROM ${from} AND ${alias}.entry = o.key${fence})`, values },
     probe: isCounted ? { sql: `SELECT 1 FROM ${from} LIMIT ${wideRows}`, values } : undefined,
   };
 }
@@ -112,7 +118,7 @@ function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCond
     if (short !== undefined && long !== undefined) return textSearch(short, long);
   }
   const { from, values } = of(valueTest(condition, dialect));
-  return setCondition('f', from, values, condition.operator !== 'starts_with');
+  return setCondition('f', from, values, condition.operator !== 'starts_with', dialect);
 }
 
 /**

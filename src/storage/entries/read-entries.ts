@@ -55,7 +55,7 @@ export function createEntryReads(dialect: Dialect): EntryReads {
       return yield* shown(yield* query(sql, ...values), images, asOf);
     },
     *list({ filter, limit, offset, images, explain }) {
-      const selection = yield* selectEntries(filter, dialect, 'read');
+      const selection = yield* selectEntries(filter, dialect, 'read', 'some');
       const page = newestFirst('o.*', selection.condition, undefined, limit, offset);
       const rows =
         selection.passes === undefined
@@ -83,10 +83,10 @@ export function createEntryReads(dialect: Dialect): EntryReads {
     },
     weighWords: (request) => ask((engine) => engine.weighWords(request)),
     *matching(filter) {
-      return yield* selectedKeys(yield* selectEntries(filter, dialect, 'search'), dialect);
+      return yield* selectedKeys(yield* selectEntries(filter, dialect, 'search', 'all'), dialect);
     },
     *texts({ filter, after, limit }) {
-      const { condition, passes } = yield* selectEntries(filter, dialect, 'read');
+      const { condition, passes } = yield* selectEntries(filter, dialect, 'read', 'some');
       const found: Row[] = [];
       for (let from = after; ; ) {
         const rows = yield* query(
@@ -105,7 +105,7 @@ export function createEntryReads(dialect: Dialect): EntryReads {
     },
     *pastGaps(filter) {
       const { found, sameText, unknown } = yield* changedEntries(filter, filter.asOf, dialect);
-      const selection = yield* selectEntries(filter, dialect, 'read');
+      const selection = yield* selectEntries(filter, dialect, 'read', 'all');
       const removed = allOf([selection.condition, { sql: 'o.deleted_at IS NOT NULL', values: [] }]);
       const same = new Set(sameText);
       const unsearched = new Set([

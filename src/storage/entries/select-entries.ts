@@ -18,12 +18,20 @@ export interface Selection {
   readonly unindexed: readonly string[];
 }
 
-/** `search`: entries that are found by today's text, so that one whose text was another at `asOf` must not be. */
-export function* selectEntries(filter: EntryFilter, dialect: Dialect, use: 'read' | 'search'): Work<Selection> {
+/**
+ * `search`: entries that are found by today's text, so that one whose text was another at `asOf` must not be. `some`: a page
+ * of them is wanted, or they are tested one by one; see weighedConditions. `all`: the keys of all are.
+ */
+export function* selectEntries(
+  filter: EntryFilter,
+  dialect: Dialect,
+  use: 'read' | 'search',
+  wanted: 'some' | 'all',
+): Work<Selection> {
   const { indexed, unindexed } = yield* partedByIndex(filter.metadata ?? [], dialect);
   const rest = { ...filter, metadata: indexed };
   const { conditions, isWide } =
-    filter.asOf === undefined
+    filter.asOf === undefined && wanted === 'some'
       ? yield* weighedConditions(rest, dialect)
       : { conditions: changingConditions(rest, dialect), isWide: false };
   const changing = [...conditions, ...unindexed.flatMap((each) => necessaryText(each, dialect) ?? [])];
@@ -130,7 +138,7 @@ export function* searchCondition(
   filter: EntryFilter,
   dialect: Dialect,
 ): Work<{ condition: Condition | undefined; isWide: boolean; selection: Selection }> {
-  const selection = yield* selectEntries(filter, dialect, 'search');
+  const selection = yield* selectEntries(filter, dialect, 'search', 'some');
   // The word index holds only what is not removed.
   if (isOpen(filter)) return { condition: undefined, isWide: true, selection };
   if (selection.passes === undefined) return { ...selection, selection };

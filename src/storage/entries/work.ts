@@ -61,8 +61,8 @@ export interface Dialect {
   readonly lock: string | undefined;
   /** The tables of the word index from which an entry has to be taken. Triggers keep the others in step. */
   readonly wordTables: readonly string[];
-  /** It is better told which form of a condition to use than left to find out. */
-  readonly weighs: boolean;
+  /** At the end of a subquery that shall be asked of each row: nothing, or what keeps it from being made a join. */
+  readonly fence: string;
   /** Rows in which the plan of a statement comes. */
   explain(sql: string): string;
   planLine(row: Row): string;

@@ -4,6 +4,7 @@ import {
   type EntryUpdate,
   keptDays,
   type Metadata,
+  metadataUnitsMax,
   type NewEntry,
   type StoreOutcome,
   type StoreRequest,
@@ -190,7 +191,10 @@ export function createEntryWrites(dialect: Dialect): EntryWrites {
 function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   if (update.metadataPatch === undefined) return update.metadata;
   const stored = optionalTextOf(row, 'metadata');
-  return mergePatch(stored === undefined ? {} : JSON.parse(stored), update.metadataPatch);
+  const merged = mergePatch(stored === undefined ? {} : JSON.parse(stored), update.metadataPatch);
+  // Each patch is small, but many of them need not be.
+  if (JSON.stringify(merged).length <= metadataUnitsMax) return merged;
+  throw new CarrelError('invalid_arguments', 'metadata may have 1 MiB as JSON, and with this patch it would have more');
 }
 
 /** `place`: in a batch, of which nothing is done then. */

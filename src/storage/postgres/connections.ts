@@ -13,6 +13,8 @@ export interface PostgresConfig {
   readonly connectTimeoutMs?: number;
   /** The server stops a statement that takes longer. */
   readonly queryTimeoutMs?: number;
+  /** How long a write waits for others that change the same; as long as SQLite's does. */
+  readonly lockTimeoutMs?: number;
   /** Of the words. Unless told, the one that the database has; another one has all texts cut again. */
   readonly language?: Language | undefined;
 }
@@ -38,13 +40,14 @@ export interface Connections {
 }
 
 const attemptsMax = 6;
+const queryTimeoutMs = 5_000;
 
 export function createConnections(config: PostgresConfig): Connections {
   const pool = new Pool({
     connectionString: config.url,
     max: config.connectionsMax ?? 10,
     connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
-    statement_timeout: config.queryTimeoutMs ?? 5000,
+    statement_timeout: config.queryTimeoutMs ?? queryTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
     // A peer that is gone without a word is noticed.
     keepAlive: true,
@@ -53,13 +56,16 @@ export function createConnections(config: PostgresConfig): Connections {
   });
   // An idle connection that breaks is replaced when the next call needs one; that call tells if it cannot be.
   pool.on('error', () => {});
+  const lockTimeoutMs = config.lockTimeoutMs ?? 15_000;
+  // A statement that waits for a lock takes no longer than that, and what it does itself has its usual time besides.
+  const beginWrite = `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = ${lockTimeoutMs + (config.queryTimeoutMs ?? queryTimeoutMs)}`;
   let closed = false;
   const endAlone = new Set<(error: Error) => void>();
 
   return {
     read: (work, options) =>
       again(() => inTransaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options?.signal)),
-    write: (work) => again(() => inTransaction('BEGIN', work, undefined)),
+    write: (work) => again(() => inTransaction(beginWrite, work, undefined)),
     alone: (work) => again(() => withoutTransaction(work)),
     async close() {
       if (closed) return;

@@ -31,7 +31,7 @@ export const postgresDialect: Dialect = {
   forUpdate: 'FOR UPDATE',
   forShare: 'FOR SHARE',
   lock: 'SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(?::text[]) AS names (name)',
-  weighs: false,
+  fence: ' OFFSET 0',
   wordTables: ['entry_terms', 'entry_words'],
   explain: (sql) => `EXPLAIN ${sql}`,
   planLine: (row) => String(row['QUERY PLAN']),

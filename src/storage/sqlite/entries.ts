@@ -31,7 +31,7 @@ export const sqliteDialect: Dialect = {
   forShare: '',
   // The write lock is taken when a transaction begins.
   lock: undefined,
-  weighs: true,
+  fence: '',
   wordTables: ['entry_terms'],
   explain: (sql) => `EXPLAIN QUERY PLAN ${sql}`,
   planLine: (row) => `id:${row['id']} parent:${row['parent']} notused:${row['notused']} detail:${row['detail']}`,

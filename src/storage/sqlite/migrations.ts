@@ -1,11 +1,15 @@
+import { bodyFirstWords } from './body-first-words.ts';
 import { directWordIndex } from './direct-word-index.ts';
 import { documentSchema } from './document-schema.ts';
 import { entryHistorySchema } from './entry-history-schema.ts';
 import { entrySchema } from './entry-schema.ts';
+import { leanLabels } from './lean-labels.ts';
 import { passageSchema } from './passage-schema.ts';
 import { vectorBlockSchema } from './vector-block-schema.ts';
 import { vectorSchema } from './vector-schema.ts';
 import { wordIndexSchema } from './word-index-schema.ts';
+
+const wordIndexes = ['note', 'context_entry', 'context_passage', 'kb_passage', 'notes_passage'];
 
 /**
  * What brings a database from schema n to schema n + 1, at index n. Released steps are never changed; a step that is
@@ -40,10 +44,19 @@ export const migrations: readonly string[] = [
   vectorSchema(),
   documentSchema(),
   entryHistorySchema(),
-  [...['note', 'context_entry'], ...['context', 'kb', 'notes'].map((corpus) => `${corpus}_passage`)]
-    .map(directWordIndex)
-    .join(''),
+  wordIndexes.map(directWordIndex).join(''),
   // By which analysis and in which language all terms were made; see word-analysis.ts.
   'CREATE TABLE word_analysis (stamp TEXT NOT NULL) STRICT',
   vectorBlockSchema(),
+  fasterWrites(),
 ];
+
+/**
+ * Passages are listed for embedding by the write itself, all at once; see passages.ts. They come in thousands, entries and
+ * notes one by one: more segments of theirs are left to a search, which then opens at most so many.
+ */
+function fasterWrites(): string {
+  const words = wordIndexes.map((name) => bodyFirstWords(name, name.endsWith('_passage') ? 16 : 8));
+  const labels = ['context', 'kb', 'notes'].map(leanLabels);
+  return `DROP TRIGGER kb_text_added; ${words.join('')} ${labels.join('')}`;
+}

@@ -13,13 +13,14 @@ import {
   type PassageSearch,
   type StoredPassage,
 } from '../passages.ts';
-import { vectorCorpus } from '../vectors.ts';
-import type { IndexedDocument, WeighedWords, WeighRequest } from '../word-index.ts';
+import { type TextVectors, vectorCorpus } from '../vectors.ts';
+import type { IndexedTexts, WeighedWords, WeighRequest } from '../word-index.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { createKeyLists, type KeyList } from './key-lists.ts';
 import type { KeyFilter } from './row-filter.ts';
 import { writeVectors } from './vectors.ts';
 import { createWordIndex } from './word-index.ts';
+import { cutHere, type WriteHelper } from './write-helper.ts';
 
 /** The passages of all corpora in SQLite, on the thread that has the connection. */
 export interface PassageTables {
@@ -38,8 +39,11 @@ export interface PassageTables {
 /** Passages are short; this many are scored in a few milliseconds. */
 const poolMax = 200;
 
-export function createPassageTables(database: Database): PassageTables {
-  const tables = new Map(corpora.map((corpus) => [corpus, createPassageTable(database, corpus)]));
+/** Passages that one statement carries. */
+const rowsAtOnce = 16;
+
+export function createPassageTables(database: Database, helper: WriteHelper | undefined): PassageTables {
+  const tables = new Map(corpora.map((corpus) => [corpus, createPassageTable(database, corpus, helper)]));
   const table = (corpus: Corpus) => {
     const found = tables.get(corpus);
     if (found === undefined) throw new TypeError('no such corpus');
@@ -57,7 +61,7 @@ export function createPassageTables(database: Database): PassageTables {
   };
 }
 
-function createPassageTable(database: Database, corpus: Corpus) {
+function createPassageTable(database: Database, corpus: Corpus, helper: WriteHelper | undefined) {
   const passages = `${corpus}_passages`;
   const labels = `${corpus}_passage_labels`;
   const words = createWordIndex(database, {
@@ -67,20 +71,25 @@ function createPassageTable(database: Database, corpus: Corpus) {
     totalMax: matchesMax,
   });
   const keyLists = createKeyLists(database);
+  const isEmbedded = corpus === 'kb';
+  const insertMany = insertRows(rowsAtOnce);
   /** Of the lists that are kept. */
   const pagesOf = new WeakMap<KeyList, IdPages>();
-  const insertPassage = `INSERT INTO ${passages} (id, parent, position, title, headings, body, labels)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`;
   return {
     replace(documents: readonly PassageDocument[]): void {
+      const fresh = documents.flatMap((document) =>
+        document.passages.map((passage) => rowOf(storable(document.parent), passage)),
+      );
+      const terms = helper?.cut(fresh) ?? cutHere(fresh);
       database.transaction(() => {
         removeParents(documents.map(({ parent }) => parent));
-        const labelled = new Map<string, number[]>();
-        const written = documents.flatMap(({ parent, passages: fresh }) =>
-          fresh.map((passage) => insert(storable(parent), passage, labelled)),
-        );
-        insertLabels(labelled);
-        words.write(written);
+        const keys = insert(fresh);
+        enlist(keys);
+        fresh.forEach(({ vectors }, at) => {
+          if (vectors !== undefined) writeVectors(database, vectorCorpus(corpus), keys[at] ?? 0, vectors);
+        });
+        insertLabels(fresh, keys);
+        words.writeTerms(keys, terms);
       });
     },
     remove(parents: readonly string[]): number {
@@ -91,7 +100,11 @@ function createPassageTable(database: Database, corpus: Corpus) {
       const among = `${passages} WHERE parent IN (SELECT value FROM json_each(?))`;
       const of = JSON.stringify(parents.map(storable));
       database.transaction(() => {
-        database.run(`DELETE FROM ${labels} WHERE key IN (SELECT key FROM ${among})`, of);
+        database.run(
+          `DELETE FROM ${labels} WHERE (label, key) IN (
+             SELECT l.value, p.key FROM (SELECT key, labels FROM ${among}) p CROSS JOIN json_each(p.labels) l)`,
+          of,
+        );
         database.run(
           `INSERT INTO ${labels} (label, key) SELECT l.value, p.key FROM json_each(?) l CROSS JOIN (SELECT key FROM ${among}) p`,
           ...[own, of],
@@ -129,29 +142,49 @@ function createPassageTable(database: Database, corpus: Corpus) {
     },
   };
 
-  /** Adds the passage's key to those of each of its labels. */
-  function insert(parent: string, passage: NewPassage, labelled: Map<string, number[]>): IndexedDocument {
-    const title = storable(passage.title);
-    const body = storable(passage.body);
-    const headings = passage.headings.map(storable);
-    const own = [...new Set(passage.labels.map(storable))];
-    const key = database.run(
-      insertPassage,
-      ...[storable(passage.id), parent, passage.position, title, JSON.stringify(headings), body, JSON.stringify(own)],
-    );
-    for (const label of own) {
-      const keys = labelled.get(label);
-      if (keys === undefined) labelled.set(label, [key]);
-      else keys.push(key);
+  /** Their keys, which follow one another: there is no other writer. */
+  function insert(rows: readonly PassageRow[]): number[] {
+    const keys: number[] = [];
+    for (let first = 0; first < rows.length; first += rowsAtOnce) {
+      const some = rows.slice(first, first + rowsAtOnce);
+      const values = some.flatMap((row) => row.values);
+      const last = database.run(some.length === rowsAtOnce ? insertMany : insertRows(some.length), ...values);
+      for (let key = last - some.length + 1; key <= last; key += 1) keys.push(key);
     }
-    if (passage.vectors !== undefined) writeVectors(database, vectorCorpus(corpus), key, passage.vectors);
-    return { key, title, heading: headings.join('\n'), body };
+    return keys;
+  }
+
+  function insertRows(count: number): string {
+    const places = Array.from({ length: count }, () => '(?, ?, ?, ?, ?, ?, ?)').join(', ');
+    return `INSERT INTO ${passages} (id, parent, position, title, headings, body, labels) VALUES ${places}`;
+  }
+
+  /**
+   * Lists them for every model, as a trigger would. With a trigger each row is a statement with a savepoint, which takes as
+   * long again as the row itself.
+   */
+  function enlist(keys: readonly number[]): void {
+    const [first, last] = [keys[0], keys.at(-1)];
+    if (!isEmbedded || first === undefined || last === undefined) return;
+    database.run(
+      `INSERT INTO ${corpus}_unembedded (model, owner) SELECT m.key, p.key FROM ${corpus}_models m
+       CROSS JOIN ${passages} p WHERE m.name IS NOT NULL AND p.key BETWEEN ? AND ?`,
+      ...[first, last],
+    );
   }
 
   /** One statement for each label: a long list takes half the time of many single rows. */
-  function insertLabels(labelled: ReadonlyMap<string, readonly number[]>): void {
-    for (const [label, keys] of labelled)
-      database.run(`INSERT INTO ${labels} (label, key) SELECT ?, value FROM json_each(?)`, label, JSON.stringify(keys));
+  function insertLabels(rows: readonly PassageRow[], keys: readonly number[]): void {
+    const labelled = new Map<string, number[]>();
+    rows.forEach(({ labels: own }, at) => {
+      for (const label of own) {
+        const labelledKeys = labelled.get(label);
+        if (labelledKeys === undefined) labelled.set(label, [keys[at] ?? 0]);
+        else labelledKeys.push(keys[at] ?? 0);
+      }
+    });
+    for (const [label, own] of labelled)
+      database.run(`INSERT INTO ${labels} (label, key) SELECT ?, value FROM json_each(?)`, label, JSON.stringify(own));
   }
 
   /** Asked for first, because a statement that may remove rows of other tables makes FTS5 write out what it has gathered. */
@@ -184,6 +217,22 @@ function createPassageTable(database: Database, corpus: Corpus) {
     }
     return { sql: selects.length === 0 ? undefined : selects.join(' INTERSECT '), values };
   }
+}
+
+interface PassageRow extends IndexedTexts {
+  readonly values: readonly SQLInputValue[];
+  readonly labels: readonly string[];
+  readonly vectors: TextVectors | undefined;
+}
+
+function rowOf(parent: string, { id, position, vectors, ...passage }: NewPassage): PassageRow {
+  const [title, body] = [storable(passage.title), storable(passage.body)];
+  const headings = passage.headings.map(storable);
+  const labels = [...new Set(passage.labels.map(storable))];
+  return {
+    values: [storable(id), parent, position, title, JSON.stringify(headings), body, JSON.stringify(labels)],
+    ...{ title, heading: headings.join('\n'), body, labels, vectors },
+  };
 }
 
 function passageOf(row: Row | undefined): StoredPassage[] {

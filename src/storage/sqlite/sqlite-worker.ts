@@ -7,6 +7,7 @@ import { settleAnalysis } from './rewrite-words.ts';
 import type { StoreCall, ThreadMessage } from './sqlite-thread.ts';
 import { createStores, type SqliteStores } from './stores.ts';
 import { toWire } from './wire-error.ts';
+import { createWriteHelper, type WriteHelper } from './write-helper.ts';
 
 /**
  * The thread of one connection. SQLite works on the thread that asks it, and a search may take as long as its bound
@@ -32,7 +33,8 @@ async function start(): Promise<void> {
       migrate(database);
       await settleAnalysis(database, config.language);
     }
-    serve(database, createStores(database, config.documentsDir));
+    const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
+    serve(database, createStores(database, { documentsDir: config.documentsDir, helper }), helper);
     send({ kind: 'ready' });
   } catch (error) {
     database.close();
@@ -40,11 +42,10 @@ async function start(): Promise<void> {
   }
 }
 
-function serve(database: Database, stores: SqliteStores): void {
+function serve(database: Database, stores: SqliteStores, helper: WriteHelper | undefined): void {
   port.on('message', (message: StoreCall | 'close') => {
     if (message === 'close') {
-      database.close();
-      port.close();
+      void close(database, helper);
       return;
     }
     try {
@@ -54,6 +55,13 @@ function serve(database: Database, stores: SqliteStores): void {
       send({ kind: 'error', id: message.id, error: toWire(error) });
     }
   });
+}
+
+/** The helper first: whoever closes the file last clears away its log. */
+async function close(database: Database, helper: WriteHelper | undefined): Promise<void> {
+  await helper?.close();
+  database.close();
+  port.close();
 }
 
 function perform(database: Database, stores: SqliteStores, { store, method, args }: StoreCall): unknown {

@@ -8,6 +8,7 @@ import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
 import { createPassageTables, type PassageTables } from './passages.ts';
 import { createVectorTables, type VectorTables } from './vectors.ts';
+import type { WriteHelper } from './write-helper.ts';
 
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
 export interface SqliteStores {
@@ -26,8 +27,14 @@ export interface Upkeep {
   language(): Language;
 }
 
-export function createStores(database: Database, documentsDir = ''): SqliteStores {
-  const passages = createPassageTables(database);
+export interface StoresConfig {
+  readonly documentsDir?: string | undefined;
+  /** Takes part of large writes. Without it all is done here. */
+  readonly helper?: WriteHelper | undefined;
+}
+
+export function createStores(database: Database, { documentsDir = '', helper }: StoresConfig = {}): SqliteStores {
+  const passages = createPassageTables(database, helper);
   return {
     notes: createNoteTable(database),
     entries: createEntryTable(database),

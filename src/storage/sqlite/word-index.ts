@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import {
   countedLeaves,
   createScorer,
@@ -7,7 +8,6 @@ import {
   leafWeight,
   weighTerms,
 } from '../../words/bm25.ts';
-import { documentTermsOf } from '../../words/document-terms.ts';
 import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import {
   type CandidatePlan,
@@ -33,11 +33,14 @@ import {
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { renderMatch } from './render-match.ts';
 import { createRowFilter, type KeyFilter, type RowCondition } from './row-filter.ts';
+import { cutHere } from './write-helper.ts';
 
 /** Full text of one kind of document. FTS5 finds candidates; our own BM25 puts them in order. */
 export interface WordIndex {
   /** Documents that are not in the index. Many at once cost less than each by itself. */
   write(documents: readonly IndexedDocument[]): void;
+  /** The same for documents that are cut already. In the order of the keys, which must go upwards. */
+  writeTerms(keys: readonly number[], terms: Iterable<DocumentTerms>): void;
   find(query: WordQuery, filter: KeyFilter, page: Page): FoundPage;
   weigh(request: WeighRequest): WeighedWords;
 }
@@ -61,24 +64,12 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
   const insertTerms = `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const insertWords = `INSERT INTO ${words} (rowid, ${streamColumns}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
   return {
-    write(documents) {
-      const sums = { title: 0, heading: 0, body: 0 };
-      for (const document of documents) {
-        const { title, heading, body } = documentTermsOf(document);
-        const streams = [title.main, title.extra, heading.main, heading.extra, body.main, body.extra];
-        const lengths = [title.length, heading.length, body.length];
-        database.run(insertTerms, document.key, ...streams, ...lengths);
-        database.run(insertWords, document.key, ...streams);
-        sums.title += title.length;
-        sums.heading += heading.length;
-        sums.body += body.length;
-      }
-      database.run(
-        `UPDATE ${name}_statistics SET documents = documents + ?, title_length = title_length + ?,
-           heading_length = heading_length + ?, body_length = body_length + ? WHERE rowid = 1`,
-        ...[documents.length, sums.title, sums.heading, sums.body],
-      );
-    },
+    write: (documents) =>
+      writeTerms(
+        documents.map(({ key }) => key),
+        cutHere(documents),
+      ),
+    writeTerms,
     find(query, filter, { limit, offset }) {
       const match = renderMatch(query);
       if (match === undefined) return { found: [], total: 0, scoreMax: 0 };
@@ -106,6 +97,29 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
     },
   };
 
+  function writeTerms(keys: readonly number[], terms: Iterable<DocumentTerms>): void {
+    const sums = { title: 0, heading: 0, body: 0 };
+    let written = 0;
+    for (const { title, heading, body } of terms) {
+      const key = keys[written];
+      assert(key !== undefined, 'more terms than keys');
+      const streams = [title.main, title.extra, heading.main, heading.extra, body.main, body.extra];
+      const lengths = [title.length, heading.length, body.length];
+      database.run(insertTerms, key, ...streams, ...lengths);
+      database.run(insertWords, key, ...streams);
+      written += 1;
+      sums.title += title.length;
+      sums.heading += heading.length;
+      sums.body += body.length;
+    }
+    assert(written === keys.length, 'fewer terms than keys');
+    database.run(
+      `UPDATE ${name}_statistics SET documents = documents + ?, title_length = title_length + ?,
+         heading_length = heading_length + ?, body_length = body_length + ? WHERE rowid = 1`,
+      ...[written, sums.title, sums.heading, sums.body],
+    );
+  }
+
   function findPool(query: WordQuery, match: string, condition: RowCondition): Pool {
     const leaves = leavesOf(query);
     const statistics = readStatistics();
@@ -132,7 +146,7 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
     return database
       .all(
         `SELECT w.rowid AS key FROM ${words} w WHERE ${words} MATCH ? ${condition.sql}
-         ORDER BY bm25(${words}, 2, 1, 1.5, 1, 1, 0.8), w.rowid LIMIT ${limit}`,
+         ORDER BY bm25(${words}, 1, 0.8, 2, 1, 1.5, 1), w.rowid LIMIT ${limit}`,
         ...[match, ...condition.values],
       )
       .map((row) => numberOf(row, 'key'));

@@ -25,6 +25,9 @@ function automatic(options: { env: readonly string[]; description: string }) {
   return choice(['auto', 'true', 'false'], { default: 'auto', aliases, ...options });
 }
 
+/** Shorter entries get no summary, unless it is configured otherwise. */
+export const summaryCharsMin = 500;
+
 /** The names and bounds are those of the server whose interface this is (seed 002). */
 export const contextSlice = defineSlice('context', 'Context store', {
   semanticSearch: automatic({
@@ -107,7 +110,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
     description: 'How much an OpenAI model that reasons shall do so (low, medium, high). Leave it out for others.',
   }),
   summaryMinChars: integer({
-    default: 500,
+    default: summaryCharsMin,
     min: 0,
     max: 10_000,
     env: ['SUMMARY_MIN_CONTENT_LENGTH'],

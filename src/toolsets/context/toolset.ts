@@ -5,7 +5,7 @@ import { createMeaning } from '../../search/meaning/meaning.ts';
 import type { SummaryProvider } from '../../search/summaries/summary-provider.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
-import type { ContextParts } from './context-parts.ts';
+import { type ContextParts, wakeBacklogs } from './context-parts.ts';
 import { type ContextConfig, contextSlice } from './context-slice.ts';
 import { createEntryResources } from './entry-resources.ts';
 import { createEntrySource } from './entry-source.ts';
@@ -102,11 +102,12 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const chunkChars = config.chunking ? config.chunkChars : undefined;
   const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
-  // What an earlier process left to do waits until this one has started: reading it needs a thread of its own.
+  // What an earlier process left to do waits until this one has started: reading it needs a thread of its own. Where
+  // nothing was left, the first read makes that thread, so that nobody waits for it.
   const backlog = setTimeout(() => {
     deps.settle?.().catch((error: unknown) => log.incident('the index of metadata is left as it is', error));
-    meaning?.wake();
-    summaries?.wake();
+    wakeBacklogs({ meaning, summaries });
+    entries.threads({ limit: 1, offset: 0 }).catch(() => {});
   }, backlogDelayMs).unref();
   return {
     name: 'context',

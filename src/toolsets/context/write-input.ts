@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
-import type { EntryUpdate, Idempotency, Metadata, NewEntry } from '../../storage/entries.ts';
+import {
+  type EntryUpdate,
+  type Idempotency,
+  type Metadata,
+  metadataUnitsMax,
+  type NewEntry,
+} from '../../storage/entries.ts';
 import { type ImageLimits, parseImages } from './images.ts';
 import { isObject } from './json-object.ts';
 import { normaliseTags } from './tags.ts';
@@ -16,7 +22,6 @@ export const idempotencyInput = { idempotency_key: z.string().min(1).max(256).op
 
 const threadCharsMax = 512;
 const textCharsMax = 2_000_000;
-const metadataBytesMax = 1024 * 1024;
 const metadataFieldsMax = 2_000;
 
 /** Arguments of one entry, of a single call or of an item in a batch. Throws the first thing that is wrong with them. */
@@ -100,7 +105,7 @@ function parseMetadata(name: string, given: unknown): Metadata {
   visit(metadata);
   if (fields > metadataFieldsMax) throw fault(`${name} may have ${metadataFieldsMax} values`);
   const json = JSON.stringify(metadata);
-  if (json.length > metadataBytesMax) throw fault(`${name} may have 1 MiB as JSON`);
+  if (json.length > metadataUnitsMax) throw fault(`${name} may have 1 MiB as JSON`);
   // Half of a surrogate pair is written as an escape, at which other readers of JSON stop: nobody could read the entry again.
   return /\\ud[89a-f]/.test(json) ? JSON.parse(json, wellFormed) : metadata;
 }

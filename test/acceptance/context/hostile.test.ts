@@ -74,6 +74,14 @@ onEachDatabase('what clients really send', (server) => {
     );
   });
 
+  test('metadata does not outgrow its bound by patches', async () => {
+    const id = await store('growth', 'x', { metadata: { a: 'a'.repeat(600_000) } });
+    const patch = { b: 'b'.repeat(600_000) };
+    assert.match(await fail('update_context', { context_id: id, metadata_patch: patch }), /1 MiB/);
+    await call('update_context', { context_id: id, metadata_patch: { a: null, ...patch } });
+    assert.deepEqual(Object.keys((await one(id))?.['metadata'] as object), ['b']);
+  });
+
   test('dry_run counts all that would go and names the first hundred', async () => {
     const entries = Array.from({ length: 60 }, (_, place) => ({
       thread_id: 'dry',

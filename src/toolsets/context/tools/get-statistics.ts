@@ -28,10 +28,9 @@ export function createGetStatisticsTool(
     input: z.object({}),
     output: z.looseObject({ total_entries: z.int(), backend: z.string() }),
     async run(_input, { signal }) {
-      const [counts, storage] = await Promise.all([
-        entries.statistics({ model: meaning?.model }, { signal }),
-        deps.describe(),
-      ]);
+      const counts = await entries.statistics({ model: meaning?.model }, { signal });
+      // Takes no time, and beside the other it would need a connection of its own.
+      const storage = await deps.describe();
       const coverage = (count: number) => (counts.total === 0 ? 0 : rounded((100 * count) / counts.total));
       return {
         total_entries: counts.total,

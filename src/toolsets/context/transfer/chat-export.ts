@@ -1,5 +1,6 @@
 import type { NewEntry } from '../../../storage/entries.ts';
-import { isObject, timeOf } from './entry-lines.ts';
+import { isObject } from '../json-object.ts';
+import { timeOf } from './entry-lines.ts';
 
 /** The conversations of a ChatGPT or Claude export (conversations.json), each a thread, turn by turn. */
 export function* entriesOfChats(conversations: readonly unknown[]): Generator<NewEntry> {

@@ -1,7 +1,8 @@
 import { CarrelError } from '../../../base/errors.ts';
-import type { Entry, EntryStore, Metadata, NewEntry } from '../../../storage/entries.ts';
+import type { Entry, EntryStore, NewEntry } from '../../../storage/entries.ts';
 import { loadEntries } from '../context-parts.ts';
 import { parseImages, showImage } from '../images.ts';
+import { isObject } from '../json-object.ts';
 
 const pageSize = 100;
 /** What was stored once is taken back, whatever the bounds are now. */
@@ -72,13 +73,10 @@ export function timeOf(given: unknown): string {
   return date.toISOString();
 }
 
-export function isObject(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function damaged(): CarrelError {
+export function damaged(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_import',
     'The file is damaged or of another kind: an entry in it has no text, source or time.',
+    { cause },
   );
 }

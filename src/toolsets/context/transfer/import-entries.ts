@@ -2,12 +2,16 @@ import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readFileSync, readSync } from 'node:fs';
 import { CarrelError } from '../../../base/errors.ts';
 import type { EntryStore, NewEntry } from '../../../storage/entries.ts';
+import { summaryCharsMin } from '../context-slice.ts';
+import { isObject } from '../json-object.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
-import { entryOfLine, exportedType, isObject } from './entry-lines.ts';
+import { entryOfLine, exportedType } from './entry-lines.ts';
 import { entryOfMemory } from './memory-server.ts';
 import { entriesOfOriginal } from './original-server.ts';
 
 const batchSize = 100;
+/** Some programs begin a file of UTF-8 with it. */
+const byteOrderMark = /^\ufeff/;
 
 /**
  * Reads a file of any kind that we know (our own export, a database of the original server, the memory server's file, a
@@ -24,7 +28,7 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
     batch = [];
   };
   for await (const entry of entriesOfFile(path, now)) {
-    batch.push(entry);
+    batch.push({ ...entry, summaryWanted: entry.summary === undefined && entry.text.length >= summaryCharsMin });
     if (batch.length >= batchSize) await write();
   }
   await write();
@@ -34,15 +38,16 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
 async function* entriesOfFile(path: string, now: string): AsyncGenerator<NewEntry> {
   const beginning = firstBytes(path);
   if (beginning.startsWith('SQLite format 3\0')) yield* entriesOfOriginal(path);
-  else if (beginning.trimStart().startsWith('[')) {
-    const parsed = parse(readFileSync(path, 'utf8'));
+  else if (beginning.replace(byteOrderMark, '').trimStart().startsWith('[')) {
+    const parsed = parse(readFileSync(path, 'utf8').replace(byteOrderMark, ''));
     if (!isChatExport(parsed)) throw unknownKind();
     yield* entriesOfChats(parsed);
   } else yield* entriesOfLines(path, now);
 }
 
 async function* entriesOfLines(path: string, now: string): AsyncGenerator<NewEntry> {
-  for await (const line of linesOf(path)) {
+  for await (const given of linesOf(path)) {
+    const line = given.replace(byteOrderMark, '');
     if (line.trim() === '') continue;
     const parsed = parse(line);
     if (!isObject(parsed)) throw unknownKind();
@@ -86,7 +91,7 @@ function firstBytes(path: string): string {
   const buffer = Buffer.alloc(64);
   const file = openSync(path, 'r');
   try {
-    return buffer.toString('latin1', 0, readSync(file, buffer));
+    return buffer.toString('utf8', 0, readSync(file, buffer));
   } finally {
     closeSync(file);
   }

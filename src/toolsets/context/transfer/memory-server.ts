@@ -1,6 +1,5 @@
 import type { NewEntry } from '../../../storage/entries.ts';
 import { normaliseTags } from '../tags.ts';
-import { isObject } from './entry-lines.ts';
 
 const thread = 'memory';
 
@@ -36,8 +35,4 @@ export function entryOfMemory(line: Readonly<Record<string, unknown>>, now: stri
     };
   }
   return undefined;
-}
-
-export function isMemoryLine(line: unknown): boolean {
-  return isObject(line) && (line['type'] === 'entity' || line['type'] === 'relation');
 }

@@ -1,7 +1,9 @@
+import { isCarrelError } from '../../../base/errors.ts';
 import type { NewEntry, NewImage } from '../../../storage/entries.ts';
 import { loadSqlite } from '../../../storage/sqlite/load-sqlite.ts';
+import { isObject } from '../json-object.ts';
 import { normaliseTags } from '../tags.ts';
-import { damaged, isObject, timeOf } from './entry-lines.ts';
+import { damaged, timeOf } from './entry-lines.ts';
 
 type Row = Record<string, unknown>;
 
@@ -16,6 +18,8 @@ export function* entriesOfOriginal(path: string): Generator<NewEntry> {
       const id = Number(row['id']);
       yield entryOf(row, tags.all(id), images.all(id));
     }
+  } catch (error) {
+    throw isCarrelError(error) ? error : damaged(error);
   } finally {
     database.close();
   }
