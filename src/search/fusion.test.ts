@@ -45,7 +45,7 @@ test('what lies beyond the span is still in the order of its distance', () => {
 });
 
 test('scores lie between 0 and 1, and equal ones are ordered by id', () => {
-  const fused = fuse([candidate(9, 1, 0.9), candidate(3, 1, 0.9), candidate(5, 0, 0.1)], settings);
+  const fused = fuse([candidate(9, 1, undefined), candidate(3, 1, undefined), candidate(5, 0, 0.1)], settings);
   assert.deepEqual(
     fused.map(({ id, rank }) => [id, rank]),
     [
@@ -56,6 +56,23 @@ test('scores lie between 0 and 1, and equal ones are ordered by id', () => {
   );
   assert.ok(fused.every(({ score }) => score >= 0 && score <= 1));
   assert.equal(fused[0]?.score, fused[1]?.score);
+});
+
+test('a passage that repeats one further up is set back behind what says something else', () => {
+  const candidates = [candidate(1, 0.6, 0.9), candidate(2, 0.6, 0.9), candidate(3, 0.5, 0.85), candidate(4, 0.6, 0.89)];
+  const fused = fuse(candidates, settings);
+  assert.deepEqual(
+    fused.map(({ id, explanation }) => [id, explanation.copyOf]),
+    [
+      [1, undefined],
+      [4, undefined],
+      [3, undefined],
+      [2, 1],
+    ],
+  );
+  assert.equal(fused[3]?.score, (fused[0]?.score ?? 0) / 2);
+  const byRank = fuse(candidates, { ...settings, order: 'rrf' });
+  assert.ok(byRank.every(({ explanation }) => explanation.copyOf === undefined));
 });
 
 test('the order of the candidates does not matter', () => {

@@ -61,18 +61,26 @@ export interface RankExplanation {
     window?: { start: number; end: number };
   };
   rrf: number;
+  /** The passage further up whose text this one repeats; see `copyShare`. */
+  copyOf?: number;
 }
 
 /** Candidates that each leg brings. Less than 50 would leave the weights without their measure. */
 export const legCandidates = 100;
 
 /** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
-const meaningWeightBase = 0.2;
-const meaningWeightPerFlatness = 1;
+const meaningWeightBase = 0.3;
+const meaningWeightPerFlatness = 0.6;
 const meaningWeightForCode = 0.35;
 const meaningWeightMin = 0.05;
 const meaningWeightMax = 0.95;
 const flatnessRank = 50;
+
+/**
+ * What a passage counts that repeats one further up. Documents are kept in several versions and quote one another, and a
+ * page of results that all say the same hides the others.
+ */
+const copyShare = 0.5;
 
 /**
  * Brings two rankings together. Ordering by ranks alone (RRF) throws away how sure each leg is and falls below its
@@ -108,12 +116,36 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
     }
     return { id, rank: 0, score: settings.order === 'rrf' ? rrf : sum, explanation };
   });
-  // Beyond the span nearness is 0, but not all that is far is equally far.
-  fused.sort((left, right) => right.score - left.score || cosineOf(right) - cosineOf(left) || left.id - right.id);
+  fused.sort(byScore);
+  if (settings.order === 'weighted') {
+    setBackCopies(fused);
+    fused.sort(byScore);
+  }
   fused.forEach((match, index) => {
     match.rank = index + 1;
   });
   return fused;
+}
+
+/** Beyond the span nearness is 0, but not all that is far is equally far. */
+function byScore(left: FusedMatch, right: FusedMatch): number {
+  return right.score - left.score || cosineOf(right) - cosineOf(left) || left.id - right.id;
+}
+
+/** Both legs give two passages the same figures, to the last digit, only where they have the same text. */
+function setBackCopies(ordered: readonly FusedMatch[]): void {
+  const firsts = new Map<string, number>();
+  for (const match of ordered) {
+    const { words, meaning } = match.explanation;
+    if (!words || !meaning) continue;
+    const figures = `${words.share} ${meaning.cosine}`;
+    const first = firsts.get(figures);
+    if (first === undefined) firsts.set(figures, match.id);
+    else {
+      match.score *= copyShare;
+      match.explanation.copyOf = first;
+    }
+  }
 }
 
 function cosineOf({ explanation }: FusedMatch): number {

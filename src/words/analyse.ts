@@ -59,7 +59,8 @@ const hangul = /^[\p{sc=Hangul}]+$/u;
 /** Made when first needed: its dictionaries take 10 ms to load. */
 let segmenter: Intl.Segmenter | undefined;
 
-function segments(run: string): Intl.Segments {
+/** A run of characters as the words that a dictionary of Chinese, Japanese and Thai has for it. */
+export function dictionarySegments(run: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' });
   return segmenter.segment(run);
 }
@@ -128,13 +129,13 @@ function pairs(run: string, start: number, emit: Emit): void {
     emit(clip(folded), start, end, true);
     return;
   }
-  for (const { segment, index } of segments(run)) {
+  for (const { segment, index } of dictionarySegments(run)) {
     if (segment.length > 2) emit(clip(fold(segment)), start + index, start + index + segment.length, true);
   }
 }
 
 function dictionaryWords(run: string, start: number, emit: Emit): void {
-  for (const { segment, index, isWordLike } of segments(run)) {
+  for (const { segment, index, isWordLike } of dictionarySegments(run)) {
     if (isWordLike) emit(clip(fold(segment)), start + index, start + index + segment.length, false);
   }
 }

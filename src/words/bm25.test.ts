@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createScorer, type DocumentTerms, highestScore, type IndexStatistics, weighTerms } from './bm25.ts';
+import {
+  countedLeaves,
+  createScorer,
+  type DocumentTerms,
+  highestScore,
+  type IndexStatistics,
+  weighTerms,
+} from './bm25.ts';
 import { termText } from './term-text.ts';
-import { leavesOf, phraseQuery, plainQuery, prefixQuery, type WordQuery } from './word-query.ts';
+import { leafKey, leavesOf, phraseQuery, plainQuery, prefixQuery, type WordQuery } from './word-query.ts';
 
 const statistics: IndexStatistics = { documents: 1000, averageLengths: { title: 3, heading: 3, body: 60 } };
 const counts = new Map([
@@ -35,8 +42,38 @@ test('the title weighs more than a heading, and a heading more than the body', (
 
 test('length does not matter among chat turns, and does among long messages', () => {
   const turn = (length: number) => score(plainQuery('fox'), `fox ${'word '.repeat(length - 1)}`);
-  assert.equal(turn(10), turn(60));
-  assert.ok(turn(60) > turn(160) && turn(160) > turn(1000));
+  assert.equal(turn(10), turn(80));
+  assert.ok(turn(80) > turn(160) && turn(160) > turn(1000));
+});
+
+test('among long messages a far shorter one gains, and one that is a little shorter does not', () => {
+  const long: IndexStatistics = { documents: 1000, averageLengths: { title: 0, heading: 0, body: 400 } };
+  const message = (length: number) => {
+    const body = termText(`fox ${'word '.repeat(length - 1)}`);
+    return createScorer(
+      leavesOf(plainQuery('fox')),
+      counts,
+      long,
+    )({ title: termText(''), heading: termText(''), body });
+  };
+  assert.equal(message(300), message(400));
+  assert.ok(message(150) > message(300) && message(80) > message(150));
+  assert.equal(message(20), message(80));
+  assert.ok(message(400) > message(500));
+});
+
+test('a word as it is written counts more than another form of it, once, by how rare that form is', () => {
+  const seen = new Map([...counts, ['foxes', 2]]);
+  const scoreOf = (query: string, body: string) => {
+    const document = { title: termText(''), heading: termText(''), body: termText(body) };
+    return createScorer(leavesOf(plainQuery(query)), seen, statistics)(document);
+  };
+  const gain = scoreOf('foxes', 'two foxes') - scoreOf('foxes', 'one fox');
+  assert.ok(gain > 0);
+  assert.ok(Math.abs(scoreOf('foxes', 'foxes, foxes') - scoreOf('foxes', 'fox, fox') - gain) < 1e-12);
+  const commonGain = scoreOf('fox', 'one fox') - scoreOf('fox', 'two foxes');
+  assert.ok(commonGain > 0 && commonGain < gain);
+  assert.deepEqual(countedLeaves(leavesOf(plainQuery('foxes'))).map(leafKey), ['fox', 'foxes']);
 });
 
 test('other forms of a word count, phrases need their order, beginnings need no end', () => {

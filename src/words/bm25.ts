@@ -68,27 +68,48 @@ export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
   const counted = new Map<string, WordLeaf>();
   for (const leaf of leaves) {
     for (const part of membersOf(leaf)) counted.set(leafKey(part), part);
+    const written = writtenOf(leaf);
+    if (written !== undefined) counted.set(written, { kind: 'term', term: written });
   }
   return [...counted.values()];
 }
 
 const fields = ['title', 'heading', 'body'] as const;
 
-/**
- * Chosen on the dev splits of LoCoMo, SciFact, CoSQA and Chroma's chunks together; one setting for all. A field longer than
- * the average, and than `lengthMin` terms, is held against its document; a shorter one is no merit: the turns of a chat are
- * short or long by chance, and "yes, thanks" must not gain from it.
- */
+/** Chosen on the dev splits of LoCoMo, SciFact, CoSQA and Chroma's chunks together; one setting for all. */
 const saturation = 0.9;
-const fieldSettings = {
-  title: { boost: 2, lengthShare: 0.3, lengthMin: 8 },
-  heading: { boost: 1.5, lengthShare: 0.3, lengthMin: 8 },
-  body: { boost: 1, lengthShare: 0.75, lengthMin: 80 },
-} as const satisfies Record<keyof FieldValues, { boost: number; lengthShare: number; lengthMin: number }>;
+const boosts = { title: 2, heading: 1.5, body: 1 } as const satisfies Record<keyof FieldValues, number>;
+
+/** A title longer than the average, and than so many terms, is held against its document a little; a short one is no merit. */
+const titleLengthMin = 8;
+const titleLengthShare = 0.3;
+
+/**
+ * How the length of a body counts, as a multiple of the average. Shorter bodies than `bodyLengthMin` terms are all alike: the
+ * turns of a chat are short or long by chance, and "yes, thanks" must not gain from it. So are bodies from the average down
+ * to `alikeFrom` of it: pieces of one document are cut where it could be cut. What is longer than the average is held
+ * against its document; what is far shorter counts for it, because among short messages and long answers to them the long
+ * ones hold every word of a question somewhere.
+ */
+const bodyLengthMin = 80;
+const alikeFrom = 0.6;
+const lossPerLength = 1.5;
+const gainExponent = 1.5;
+
+/**
+ * A document that has a word as the query writes it gets so much more, by how rare that form is: "vaccination" is nearer to
+ * itself than to "vaccine", though both have one stem. Once is enough; what counts is that it is there.
+ */
+const writtenShare = 0.2;
 
 interface WeighedLeaf {
   readonly leaf: WordLeaf;
+  /** Of the word in any form. */
   readonly weight: number;
+  /** Of the word as it is written, on top. */
+  readonly writtenWeight: number;
+  /** The word as it stands among the terms of a field. */
+  readonly writtenTerm: string | undefined;
 }
 
 function weigh(
@@ -96,29 +117,60 @@ function weigh(
   documentsWith: ReadonlyMap<string, number>,
   statistics: IndexStatistics,
 ): WeighedLeaf[] {
-  return leaves.map((leaf) => ({ leaf, weight: leafWeight(leaf, documentsWith, statistics.documents) }));
+  const { documents } = statistics;
+  return leaves.map((leaf) => ({
+    leaf,
+    weight: formsWeight(leaf, documentsWith, documents),
+    writtenWeight: writtenWeight(leaf, documentsWith, documents),
+    writtenTerm: writtenOf(leaf) === undefined ? undefined : ` ${writtenOf(leaf)} `,
+  }));
 }
 
-function leafScore({ leaf, weight }: WeighedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
+function leafScore(weighed: WeighedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
+  const { leaf, weight, writtenTerm } = weighed;
   let frequency = 0;
+  let isWritten = false;
   for (const field of fields) {
     const occurrences = countLeaf(leaf, document[field]);
     if (occurrences === 0) continue;
-    const { boost, lengthShare, lengthMin } = fieldSettings[field];
-    const relative = document[field].length / Math.max(lengthMin, statistics.averageLengths[field]);
-    frequency += (boost * occurrences) / (1 + lengthShare * Math.max(0, relative - 1));
+    const divisor = lengthDivisor(field, document[field].length, statistics.averageLengths[field]);
+    frequency += (boosts[field] * occurrences) / divisor;
+    isWritten ||= writtenTerm !== undefined && document[field].main.includes(writtenTerm);
   }
-  return frequency > 0 ? (weight * frequency) / (saturation + frequency) : 0;
+  if (frequency === 0) return 0;
+  return (weight * frequency) / (saturation + frequency) + (isWritten ? weighed.writtenWeight : 0);
 }
 
-/** A phrase is as rare as its words are together. Always above zero, so that a match never lowers a score. */
+function lengthDivisor(field: keyof FieldValues, length: number, average: number): number {
+  if (field !== 'body') return 1 + titleLengthShare * Math.max(0, length / Math.max(titleLengthMin, average) - 1);
+  const relative = Math.max(bodyLengthMin, length) / Math.max(bodyLengthMin, average);
+  return relative > 1 ? 1 + lossPerLength * (relative - 1) : Math.min(1, relative / alikeFrom) ** gainExponent;
+}
+
+/** The most that a leaf can add to a score. Always above zero, so that a match never lowers a score. */
 export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
+  return formsWeight(leaf, documentsWith, documents) + writtenWeight(leaf, documentsWith, documents);
+}
+
+/** A phrase is as rare as its words are together. */
+function formsWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
   let weight = 0;
-  for (const member of membersOf(leaf)) {
-    const found = Math.min(documents, documentsWith.get(leafKey(member)) ?? 0);
-    weight += Math.log(1 + (documents - found + 0.5) / (found + 0.5));
-  }
-  return weight;
+  for (const member of membersOf(leaf)) weight += rarity(documentsWith.get(leafKey(member)), documents);
+  return weight * (leaf.kind === 'term' ? (leaf.weight ?? 1) : 1);
+}
+
+function writtenWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
+  const written = writtenOf(leaf);
+  return written === undefined ? 0 : writtenShare * rarity(documentsWith.get(written), documents);
+}
+
+function rarity(found = 0, documents: number): number {
+  const known = Math.min(documents, found);
+  return Math.log(1 + (documents - known + 0.5) / (known + 0.5));
+}
+
+function writtenOf(leaf: WordLeaf): string | undefined {
+  return leaf.kind === 'term' ? leaf.written : undefined;
 }
 
 function countLeaf(leaf: WordLeaf, text: TermText): number {

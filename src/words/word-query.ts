@@ -1,4 +1,5 @@
 import { analyse, isPairedCharacter, writtenStem } from './analyse.ts';
+import { pairWeights } from './han-pairs.ts';
 import { stemOf } from './language.ts';
 import { questionWords } from './question-words.ts';
 
@@ -15,7 +16,14 @@ export type WordQuery =
   | { readonly kind: 'nothing' };
 
 export type WordLeaf =
-  | { readonly kind: 'term'; readonly term: string }
+  | {
+      readonly kind: 'term';
+      readonly term: string;
+      /** The word as the query has it, of which the term is the stem: a document that has this form ranks higher. */
+      readonly written?: string;
+      /** How much it counts; 1 if nothing is said. For the order only: it finds the same documents. */
+      readonly weight?: number;
+    }
   | { readonly kind: 'prefix'; readonly prefix: string }
   /** Terms of the main stream, one directly after the other; with `open`, the last one is a beginning only. */
   | { readonly kind: 'phrase'; readonly terms: readonly string[]; readonly open: boolean };
@@ -48,10 +56,12 @@ export function plainQuery(text: string, { alone = true } = {}): WordQuery {
   const leaves = new Map<string, WordLeaf>();
   const idle = new Map<string, WordLeaf>();
   const words = analysed(text);
+  const weights = pairWeights(text.slice(0, queryUnitsMax));
   words.main.forEach((word, index) => {
     if (isTail(words.main, index)) return;
-    const leaf = wordLeaf(word);
-    (questionWords.has(word.term) ? idle : leaves).set(leafKey(leaf), leaf);
+    const weight = weights.get(word.term);
+    const leaf = weighed(wordLeaf(word), weight);
+    (questionWords.has(word.term) || weight === 0 ? idle : leaves).set(leafKey(leaf), leaf);
   });
   for (const term of words.extra) {
     if (!questionWords.has(term) && !words.stems.has(term)) leaves.set(term, { kind: 'term', term });
@@ -165,7 +175,18 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
 
 /** A single character of a paired script is indexed only as the first half of a pair or at the end of its run. */
 function wordLeaf({ term, stem }: MainWord): WordLeaf {
-  return isPairedCharacter(term) ? { kind: 'prefix', prefix: term } : { kind: 'term', term: stem };
+  if (isPairedCharacter(term)) return { kind: 'prefix', prefix: term };
+  // A pair is always found as it is written, and how a question word is written tells nothing.
+  const plain = startsPaired(term) || questionWords.has(term);
+  return plain ? { kind: 'term', term: stem } : { kind: 'term', term: stem, written: term };
+}
+
+function startsPaired(term: string): boolean {
+  return isPairedCharacter(String.fromCodePoint(term.codePointAt(0) ?? 0));
+}
+
+function weighed(leaf: WordLeaf, weight: number | undefined): WordLeaf {
+  return leaf.kind === 'term' && weight ? { ...leaf, weight } : leaf;
 }
 
 /** The lone last character of a run, which the pair before it covers already. */
