@@ -83,17 +83,17 @@ export function createProductOn(storage: Storage) {
 function dearestQueries(): Record<string, WordQuery> {
   const phrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(3, at).join(' ')}"`);
   const longPhrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(6, at).join(' ')}"`);
-  const [some, others] = [frequentWords(24), frequentWords(24, 20)];
+  const [some, others] = [frequentWords(20), frequentWords(20, 16)];
   return {
     'a sentence of 48 words': plainQuery(frequentWords(48, 60).join(' ')),
-    'any of 48 words': parseQuery(frequentWords(48).join(' OR ')),
+    'any of 40 words': parseQuery(frequentWords(40).join(' OR ')),
     'all of 20 words': parseQuery(frequentWords(20).join(' AND ')),
-    'any of 24 and any of 24': parseQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`),
+    'any of 20 and any of 20': parseQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`),
     '8 phrases of three words': parseQuery(phrases.join(' OR ')),
     '8 phrases of six words': parseQuery(longPhrases.join(' OR ')),
     'any of 6 beginnings': parseQuery('sa* OR bal* OR mam* OR ser* OR fad* OR lel*'),
     'all of 6 beginnings': prefixQuery('sa the bal mam ser fad'),
-    'one word and none of 46': parseQuery(`the NOT (${frequentWords(46, 60).join(' OR ')})`),
+    'one word and none of 39': parseQuery(`the NOT (${frequentWords(39, 60).join(' OR ')})`),
   };
 }
 

@@ -4,11 +4,11 @@ import {
   anyOf,
   exactWord,
   isShortPrefix,
+  joinedTermsMax,
   nothing,
   phraseQuery,
   plainQuery,
   prefixWord,
-  queryLeavesMax,
   queryPhrasesMax,
   queryPrefixesMax,
   shortPrefixesMax,
@@ -162,8 +162,8 @@ function peek(cursor: Cursor): Token | undefined {
 }
 
 function checkSize(query: WordQuery): void {
-  if (countTerms(query) > queryLeavesMax) {
-    throw new CarrelError('invalid_arguments', `A query may have ${queryLeavesMax} words. Leave some out.`);
+  if (countTerms(query) > joinedTermsMax) {
+    throw new CarrelError('invalid_arguments', `A query may have ${joinedTermsMax} words. Leave some out.`);
   }
   const prefixes = prefixesOf(query);
   if (prefixes.length > queryPrefixesMax || prefixes.filter(isShortPrefix).length > shortPrefixesMax) {
