@@ -41,7 +41,7 @@ export const queryPhrasesMax = 8;
  * A beginning stands for every word that has it: one of two letters costs as much as several of the commonest words. Of
  * those only one is allowed, and a single letter is taken as a whole word.
  */
-export const queryPrefixesMax = 6;
+export const queryPrefixesMax = 5;
 export const shortPrefixesMax = 1;
 
 export function isShortPrefix(prefix: string): boolean {
