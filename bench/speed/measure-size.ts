@@ -54,10 +54,10 @@ export async function measureSize(passages: number, repetitions: number, folder:
   triggered.remove();
   const vectors = await ingestVectors(passages, product, raw);
   tellProgress(`${passages} vectors are stored`);
-  const figures = await takeTurns(searchCalls(passages, product, raw), searches);
+  const figures = await takeTurns(searchCalls(passages, searches, product, raw), searches);
   tellProgress('searched');
-  const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, product, searches);
   const worst = await worstOf(product);
+  const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, product, searches);
   await product.close();
   raw.close();
   // Until then part of it is in the log.
@@ -109,17 +109,19 @@ async function ingestVectors(passages: number, product: Product, raw: RawPeer) {
   return { carrel: (passages * 1000) / spent.carrel, raw: (passages * 1000) / spent.raw };
 }
 
-function searchCalls(passages: number, product: Product, raw: RawPeer) {
+function searchCalls(passages: number, searches: number, product: Product, raw: RawPeer) {
   const half: PassageFilter = { labels: [['tag:half1']] };
   const documents = Math.ceil(passages / passagesOfDocument);
   // Made before: whoever asks has the list.
   const parents = Array.from({ length: documents }, (_, at) => parentOf(at * passagesOfDocument));
+  const halves = Array.from({ length: searches }, (_, number) => halfOf(parents, number));
   return {
     words: (number: number) => product.words(number, limit),
     rawWords: (number: number) => raw.words(queryOf(number), limit),
     wordsHalf: (number: number) => product.words(number, limit, half),
     // Another list for each search: nothing of the last one can be used again.
-    wordsDocuments: (number: number) => product.words(number, limit, { parents: halfOf(parents, number) }),
+    wordsDocuments: (number: number) =>
+      product.words(number, limit, { parents: halves[number] ?? halfOf(parents, number) }),
     meaning: (number: number) => product.meaning(number, limit),
     rawMeaning: (number: number) => raw.nearest(queryVectorOf(number), limit),
     meaningHalf: (number: number) => product.meaning(number, limit, half),

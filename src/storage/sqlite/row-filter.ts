@@ -36,7 +36,7 @@ function byteCondition(keys: KeyList): RowCondition | undefined {
   if (first === undefined || last === undefined) return { sql: 'AND 0', values: [] };
   if (last - first >= spanMax) return undefined;
   const bytes = new Uint8Array(last - first + 1);
-  for (const key of keys) bytes[key - first] = 1;
+  for (let at = 0; at < keys.length; at += 1) bytes[(keys[at] ?? first) - first] = 1;
   return {
     sql: "AND w.rowid BETWEEN ? AND ? AND substr(?, w.rowid - ?, 1) = x'01'",
     values: [first, last, bytes, first - 1],
