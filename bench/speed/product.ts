@@ -82,18 +82,18 @@ export function createProductOn(storage: Storage) {
 /** As many of the commonest words, beginnings and phrases as the query language allows. */
 function dearestQueries(): Record<string, WordQuery> {
   const phrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(3, at).join(' ')}"`);
-  const longPhrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(5, at).join(' ')}"`);
-  const [some, others] = [frequentWords(20), frequentWords(20, 16)];
+  const longPhrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(4, at).join(' ')}"`);
+  const [some, others] = [frequentWords(16), frequentWords(16, 12)];
   return {
     'a sentence of 48 words': plainQuery(frequentWords(48, 60).join(' ')),
-    'any of 40 words': parseQuery(frequentWords(40).join(' OR ')),
+    'any of 32 words': parseQuery(frequentWords(32).join(' OR ')),
     'all of 20 words': parseQuery(frequentWords(20).join(' AND ')),
-    'any of 20 and any of 20': parseQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`),
+    'any of 16 and any of 16': parseQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`),
     '8 phrases of three words': parseQuery(phrases.join(' OR ')),
-    '8 phrases of five words': parseQuery(longPhrases.join(' OR ')),
+    '8 phrases of four words': parseQuery(longPhrases.join(' OR ')),
     'any of 5 beginnings': parseQuery('sa* OR bal* OR mam* OR ser* OR fad*'),
     'all of 5 beginnings': prefixQuery('sa the bal mam ser'),
-    'one word and none of 39': parseQuery(`the NOT (${frequentWords(39, 60).join(' OR ')})`),
+    'one word and none of 31': parseQuery(`the NOT (${frequentWords(31, 60).join(' OR ')})`),
   };
 }
 

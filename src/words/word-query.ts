@@ -31,8 +31,8 @@ export type WordLeaf =
 /** More leaves cost a database seconds (500 OR-ed words: 1.7 s on 20,000 rows) and add nothing to a ranking. */
 export const queryLeavesMax = 48;
 
-/** In a query with operators. Groups of alternatives that must meet cost more than a list: 24 and 24 took half a second. */
-export const joinedTermsMax = 40;
+/** In a query with operators. Groups of alternatives that must meet cost more than a list: 20 and 20 took half a second. */
+export const joinedTermsMax = 32;
 
 /** The places of all words of a phrase must be read: 20 phrases of the commonest words took a second on 100,000 passages. */
 export const queryPhrasesMax = 8;
