@@ -11,8 +11,8 @@ import {
 } from '../passages.ts';
 import { vectorCorpus } from '../vectors.ts';
 import { type Connections, numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
-import { writeVectors } from './vectors.ts';
 import { createWordIndex, type OwnerFilter, type WordIndex } from './word-index.ts';
+import { writeVectors } from './write-vectors.ts';
 
 /** Passages are short; this many are scored in a few milliseconds. */
 const poolMax = 200;
