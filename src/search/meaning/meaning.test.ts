@@ -193,19 +193,29 @@ test('what is embedded while a search looks for what is missing is found by it',
   assert.deepEqual([pending, matches[0]?.id], [0, id]);
 });
 
-test('contract §2: a search that is cancelled stops waiting for vectors', async () => {
+test('contract §2: a search that is cancelled while it waits for vectors gives no answer', async () => {
   const provider = fakeProvider();
-  const meaning = open(provider);
+  const cancel = new AbortController();
+  let fresh = 0;
+  const { context } = storage.vectors;
+  const meaning = open(provider, {
+    ...context,
+    async unembedded(request, options) {
+      const owners = await context.unembedded(request, options);
+      // By then the search waits for them.
+      if (owners.includes(fresh)) setImmediate(() => cancel.abort());
+      return owners;
+    },
+  });
   const gate = Promise.withResolvers<void>();
   await complete(meaning, 'everything else');
   provider.embed = async (texts, { purpose } = {}) => {
     if (purpose !== 'query') await gate.promise;
     return texts.map(letters);
   };
-  await store('never embedded');
-  const cancel = new AbortController();
+  fresh = await store('never embedded');
   const search = meaning.search({ text: 'x', limit: 5, waitMs: 600_000, signal: cancel.signal });
-  cancel.abort();
-  await assert.rejects(search);
+  await assert.rejects(search, { code: 'cancelled' });
+  assert.ok(cancel.signal.aborted);
   gate.resolve();
 });
