@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { decodeBytes } from '../../src/documents/charset.ts';
+import { decodeBytes } from '../../src/documents/text/charset.ts';
 import { scoreWords } from './score.ts';
 import { tools } from './tools.ts';
 

@@ -7,8 +7,8 @@ import type { HybridDeps } from '../../src/search/hybrid.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../src/search/meaning-leg.ts';
 import { createWordLeg } from '../../src/search/word-leg.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import type { DataSet } from './data-set.ts';
 
 /** Both legs over one data set, stored and searched as the product does it: in a SQLite database of its own. */

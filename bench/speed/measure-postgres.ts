@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import type { PassageFilter } from '../../src/storage/passages.ts';
+import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { createTestDatabase, startRealPostgres } from '../../test/support/postgres.ts';
 import { createProductOn, model, type SearchedProduct } from './product.ts';
 import { documentsOf, parentOf, passagesOfDocument } from './rows.ts';

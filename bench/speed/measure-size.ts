@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { PassageFilter } from '../../src/storage/passages.ts';
+import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
 import { createProduct, type Product } from './product.ts';
 import { createRawPeer, type RawPeer } from './raw-peer.ts';
 import { documentsOf, parentOf, passagesOfDocument, queryOf, rowOf } from './rows.ts';

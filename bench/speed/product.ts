@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { silentLogger } from '../../src/base/log.ts';
-import { searchDocuments } from '../../src/engine/search-documents.ts';
+import { searchDocuments } from '../../src/engine/local/search-documents.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
-import type { PassageDocument, PassageFilter } from '../../src/storage/passages.ts';
+import type { PassageDocument, PassageFilter } from '../../src/storage/contracts/passages.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { plainQuery, prefixQuery, type WordQuery } from '../../src/words/word-query.ts';
 import { frequentWords, queryOf } from './rows.ts';

@@ -1,4 +1,4 @@
-import type { PassageDocument } from '../../src/storage/passages.ts';
+import type { PassageDocument } from '../../src/storage/contracts/passages.ts';
 
 /** One passage as both sides get it. */
 export interface BenchRow {

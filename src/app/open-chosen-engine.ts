@@ -8,6 +8,6 @@ export const chosenEngineSlices = [...engineSlices, kbSlice] as const;
 export async function openChosenEngine(context: EngineContext): Promise<Engine> {
   const { engineUrl, apiKey, engineTimeoutMs: timeoutMs } = context.config.of(kbSlice);
   if (engineUrl === undefined) return openLocalEngine(context);
-  const { createRemoteEngine } = await import('../toolsets/kb/remote-engine/create-remote-engine.ts');
+  const { createRemoteEngine } = await import('../engine/remote/create-remote-engine.ts');
   return createRemoteEngine({ engineUrl, apiKey, timeoutMs });
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
-import type { LocalEngine } from '../engine/create-engine.ts';
 import { engineSlice } from '../engine/engine-slice.ts';
+import type { LocalEngine } from '../engine/local/create-engine.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { SharedParts } from './shared-parts.ts';
@@ -20,7 +20,7 @@ export async function openLocalEngine({ config, log, shared }: EngineContext): P
   const [storage, embeddings, { createEngine }, { createExtractor }] = await Promise.all([
     shared.storage(),
     config.of(embeddingSlice).provider === 'none' ? undefined : shared.embeddings(),
-    import('../engine/create-engine.ts'),
+    import('../engine/local/create-engine.ts'),
     import('../documents/extractor.ts'),
   ]);
   const extractor = createExtractor({

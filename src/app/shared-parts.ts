@@ -2,7 +2,7 @@ import type { Config } from '../config/load.ts';
 import type { Extractor } from '../documents/extractor.ts';
 import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { openConfiguredStorage } from './open-storage.ts';
 

@@ -110,7 +110,7 @@ const kb: ToolsetModule = {
 };
 
 async function openRemoteEngine(engineUrl: string, { apiKey, engineTimeoutMs: timeoutMs }: KbConfig): Promise<Engine> {
-  const { createRemoteEngine } = await import('../toolsets/kb/remote-engine/create-remote-engine.ts');
+  const { createRemoteEngine } = await import('../engine/remote/create-remote-engine.ts');
   return createRemoteEngine({ engineUrl, apiKey, timeoutMs });
 }
 

@@ -3,8 +3,8 @@ import type { Role } from '../app/role.ts';
 import { CarrelError } from '../base/errors.ts';
 import type { Config } from '../config/load.ts';
 import { embeddingState } from '../search/meaning/embedding-state.ts';
+import type { Storage } from '../storage/contracts/storage.ts';
 import { inspectStorage } from '../storage/inspect-storage.ts';
-import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Check } from './check.ts';
 

@@ -1,8 +1,8 @@
 import type { Role } from '../app/role.ts';
 import { CarrelError } from '../base/errors.ts';
 import type { Config } from '../config/load.ts';
+import { createRemoteEngine } from '../engine/remote/create-remote-engine.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
-import { createRemoteEngine } from '../toolsets/kb/remote-engine/create-remote-engine.ts';
 import type { Check } from './check.ts';
 
 const timeoutMs = 5_000;

@@ -4,7 +4,7 @@ import { openConfiguredStorage } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
 import { CarrelError } from '../base/errors.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { exportLines } from '../toolsets/context/transfer/entry-lines.ts';
 import { importEntries } from '../toolsets/context/transfer/import-entries.ts';

@@ -1,8 +1,8 @@
 import { CarrelError } from '../base/errors.ts';
 import { kindOfZip } from './archive/zip-kind.ts';
-import { codeLanguageOf, codeLanguageOfType, endingOf, fileName } from './code-language.ts';
 import type { DocumentKind } from './document.ts';
 import { oleRefusal } from './ole.ts';
+import { codeLanguageOf, codeLanguageOfType, endingOf, fileName } from './text/code-language.ts';
 
 /** What is known of a document beside its bytes. */
 export interface ContentHints {

@@ -1,5 +1,4 @@
 import { CarrelError } from '../base/errors.ts';
-import { cleanText } from './clean-text.ts';
 import { contentKind } from './content-kind.ts';
 import type {
   DocumentKind,
@@ -9,9 +8,10 @@ import type {
   Reading,
   ReadOptions,
 } from './document.ts';
-import { finishText } from './finish-text.ts';
 import { archiveMembers, joinMembers, type MembersContext, nestedArchive, nothingReadable } from './members.ts';
-import { readText } from './read-text.ts';
+import { cleanText } from './text/clean-text.ts';
+import { finishText } from './text/finish-text.ts';
+import { readText } from './text/read-text.ts';
 
 /** Runs in a worker only: one call may take all the time and memory that the worker has. */
 export function extractDocument(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument> {
@@ -66,7 +66,7 @@ async function readBinary(
     case 'odp':
       return (await import('./office/odf.ts')).readOdf(kind, bytes, options);
     case 'epub':
-      return (await import('./epub.ts')).readEpub(bytes, options);
+      return (await import('./xml/epub.ts')).readEpub(bytes, options);
     case 'rtf':
       return (await import('./rtf/rtf.ts')).readRtf(bytes, options);
     default:

@@ -1,8 +1,8 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../base/errors.ts';
 import { openZip, type Zip } from './archive/zip.ts';
 import type { ZipMember } from './archive/zip-directory.ts';
-import { cleanText } from './clean-text.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits, Mark, Member, Omission } from './document.ts';
+import { cleanText } from './text/clean-text.ts';
 
 /** A document inside of another, unpacked when it is its turn. */
 export interface MemberSource {

@@ -1,7 +1,7 @@
 import { getDocumentProxy } from 'unpdf';
 import { CarrelError } from '../base/errors.ts';
-import { collapseLines } from './clean-text.ts';
 import type { ExtractLimits, Mark, Reading } from './document.ts';
+import { collapseLines } from './text/clean-text.ts';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { finishText } from './finish-text.ts';
 import { createPlaces } from './places.ts';
+import { finishText } from './text/finish-text.ts';
 
 test('an offset knows its page, and a span the pages that it runs over', () => {
   const text = 'one\n\ntwo\n\nthree';

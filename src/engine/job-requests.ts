@@ -1,4 +1,4 @@
-import type { JobListRequest, JobStatus } from '../storage/ingestion.ts';
+import type { JobListRequest, JobStatus } from '../storage/contracts/ingestion.ts';
 import { type JobsRequest, jobStatuses } from './engine.ts';
 import { fault } from './given.ts';
 import { pageOf } from './paging.ts';

@@ -1,7 +1,7 @@
 import type { EngineCall, EngineSearch } from './engine.ts';
 import type { EngineSettings } from './engine-slice.ts';
 import { fault, readDocType, readTags } from './given.ts';
-import type { DocumentSearch } from './search-documents.ts';
+import type { DocumentSearch } from './local/search-documents.ts';
 
 const topMax = 100;
 const neighboursMax = 5;

@@ -1,5 +1,5 @@
-import type { LocatedChunk, StoredChunk, StoredDocument } from '../storage/documents.ts';
-import type { PhaseProgress, StoredJob } from '../storage/ingestion.ts';
+import type { LocatedChunk, StoredChunk, StoredDocument } from '../storage/contracts/documents.ts';
+import type { PhaseProgress, StoredJob } from '../storage/contracts/ingestion.ts';
 import type { EngineChunk, EngineDocument, EngineJob, JobProgress } from './engine.ts';
 
 /** Stored things in the words of the API. */

@@ -1,4 +1,4 @@
-import { looksLikeCode } from './code-shape.ts';
+import { looksLikeCode } from './chunking/code-shape.ts';
 import type { MeaningMatch } from './fusion.ts';
 import type { MeaningLeg } from './hybrid.ts';
 import type { Meaning } from './meaning/meaning.ts';

@@ -1,7 +1,7 @@
-import type { WindowVector } from '../storage/vectors.ts';
-import { looksLikeCode, wordsOfCode } from './code-shape.ts';
+import type { WindowVector } from '../storage/contracts/vectors.ts';
+import { looksLikeCode, wordsOfCode } from './chunking/code-shape.ts';
+import { type Span, sentencesOf } from './chunking/sentences.ts';
 import { type EmbeddingProvider, type EmbedOptions, normalised } from './embeddings/embedding-provider.ts';
-import { type Span, sentencesOf } from './sentences.ts';
 
 export interface PassageToEmbed {
   text: string;

@@ -1,5 +1,5 @@
-import type { ReadOptions } from '../storage/read-options.ts';
-import type { WeighedWords, WeighRequest } from '../storage/word-index.ts';
+import type { ReadOptions } from '../storage/contracts/read-options.ts';
+import type { WeighedWords, WeighRequest } from '../words/ranking/word-index.ts';
 import { plainQuery, type WordQuery } from '../words/word-query.ts';
 import type { WordMatch } from './fusion.ts';
 import type { WordLeg } from './hybrid.ts';

@@ -1,6 +1,6 @@
+import type { Storage, StorageDeps } from './contracts/storage.ts';
 import type { PostgresConfig } from './postgres/connections.ts';
 import { createSqliteStorage, type SqliteStorageConfig } from './sqlite/sqlite-storage.ts';
-import type { Storage, StorageDeps } from './storage.ts';
 
 export type StorageConfig =
   | ({ readonly backend: 'sqlite' } & SqliteStorageConfig)

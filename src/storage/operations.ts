@@ -1,4 +1,4 @@
-import type { ReadOptions } from './read-options.ts';
+import type { ReadOptions } from './contracts/read-options.ts';
 
 /*
  * Operations on a database: functions by their names, each of which is given a request and, where it writes, the time, and

@@ -1,6 +1,6 @@
 import { type Language, languages } from '../words/language.ts';
-import { corpora } from './passages.ts';
-import type { IndexedTexts } from './word-index.ts';
+import type { IndexedTexts } from '../words/ranking/word-index.ts';
+import { corpora } from './contracts/passages.ts';
 
 /**
  * Says by which analysis the stored terms were made. Raised whenever the code in src/words cuts or stems otherwise: a

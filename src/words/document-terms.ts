@@ -1,4 +1,4 @@
-import type { DocumentTerms } from './bm25.ts';
+import type { DocumentTerms } from './ranking/bm25.ts';
 import { termText } from './term-text.ts';
 
 /**

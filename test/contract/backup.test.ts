@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { migrate as migrateServer } from '../../src/storage/postgres/migrate.ts';
@@ -10,7 +11,6 @@ import { migrations as postgresMigrations } from '../../src/storage/postgres/mig
 import { openDatabase } from '../../src/storage/sqlite/database.ts';
 import { migrate as migrateFile } from '../../src/storage/sqlite/migrate.ts';
 import { migrations as sqliteMigrations } from '../../src/storage/sqlite/migrations.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { rewriteBackup } from '../support/rewrite-backup.ts';
 import { contentOf, fillStorage } from '../support/stored-content.ts';

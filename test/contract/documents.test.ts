@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
-import type { NewChunk, StoredDocument } from '../../src/storage/documents.ts';
-import type { AcceptRequest } from '../../src/storage/ingestion.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { NewChunk, StoredDocument } from '../../src/storage/contracts/documents.ts';
+import type { AcceptRequest } from '../../src/storage/contracts/ingestion.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';
 

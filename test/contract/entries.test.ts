@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { EntryStore, ListRequest, NewEntry } from '../../src/storage/entries.ts';
+import type { EntryStore, ListRequest, NewEntry } from '../../src/storage/contracts/entries.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend } from '../support/backends.ts';
 

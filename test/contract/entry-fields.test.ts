@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, test } from 'node:test';
-import type { EntryFilter } from '../../src/storage/entries/entry-filter.ts';
-import type { EntryStore, IndexFieldsRequest } from '../../src/storage/entries.ts';
+import type { EntryStore, IndexFieldsRequest } from '../../src/storage/contracts/entries.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { migrate as migratePostgres } from '../../src/storage/postgres/migrate.ts';
 import { migrations as postgresMigrations } from '../../src/storage/postgres/migrations.ts';
@@ -12,6 +11,7 @@ import { openDatabase } from '../../src/storage/sqlite/database.ts';
 import { migrate as migrateSqlite } from '../../src/storage/sqlite/migrate.ts';
 import { migrations as sqliteMigrations } from '../../src/storage/sqlite/migrations.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import type { EntryFilter } from '../../src/storage/stores/entries/entry-filter.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { createTestDatabase, postgresObstacle, startPostgres } from '../support/postgres.ts';
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import type { EntryStore, NewEntry } from '../../src/storage/entries.ts';
+import type { EntryStore, NewEntry } from '../../src/storage/contracts/entries.ts';
 import { loadSqlite } from '../../src/storage/sqlite/load-sqlite.ts';
 import { exportLines } from '../../src/toolsets/context/transfer/entry-lines.ts';
 import { importEntries } from '../../src/toolsets/context/transfer/import-entries.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, beforeEach, test } from 'node:test';
-import type { ClaimedJob, FinishRequest, IngestionStore } from '../../src/storage/ingestion.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { ClaimedJob, FinishRequest, IngestionStore } from '../../src/storage/contracts/ingestion.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 const leaseMs = 60_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { type Language, useLanguage } from '../../src/words/language.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';

@@ -6,9 +6,9 @@ import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-pr
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
 import { dotProduct } from '../../src/search/vectors/quantise.ts';
 import { nearVector, randomNumbers, randomUnitVector } from '../../src/search/vectors/test-vectors.ts';
+import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { idSetOf } from '../../src/storage/id-set.ts';
-import type { PassageFilter } from '../../src/storage/passages.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 const dimensions = 64;

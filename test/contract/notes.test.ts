@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { NewNote, NoteListRequest, NoteStore } from '../../src/storage/notes.ts';
+import type { NewNote, NoteListRequest, NoteStore } from '../../src/storage/contracts/notes.ts';
 import { markedText } from '../../src/words/snippet.ts';
 import { onEachBackend } from '../support/backends.ts';
 

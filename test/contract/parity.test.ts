@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { PassageDocument, PassageSearch } from '../../src/storage/passages.ts';
+import type { PassageDocument, PassageSearch } from '../../src/storage/contracts/passages.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { phraseQuery, plainQuery, prefixQuery, type WordQuery } from '../../src/words/word-query.ts';
 import { temporaryFolder } from '../support/backends.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Passage, PassageFilter, PassageStore } from '../../src/storage/passages.ts';
+import type { Passage, PassageFilter, PassageStore } from '../../src/storage/contracts/passages.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { phraseQuery, plainQuery, type WordQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { migrate as migratePostgres } from '../../src/storage/postgres/migrate.ts';
@@ -8,7 +9,6 @@ import { migrations as postgresMigrations } from '../../src/storage/postgres/mig
 import { openDatabase } from '../../src/storage/sqlite/database.ts';
 import { migrate as migrateSqlite } from '../../src/storage/sqlite/migrate.ts';
 import { migrations as sqliteMigrations } from '../../src/storage/sqlite/migrations.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { temporaryFolder } from '../support/backends.ts';
 import { createTestDatabase, postgresObstacle, startPostgres } from '../support/postgres.ts';
 

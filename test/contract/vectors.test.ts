@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { NewEntry } from '../../src/storage/entries.ts';
+import type { NewEntry } from '../../src/storage/contracts/entries.ts';
+import type { NewPassage } from '../../src/storage/contracts/passages.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import type { TextToEmbed, VectorStore } from '../../src/storage/contracts/vectors.ts';
 import { idSetOf } from '../../src/storage/id-set.ts';
-import type { NewPassage } from '../../src/storage/passages.ts';
 import { quantise } from '../../src/storage/quantise.ts';
-import type { Storage } from '../../src/storage/storage.ts';
-import type { TextToEmbed, VectorStore } from '../../src/storage/vectors.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 const one = new Float32Array([0.5, -0.25, 1.5e-42, 1 / 3]);

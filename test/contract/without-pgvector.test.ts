@@ -5,9 +5,9 @@ import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-pr
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
 import { dotProduct } from '../../src/search/vectors/quantise.ts';
 import { nearVector, randomNumbers, randomUnitVector } from '../../src/search/vectors/test-vectors.ts';
-import type { NewPassage, PassageFilter } from '../../src/storage/passages.ts';
+import type { NewPassage, PassageFilter } from '../../src/storage/contracts/passages.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { createPlainDatabase, type PostgresServer, serverObstacle, startPostgres } from '../support/postgres.ts';
 
 const dimensions = 48;

@@ -4,7 +4,7 @@ import { isCarrelError } from '../../src/base/errors.ts';
 import type { DocumentSource } from '../../src/documents/document.ts';
 import { createExtractor } from '../../src/documents/extractor.ts';
 import { createPlaces } from '../../src/documents/places.ts';
-import { chunkDocument } from '../../src/search/chunk-document.ts';
+import { chunkDocument } from '../../src/search/chunking/chunk-document.ts';
 import { type CorpusFile, corpusFiles, refusedFiles } from './corpus.ts';
 
 const extractor = createExtractor({ timeoutMs: 60_000, memoryMb: 512, workersMax: 2, queueMax: 10_000 });

@@ -3,10 +3,10 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
-import type { NewEntry } from '../../src/storage/entries.ts';
+import type { NewEntry } from '../../src/storage/contracts/entries.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startPostgres } from '../support/postgres.ts';
 
 describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, () => {

@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { migrations } from '../../src/storage/sqlite/migrations.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { temporaryFolder } from '../support/backends.ts';
 
 describe('a SQLite file that misbehaves', () => {

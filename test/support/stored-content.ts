@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 
 /** Puts something of every kind into a storage: `count` of each. */

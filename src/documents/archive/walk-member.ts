@@ -1,4 +1,4 @@
-import { walkXml, type XmlHandler } from '../walk-xml.ts';
+import { walkXml, type XmlHandler } from '../xml/walk-xml.ts';
 import type { Zip } from './zip.ts';
 
 /** Reads an XML member. False where the archive has none of this name: most parts of a document are optional. */

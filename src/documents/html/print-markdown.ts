@@ -1,4 +1,4 @@
-import { collapseLines } from '../clean-text.ts';
+import { collapseLines } from '../text/clean-text.ts';
 import type { Block, Cell, Container, Span } from './blocks.ts';
 import { escapeInline, escapeLineStart, fenceFor, inlineCode } from './markdown-escape.ts';
 

@@ -1,4 +1,4 @@
-import { collapseLines } from '../clean-text.ts';
+import { collapseLines } from '../text/clean-text.ts';
 import type { Block, Container, Span } from './blocks.ts';
 
 /** Readable text: a blank line between blocks, list items and table rows on lines of their own, code as written. */

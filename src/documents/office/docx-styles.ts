@@ -1,4 +1,4 @@
-import { attributeOf } from '../walk-xml.ts';
+import { attributeOf } from '../xml/walk-xml.ts';
 import { type OoxmlPackage, valOf } from './ooxml-package.ts';
 
 export interface DocxStyles {

@@ -1,5 +1,5 @@
 import type { Reading, ReadOptions } from '../document.ts';
-import { attributeOf, type XmlAttributes, type XmlHandler } from '../walk-xml.ts';
+import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { columnsMax, createSheetText } from './sheet-text.ts';
 
 /** A row that stands for many equal ones is written so often at most; a sheet ends in one that stands for a million. */

@@ -1,4 +1,4 @@
-import { attributeOf, type XmlHandler } from '../walk-xml.ts';
+import { attributeOf, type XmlHandler } from '../xml/walk-xml.ts';
 
 /** What styles say about lists and titles. They stand before the body, in its part and in one of their own. */
 export interface OdfStyles {

@@ -1,5 +1,5 @@
 import type { Container } from '../html/blocks.ts';
-import { attributeOf, type XmlAttributes, type XmlHandler } from '../walk-xml.ts';
+import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { type Flow, listItem } from './flow.ts';
 import type { OdfStyles } from './odf-styles.ts';
 

@@ -3,7 +3,7 @@ import { readFields, walkMember } from '../archive/walk-member.ts';
 import { openZip, type Zip } from '../archive/zip.ts';
 import { damagedZip } from '../archive/zip-directory.ts';
 import type { Reading, ReadOptions } from '../document.ts';
-import { skipping, type XmlHandler } from '../walk-xml.ts';
+import { skipping, type XmlHandler } from '../xml/walk-xml.ts';
 import { createFlow } from './flow.ts';
 import { createOdfSheets } from './odf-sheets.ts';
 import { createOdfStyles } from './odf-styles.ts';

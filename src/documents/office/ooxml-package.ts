@@ -3,7 +3,7 @@ import { readFields, walkMember } from '../archive/walk-member.ts';
 import { openZip, type Zip } from '../archive/zip.ts';
 import { damagedZip } from '../archive/zip-directory.ts';
 import type { Reading } from '../document.ts';
-import { attributeOf, type XmlHandler } from '../walk-xml.ts';
+import { attributeOf, type XmlHandler } from '../xml/walk-xml.ts';
 
 export interface Relation {
   id: string;

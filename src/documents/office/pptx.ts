@@ -1,6 +1,6 @@
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
-import { prefixedAttribute, skipping, type XmlHandler } from '../walk-xml.ts';
+import { prefixedAttribute, skipping, type XmlHandler } from '../xml/walk-xml.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 

@@ -1,4 +1,4 @@
-import { attributeOf } from '../walk-xml.ts';
+import { attributeOf } from '../xml/walk-xml.ts';
 import type { OoxmlPackage } from './ooxml-package.ts';
 
 /** A number as its cell shows it, as far as it matters for reading: dates as dates, percentages, no binary dust. */

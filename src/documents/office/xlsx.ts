@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Reading, ReadOptions } from '../document.ts';
-import { prefixedAttribute } from '../walk-xml.ts';
+import { prefixedAttribute } from '../xml/walk-xml.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 import { columnsMax, createSheetText, type SheetText } from './sheet-text.ts';
 import { readNumberFormats, type ShowNumber } from './xlsx-numbers.ts';

@@ -1,4 +1,4 @@
-import { encodingOf } from '../charset-declared.ts';
+import { encodingOf } from '../text/charset-declared.ts';
 
 /** `\fcharset` values to code pages (RTF 1.9.1, "Font Table"); 0 and others are the document's own. */
 const pagesOfCharsets = new Map([

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
-import type { StagedOriginal } from '../../storage/ingestion.ts';
-import type { LocalEngine } from '../create-engine.ts';
+import type { StagedOriginal } from '../../storage/contracts/ingestion.ts';
 import { fault } from '../given.ts';
+import type { LocalEngine } from '../local/create-engine.ts';
 
 export interface SubmittedForm {
   readonly fields: ReadonlyMap<string, readonly string[]>;

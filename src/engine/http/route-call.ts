@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { LocalEngine } from '../create-engine.ts';
+import type { LocalEngine } from '../local/create-engine.ts';
 
 /** A request that has passed the guards and found its route. */
 export interface RouteCall {

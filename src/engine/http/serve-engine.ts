@@ -4,7 +4,7 @@ import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, listen } from '../../http/listen.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
-import type { LocalEngine } from '../create-engine.ts';
+import type { LocalEngine } from '../local/create-engine.ts';
 import { respondError } from './http-errors.ts';
 import { createRoutes } from './routes.ts';
 

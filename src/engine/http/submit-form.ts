@@ -1,7 +1,7 @@
 import { respondJson } from '../../http/respond.ts';
 import type { SubmitOutcome } from '../engine.ts';
 import { fault } from '../given.ts';
-import type { SubmissionFields } from '../submit.ts';
+import type { SubmissionFields } from '../local/submit.ts';
 import { readForm, type SubmittedForm } from './read-form.ts';
 import type { RouteCall } from './route-call.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { createBacklog } from '../../jobs/backlog.ts';
-import type { PutVectors, TextToEmbed, VectorStore } from '../../storage/vectors.ts';
+import type { PutVectors, TextToEmbed, VectorStore } from '../../storage/contracts/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { embedPassages } from '../passage-vectors.ts';
 

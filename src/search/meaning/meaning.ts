@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { VectorState, VectorStore } from '../../storage/contracts/vectors.ts';
 import { idSetOf } from '../../storage/id-set.ts';
-import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { createModelLane, type ModelLane } from './model-lane.ts';
 import type { AllowedOwners, MeaningMatch } from './nearest-vectors.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/log.ts';
-import type { VectorStore } from '../../storage/vectors.ts';
+import type { VectorStore } from '../../storage/contracts/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { type BackgroundEmbedding, createBackgroundEmbedding } from './background-embedding.ts';
 import type { NearestVectors } from './nearest-vectors.ts';

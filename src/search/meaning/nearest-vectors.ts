@@ -1,4 +1,4 @@
-import type { VectorState } from '../../storage/vectors.ts';
+import type { VectorState } from '../../storage/contracts/vectors.ts';
 
 export interface MeaningMatch {
   /** The owner of the vector: an entry, or a passage by its key. */

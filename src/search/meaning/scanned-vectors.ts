@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
+import type { VectorState, VectorStore } from '../../storage/contracts/vectors.ts';
 import { createIdSet, type IdSet, idSetOf } from '../../storage/id-set.ts';
-import type { VectorState, VectorStore } from '../../storage/vectors.ts';
 import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../vectors/vector-index.ts';
 import { packedMin } from './background-embedding.ts';
 import { bestOfOwners, type NearestVectors } from './nearest-vectors.ts';

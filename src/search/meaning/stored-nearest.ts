@@ -1,4 +1,4 @@
-import type { VectorStore } from '../../storage/vectors.ts';
+import type { VectorStore } from '../../storage/contracts/vectors.ts';
 import { bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
 
 /** Where the database finds the nearest vectors itself, nothing is kept in memory. */

@@ -1,5 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { StorageDescription } from '../storage.ts';
+import type { StorageDescription } from '../contracts/storage.ts';
 import { type ArchiveMember, damaged, readContent } from './archive.ts';
 
 /** The first member of a backup: what the others are. */

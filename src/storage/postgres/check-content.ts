@@ -1,4 +1,4 @@
-import { corpora } from '../passages.ts';
+import { corpora } from '../contracts/passages.ts';
 import { numberOf, type Statements } from './connections.ts';
 
 interface Indexed {

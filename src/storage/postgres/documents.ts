@@ -1,5 +1,5 @@
-import { createDocumentOperations, type DocumentRunner } from '../documents/document-operations.ts';
-import type { DocumentDialect, DocumentEngine } from '../documents/document-work.ts';
+import { createDocumentOperations, type DocumentRunner } from '../stores/documents/document-operations.ts';
+import type { DocumentDialect, DocumentEngine } from '../stores/documents/document-work.ts';
 import type { Connections, Statements } from './connections.ts';
 import { bound, numbered, postgresDialect } from './entries.ts';
 import { createOperationRunner } from './operation-runner.ts';

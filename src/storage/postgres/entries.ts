@@ -1,7 +1,7 @@
-import { createEntryOperations } from '../entries/entry-operations.ts';
-import { entryStoreOf } from '../entries/entry-store-of.ts';
-import type { Dialect, Engine, ListValue, SqlValue } from '../entries/work.ts';
-import type { EntryStore } from '../entries.ts';
+import type { EntryStore } from '../contracts/entries.ts';
+import { createEntryOperations } from '../stores/entries/entry-operations.ts';
+import { entryStoreOf } from '../stores/entries/entry-store-of.ts';
+import type { Dialect, Engine, ListValue, SqlValue } from '../stores/entries/work.ts';
 import type { Connections, Statements } from './connections.ts';
 import { createOperationRunner } from './operation-runner.ts';
 import { createWordIndex, type WordIndex } from './word-index.ts';

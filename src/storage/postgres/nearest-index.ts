@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { VectorCorpus } from '../vectors.ts';
+import type { VectorCorpus } from '../contracts/vectors.ts';
 import { type Connections, numberOf, type Statements, textOf } from './connections.ts';
 
 /** The approximate index over the vectors of one model, made and removed while others read and write. */

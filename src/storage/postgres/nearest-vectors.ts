@@ -1,4 +1,4 @@
-import type { NearestRequest, ScoredVector, VectorCorpus } from '../vectors.ts';
+import type { NearestRequest, ScoredVector, VectorCorpus } from '../contracts/vectors.ts';
 import { type Connections, numberOf, type Row, type Statements } from './connections.ts';
 import type { IndexedModel, NearestIndexes } from './nearest-index.ts';
 import { bigintArray, realArray } from './real-array.ts';

@@ -1,6 +1,13 @@
 import { makeSnippet } from '../../words/snippet.ts';
 import { nothing, plainQuery, type WordQuery } from '../../words/word-query.ts';
-import { type ListedNote, type Note, type NoteListRequest, type NotePage, type NoteStore, newNote } from '../notes.ts';
+import {
+  type ListedNote,
+  type Note,
+  type NoteListRequest,
+  type NotePage,
+  type NoteStore,
+  newNote,
+} from '../contracts/notes.ts';
 import { type Connections, numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
 import { createWordIndex } from './word-index.ts';
 

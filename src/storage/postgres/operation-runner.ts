@@ -1,5 +1,5 @@
-import { runInTurn, type Work } from '../entries/work.ts';
 import type { AnswerOf, OperationRunner, RequestOf } from '../operations.ts';
+import { runInTurn, type Work } from '../stores/entries/work.ts';
 import type { Connections, Statements } from './connections.ts';
 
 /** Performs operations on a connection of its own each, step by step. */

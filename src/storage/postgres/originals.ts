@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
-import type { OriginalStore, StagedOriginal } from '../ingestion.ts';
+import type { OriginalStore, StagedOriginal } from '../contracts/ingestion.ts';
 import { type Connections, numberOf, type Statements, textOf } from './connections.ts';
 
 /** Larger pieces cost memory on both sides, smaller ones time. */

@@ -1,4 +1,4 @@
-import { storable } from '../notes.ts';
+import { storable } from '../contracts/notes.ts';
 import {
   type Corpus,
   matchesMax,
@@ -8,8 +8,8 @@ import {
   type PassageHit,
   type PassageStore,
   type StoredPassage,
-} from '../passages.ts';
-import { vectorCorpus } from '../vectors.ts';
+} from '../contracts/passages.ts';
+import { vectorCorpus } from '../contracts/vectors.ts';
 import { type Connections, numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
 import { createWordIndex, type OwnerFilter, type WordIndex } from './word-index.ts';
 import { writeVectors } from './write-vectors.ts';

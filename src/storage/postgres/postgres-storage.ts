@@ -1,5 +1,5 @@
-import { documentStoreOf, ingestionStoreOf } from '../documents/document-stores-of.ts';
-import type { Storage, StorageDeps } from '../storage.ts';
+import type { Storage, StorageDeps } from '../contracts/storage.ts';
+import { documentStoreOf, ingestionStoreOf } from '../stores/documents/document-stores-of.ts';
 import { checkContent } from './check-content.ts';
 import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
 import { createDocumentRunner } from './documents.ts';

@@ -1,6 +1,6 @@
-import type { EntryStore } from '../entries.ts';
+import type { EntryStore } from '../contracts/entries.ts';
+import type { VectorStores } from '../contracts/storage.ts';
 import { createIdSet } from '../id-set.ts';
-import type { VectorStores } from '../storage.ts';
 import type { Connections, Statements } from './connections.ts';
 import { createNearestIndexes } from './nearest-index.ts';
 import { createNearestVectors } from './nearest-vectors.ts';

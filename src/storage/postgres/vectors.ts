@@ -1,4 +1,3 @@
-import { passageHash, titlePathOf } from '../text-hash.ts';
 import {
   blockOf,
   droppedAtOnce,
@@ -10,7 +9,8 @@ import {
   type TextToEmbed,
   type VectorCorpus,
   type VectorStore,
-} from '../vectors.ts';
+} from '../contracts/vectors.ts';
+import { passageHash, titlePathOf } from '../text-hash.ts';
 import { type Connections, numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
 import type { NearestIndexes } from './nearest-index.ts';
 import { realsOf } from './real-array.ts';

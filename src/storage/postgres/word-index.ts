@@ -1,3 +1,4 @@
+import { documentTermsOf } from '../../words/document-terms.ts';
 import {
   countedLeaves,
   createScorer,
@@ -6,9 +7,7 @@ import {
   type IndexStatistics,
   leafWeight,
   weighTerms,
-} from '../../words/bm25.ts';
-import { documentTermsOf } from '../../words/document-terms.ts';
-import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
+} from '../../words/ranking/bm25.ts';
 import {
   type CandidatePlan,
   createCountCache,
@@ -17,8 +16,8 @@ import {
   isSettled,
   planCandidates,
   weighedWords,
-} from '../candidates.ts';
-import { type Candidate, rankPool, weighPool } from '../rank-pool.ts';
+} from '../../words/ranking/candidates.ts';
+import { type Candidate, rankPool, weighPool } from '../../words/ranking/rank-pool.ts';
 import {
   countedMax,
   type FoundPage,
@@ -29,7 +28,8 @@ import {
   type WeighRequest,
   type WordIndexConfig,
   weighedMax,
-} from '../word-index.ts';
+} from '../../words/ranking/word-index.ts';
+import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import { numberOf, type Row, type Statements, textOf } from './connections.ts';
 import { type Condition, renderWords, tsquery } from './render-words.ts';
 

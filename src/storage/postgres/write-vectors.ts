@@ -1,4 +1,4 @@
-import { dimensionsError, type TextVectors, type VectorCorpus } from '../vectors.ts';
+import { dimensionsError, type TextVectors, type VectorCorpus } from '../contracts/vectors.ts';
 import { numberOf, type Statements } from './connections.ts';
 import { realArray } from './real-array.ts';
 

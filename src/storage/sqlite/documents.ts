@@ -1,10 +1,10 @@
+import type { OperationTable } from '../operations.ts';
 import {
   createDocumentOperations,
   type DocumentOperations,
   writeOperations,
-} from '../documents/document-operations.ts';
-import type { DocumentDialect, DocumentEngine } from '../documents/document-work.ts';
-import type { OperationTable } from '../operations.ts';
+} from '../stores/documents/document-operations.ts';
+import type { DocumentDialect, DocumentEngine } from '../stores/documents/document-work.ts';
 import type { Database } from './database.ts';
 import { bound, sqliteDialect } from './entries.ts';
 import { createOperationTable } from './operation-table.ts';

@@ -1,6 +1,6 @@
 import { makeSnippet } from '../../words/snippet.ts';
 import { nothing, plainQuery, type WordQuery } from '../../words/word-query.ts';
-import type { ListedNote, Note, NoteListRequest, NotePage } from '../notes.ts';
+import type { ListedNote, Note, NoteListRequest, NotePage } from '../contracts/notes.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import type { KeyFilter } from './row-filter.ts';
 import { createWordIndex } from './word-index.ts';

@@ -1,5 +1,5 @@
-import { runNow, type Work } from '../entries/work.ts';
 import type { OperationTable } from '../operations.ts';
+import { runNow, type Work } from '../stores/entries/work.ts';
 import type { Database } from './database.ts';
 
 /** Performs operations on the thread that has the connection; each write is a transaction. */

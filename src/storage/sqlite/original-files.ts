@@ -4,7 +4,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import type { OpenedOriginal, StagedOriginal, StageOptions } from '../ingestion.ts';
+import type { OpenedOriginal, StagedOriginal, StageOptions } from '../contracts/ingestion.ts';
 
 /**
  * Originals as files `<folder>/<hash>`, beside the database. Bytes are first written to a file of their own in

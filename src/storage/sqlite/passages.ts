@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { createIdSet, type IdPages } from '../id-set.ts';
-import { storable } from '../notes.ts';
+import type { IndexedTexts, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import { storable } from '../contracts/notes.ts';
 import {
   type Corpus,
   corpora,
@@ -12,9 +12,9 @@ import {
   type PassagePage,
   type PassageSearch,
   type StoredPassage,
-} from '../passages.ts';
-import { type TextVectors, vectorCorpus } from '../vectors.ts';
-import type { IndexedTexts, WeighedWords, WeighRequest } from '../word-index.ts';
+} from '../contracts/passages.ts';
+import { type TextVectors, vectorCorpus } from '../contracts/vectors.ts';
+import { createIdSet, type IdPages } from '../id-set.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { createKeyLists, type KeyList } from './key-lists.ts';
 import type { KeyFilter } from './row-filter.ts';

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
+import type { ReadOptions } from '../contracts/read-options.ts';
 import { givenUp } from '../given-up.ts';
-import type { ReadOptions } from '../read-options.ts';
 import type { MethodArgs, MethodName, MethodResult, SqliteThread, StoreName } from './sqlite-thread.ts';
 
 export interface ReaderPoolConfig {

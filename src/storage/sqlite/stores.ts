@@ -1,6 +1,6 @@
 import { currentLanguage, type Language } from '../../words/language.ts';
-import { corpora } from '../passages.ts';
-import type { StorageDescription } from '../storage.ts';
+import { corpora } from '../contracts/passages.ts';
+import type { StorageDescription } from '../contracts/storage.ts';
 import { type Database, numberOf, textOf } from './database.ts';
 import { createDocumentTable, type DocumentTable } from './documents.ts';
 import { createEntryTable, type EntryTable } from './entries.ts';

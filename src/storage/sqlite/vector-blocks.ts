@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { blockOf, type VectorBlock, type VectorCorpus, type VectorsAfter } from '../vectors.ts';
+import { blockOf, type VectorBlock, type VectorCorpus, type VectorsAfter } from '../contracts/vectors.ts';
 import { type Database, numberOf, type Row } from './database.ts';
 
 /** Vectors that a block has. */

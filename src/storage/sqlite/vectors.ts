@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { passageHash, titlePathOf } from '../text-hash.ts';
 import {
   blockOf,
   dimensionsError,
@@ -21,7 +20,8 @@ import {
   type VectorsAfter,
   vectorCorpora,
   type WaitingRequest,
-} from '../vectors.ts';
+} from '../contracts/vectors.ts';
+import { passageHash, titlePathOf } from '../text-hash.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { bytesOf, packNext, vectorsAfter } from './vector-blocks.ts';
 

@@ -7,8 +7,7 @@ import {
   type IndexStatistics,
   leafWeight,
   weighTerms,
-} from '../../words/bm25.ts';
-import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
+} from '../../words/ranking/bm25.ts';
 import {
   type CandidatePlan,
   createCountCache,
@@ -17,8 +16,8 @@ import {
   isSettled,
   planCandidates,
   roughWords,
-} from '../candidates.ts';
-import { type Candidate, rankPool, weighPool } from '../rank-pool.ts';
+} from '../../words/ranking/candidates.ts';
+import { type Candidate, rankPool, weighPool } from '../../words/ranking/rank-pool.ts';
 import {
   countedMax,
   type FoundPage,
@@ -29,7 +28,8 @@ import {
   type WeighRequest,
   type WordIndexConfig,
   weighedMax,
-} from '../word-index.ts';
+} from '../../words/ranking/word-index.ts';
+import { anyOf, leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { renderMatch } from './render-match.ts';
 import { createRowFilter, type KeyFilter, type RowCondition } from './row-filter.ts';

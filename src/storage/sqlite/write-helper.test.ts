@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { documentTermsOf } from '../../words/document-terms.ts';
-import type { IndexedTexts } from '../word-index.ts';
+import type { IndexedTexts } from '../../words/ranking/word-index.ts';
 import { openDatabase } from './database.ts';
 import { type CutCall, type CutReply, claim, type HelperData } from './helper-messages.ts';
 import { packTexts, unpackTerms } from './packed-terms.ts';

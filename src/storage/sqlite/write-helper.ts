@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { DocumentTerms } from '../../words/bm25.ts';
 import { documentTermsOf } from '../../words/document-terms.ts';
 import { currentLanguage } from '../../words/language.ts';
-import type { IndexedTexts } from '../word-index.ts';
+import type { DocumentTerms } from '../../words/ranking/bm25.ts';
+import type { IndexedTexts } from '../../words/ranking/word-index.ts';
 import { type CutCall, type CutReply, claim, type HelperData } from './helper-messages.ts';
 import { packTexts, unpackTerms } from './packed-terms.ts';
 

@@ -1,8 +1,8 @@
 import type { Meaning } from '../../search/meaning/meaning.ts';
-import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
-import type { Entry, EntryStore } from '../../storage/entries.ts';
-import type { EntrySummaries } from './entry-summaries.ts';
-import type { WriteSettings } from './write-input.ts';
+import type { Entry, EntryStore } from '../../storage/contracts/entries.ts';
+import type { EntryFilter } from '../../storage/stores/entries/entry-filter.ts';
+import type { EntrySummaries } from './write/entry-summaries.ts';
+import type { WriteSettings } from './write/write-input.ts';
 
 export type EntryMeaning = Meaning<EntryFilter>;
 

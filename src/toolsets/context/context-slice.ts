@@ -9,8 +9,8 @@ import {
   type SliceValues,
   toggle,
 } from '../../config/field.ts';
-import { fieldTypes, parseIndexedField } from '../../storage/entries/indexed-fields.ts';
-import { indexModes } from '../../storage/entries.ts';
+import { indexModes } from '../../storage/contracts/entries.ts';
+import { fieldTypes, parseIndexedField } from '../../storage/stores/entries/indexed-fields.ts';
 
 /** The words for yes and no that the original server takes, and JSON's own in a configuration file. */
 const yes = ['true', 'True', 'TRUE', '1', 'yes', 'on'];

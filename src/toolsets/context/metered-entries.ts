@@ -1,5 +1,5 @@
 import { isCarrelError } from '../../base/errors.ts';
-import type { EntryStore } from '../../storage/entries.ts';
+import type { EntryStore } from '../../storage/contracts/entries.ts';
 
 /** What get_statistics tells of the calls to the database since the program began. */
 export interface EntryMetrics {

@@ -1,5 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { NoteStore } from '../../storage/notes.ts';
+import type { NoteStore } from '../../storage/contracts/notes.ts';
 import type { ResourceProvider, ResourceSummary } from '../../tools/resource.ts';
 import { createCursorSigner } from '../../tools/signed-cursor.ts';
 import { findNote, showListedNote, showNote } from './notes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError } from '../../base/errors.ts';
-import type { NoteStore } from '../../storage/notes.ts';
+import type { NoteStore } from '../../storage/contracts/notes.ts';
 import { saveNote, showNote, sourceUrlList, tagList } from './notes.ts';
 
 test('004 save_note: tags are trimmed, in lower case and each once, before they are counted', () => {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
-import { cleanText } from '../../documents/clean-text.ts';
-import { type ListedNote, type NewNote, type Note, type NoteStore, storable } from '../../storage/notes.ts';
+import { cleanText } from '../../documents/text/clean-text.ts';
+import { type ListedNote, type NewNote, type Note, type NoteStore, storable } from '../../storage/contracts/notes.ts';
 import { boundedText } from '../../tools/bounded-text.ts';
 
 export const tagsMax = 10;

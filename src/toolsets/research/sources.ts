@@ -1,5 +1,5 @@
 import type { SlidingWindow } from '../../base/sliding-window.ts';
-import type { NoteStore } from '../../storage/notes.ts';
+import type { NoteStore } from '../../storage/contracts/notes.ts';
 import { type Quota, spend } from '../../tools/quota.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
 import { noteUriPrefix } from './note-resources.ts';

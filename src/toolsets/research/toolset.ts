@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { createSlidingWindow } from '../../base/sliding-window.ts';
 import type { Extractor } from '../../documents/extractor.ts';
-import type { NoteStore } from '../../storage/notes.ts';
+import type { NoteStore } from '../../storage/contracts/notes.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { SafeFetch, SafeFetchConfig } from '../../web/safe-fetch.ts';
 import { parseTargetList } from '../../web/target-list.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { isCarrelError } from '../../../src/base/errors.ts';
 import { createExtractor } from '../../../src/documents/extractor.ts';
-import { chunkDocument } from '../../../src/search/chunk-document.ts';
+import { chunkDocument } from '../../../src/search/chunking/chunk-document.ts';
 import { type FormatBomb, officeBombs, textBombs, zipBombs } from './format-bombs.ts';
 
 const extractor = createExtractor({ timeoutMs: 60_000, memoryMb: 256, workersMax: 2 });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { idempotencyInput, idempotencyOf } from '../write-input.ts';
+import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
 
 export const dryRunInput = {
   dry_run: z.boolean().default(false),

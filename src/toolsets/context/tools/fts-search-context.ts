@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { showFound } from '../entry-shapes.ts';
-import { highlight } from '../highlight.ts';
-import { pastWarnings } from '../past-warnings.ts';
-import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
-import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
-import { fitBudget } from '../token-budget.ts';
-import { searchModes, wordQueryOf } from '../word-modes.ts';
+import { pastWarnings } from '../search/past-warnings.ts';
+import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
+import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
+import { searchModes, wordQueryOf } from '../search/word-modes.ts';
+import { showFound } from '../show/entry-shapes.ts';
+import { highlight } from '../show/highlight.ts';
+import { fitBudget } from '../show/token-budget.ts';
 
 export function createFtsSearchContextTool({
   entries,

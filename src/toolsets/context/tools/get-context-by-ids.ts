@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { showFull } from '../entry-shapes.ts';
-import { pastWarnings } from '../past-warnings.ts';
-import { asOfFilter, asOfInput } from '../search-input.ts';
-import { budgetInput, fitBudget } from '../token-budget.ts';
+import { pastWarnings } from '../search/past-warnings.ts';
+import { asOfFilter, asOfInput } from '../search/search-input.ts';
+import { showFull } from '../show/entry-shapes.ts';
+import { budgetInput, fitBudget } from '../show/token-budget.ts';
 
 export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextParts, 'entries' | 'summaries'>): Tool {
   return defineTool({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { StorageDescription } from '../../../storage/storage.ts';
+import type { StorageDescription } from '../../../storage/contracts/storage.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import type { ContextParts } from '../context-parts.ts';

@@ -3,9 +3,9 @@ import { CarrelError } from '../../../base/errors.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { grepEntries } from '../grep-entries.ts';
-import { pastWarnings } from '../past-warnings.ts';
-import { asOfInput, filterInput, parseFilters } from '../search-input.ts';
+import { grepEntries } from '../search/grep-entries.ts';
+import { pastWarnings } from '../search/past-warnings.ts';
+import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
 /** A row is shown or left out; get_context_by_ids has the entry. */
 const wholeRows: Budgeted<{ context_id: number }, number> = {

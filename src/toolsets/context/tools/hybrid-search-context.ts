@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { showFound } from '../entry-shapes.ts';
-import { noStats, searchHybrid } from '../hybrid-entries.ts';
-import { joinWarnings, pastWarnings } from '../past-warnings.ts';
-import { settleMs } from '../ranked-search.ts';
-import { elapsed, filterFaults, searchAnswer } from '../search-answer.ts';
-import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
-import { fitBudget } from '../token-budget.ts';
+import { noStats, searchHybrid } from '../search/hybrid-entries.ts';
+import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
+import { settleMs } from '../search/ranked-search.ts';
+import { elapsed, filterFaults, searchAnswer } from '../search/search-answer.ts';
+import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
+import { showFound } from '../show/entry-shapes.ts';
+import { fitBudget } from '../show/token-budget.ts';
 
 export interface HybridSettings {
   readonly words: boolean;

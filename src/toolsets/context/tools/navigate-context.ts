@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { oneEntry } from '../one-entry.ts';
-import { countNodes, outlineOf } from '../outline.ts';
-import { asOfFilter, asOfInput } from '../search-input.ts';
+import { asOfFilter, asOfInput } from '../search/search-input.ts';
+import { oneEntry } from '../show/one-entry.ts';
+import { countNodes, outlineOf } from '../show/outline.ts';
 
 export function createNavigateContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   return defineTool({

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { oneEntry } from '../one-entry.ts';
-import { findNode, outlineOf } from '../outline.ts';
-import { asOfFilter, asOfInput } from '../search-input.ts';
+import { asOfFilter, asOfInput } from '../search/search-input.ts';
+import { oneEntry } from '../show/one-entry.ts';
+import { findNode, outlineOf } from '../show/outline.ts';
 
 const place = z.int().min(0).optional();
 

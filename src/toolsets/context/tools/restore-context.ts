@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
-import { idempotencyInput, idempotencyOf } from '../write-input.ts';
+import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
 
 export function createRestoreContextTool(parts: Omit<WriteParts, 'writes'>): Tool {
   return defineTool({

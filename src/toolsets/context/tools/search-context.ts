@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { showFound } from '../entry-shapes.ts';
-import { pastWarnings } from '../past-warnings.ts';
-import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
-import { pageOf, parseFilters, searchInput } from '../search-input.ts';
-import { fitBudget } from '../token-budget.ts';
+import { pastWarnings } from '../search/past-warnings.ts';
+import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
+import { pageOf, parseFilters, searchInput } from '../search/search-input.ts';
+import { showFound } from '../show/entry-shapes.ts';
+import { fitBudget } from '../show/token-budget.ts';
 
 export function createSearchContextTool({
   entries,

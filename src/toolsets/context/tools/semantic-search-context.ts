@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, type EntryMeaning, loadEntries } from '../context-parts.ts';
-import { showFound } from '../entry-shapes.ts';
-import { joinWarnings, pastWarnings } from '../past-warnings.ts';
-import { narrowed, pendingWarning, rankDepth, settleMs } from '../ranked-search.ts';
-import { filterFaults, searchAnswer, startStats } from '../search-answer.ts';
-import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search-input.ts';
-import { fitBudget } from '../token-budget.ts';
+import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
+import { narrowed, pendingWarning, rankDepth, settleMs } from '../search/ranked-search.ts';
+import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
+import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
+import { showFound } from '../show/entry-shapes.ts';
+import { fitBudget } from '../show/token-budget.ts';
 
 export function createSemanticSearchContextTool(
   meaning: EntryMeaning,

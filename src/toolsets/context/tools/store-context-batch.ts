@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { NewEntry, StoreOutcome } from '../../../storage/entries.ts';
+import type { NewEntry, StoreOutcome } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { type BatchRow, batchAnswer, batchInput, batchItems, batchOutput, runBatch } from '../batch.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
-import { remarks } from '../remarks.ts';
-import { idempotencyOf, parseNewEntry } from '../write-input.ts';
+import { remarks } from '../show/remarks.ts';
+import { type BatchRow, batchAnswer, batchInput, batchItems, batchOutput, runBatch } from '../write/batch.ts';
+import { idempotencyOf, parseNewEntry } from '../write/write-input.ts';
 
 export function createStoreContextBatchTool(parts: WriteParts): Tool {
   const { entries, meaning, writes } = parts;

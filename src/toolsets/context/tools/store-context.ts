@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { jsonObject } from '../json-object.ts';
-import { remarks } from '../remarks.ts';
-import { idempotencyInput, idempotencyOf, parseNewEntry } from '../write-input.ts';
+import { remarks } from '../show/remarks.ts';
+import { idempotencyInput, idempotencyOf, parseNewEntry } from '../write/write-input.ts';
 
 export const newEntryInput = {
   thread_id: z.string().min(1).describe('The conversation or task.'),

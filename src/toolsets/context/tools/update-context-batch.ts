@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries.ts';
+import type { EntryUpdate, UpdateOutcome } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { type BatchItem, batchAnswer, batchInput, batchItems, batchOutput, runBatch } from '../batch.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
-import { remarks } from '../remarks.ts';
-import { updatedFields } from '../updated-fields.ts';
-import { idempotencyOf, parseUpdate } from '../write-input.ts';
+import { remarks } from '../show/remarks.ts';
+import { type BatchItem, batchAnswer, batchInput, batchItems, batchOutput, runBatch } from '../write/batch.ts';
+import { updatedFields } from '../write/updated-fields.ts';
+import { idempotencyOf, parseUpdate } from '../write/write-input.ts';
 
 export function createUpdateContextBatchTool(parts: WriteParts): Tool {
   const { entries, meaning, writes } = parts;

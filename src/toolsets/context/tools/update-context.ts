@@ -3,9 +3,9 @@ import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { jsonObject } from '../json-object.ts';
-import { remarks } from '../remarks.ts';
-import { updatedFields } from '../updated-fields.ts';
-import { idempotencyInput, idempotencyOf, parseUpdate } from '../write-input.ts';
+import { remarks } from '../show/remarks.ts';
+import { updatedFields } from '../write/updated-fields.ts';
+import { idempotencyInput, idempotencyOf, parseUpdate } from '../write/write-input.ts';
 
 export function createUpdateContextTool(parts: WriteParts): Tool {
   const { entries, meaning, writes } = parts;

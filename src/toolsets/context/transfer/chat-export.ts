@@ -1,4 +1,4 @@
-import type { NewEntry } from '../../../storage/entries.ts';
+import type { NewEntry } from '../../../storage/contracts/entries.ts';
 import { isObject } from '../json-object.ts';
 import { timeOf } from './entry-lines.ts';
 

@@ -1,8 +1,8 @@
 import { CarrelError } from '../../../base/errors.ts';
-import type { Entry, EntryStore, NewEntry } from '../../../storage/entries.ts';
+import type { Entry, EntryStore, NewEntry } from '../../../storage/contracts/entries.ts';
 import { loadEntries } from '../context-parts.ts';
-import { parseImages, showImage } from '../images.ts';
 import { isObject } from '../json-object.ts';
+import { parseImages, showImage } from '../write/images.ts';
 
 const pageSize = 100;
 /** What was stored once is taken back, whatever the bounds are now. */

@@ -1,4 +1,4 @@
-import type { NewEntry } from '../../../storage/entries.ts';
+import type { NewEntry } from '../../../storage/contracts/entries.ts';
 import { normaliseTags } from '../tags.ts';
 
 const thread = 'memory';

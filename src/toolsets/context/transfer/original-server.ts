@@ -1,5 +1,5 @@
 import { isCarrelError } from '../../../base/errors.ts';
-import type { NewEntry, NewImage } from '../../../storage/entries.ts';
+import type { NewEntry, NewImage } from '../../../storage/contracts/entries.ts';
 import { loadSqlite } from '../../../storage/sqlite/load-sqlite.ts';
 import { isObject } from '../json-object.ts';
 import { normaliseTags } from '../tags.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import type { NoteStore } from '../../../storage/notes.ts';
+import type { NoteStore } from '../../../storage/contracts/notes.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { findNote, noteShape, showNote } from '../notes.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { NoteStore } from '../../../storage/notes.ts';
+import type { NoteStore } from '../../../storage/contracts/notes.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { noteShape, saveNote, showNote, sourceUrlList, sourceUrlsMax, tagList, tagsMax } from '../notes.ts';

@@ -1,5 +1,5 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
-import { cleanText } from '../../../documents/clean-text.ts';
+import { cleanText } from '../../../documents/text/clean-text.ts';
 import type { SearchResult } from './search-provider.ts';
 
 const titleCharsMax = 200;

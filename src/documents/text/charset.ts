@@ -1,0 +1,85 @@
+import type { DocumentKind } from '../document.ts';
+import { declaredInMarkup, encodingOf } from './charset-declared.ts';
+
+/**
+ * Bytes to text. The encoding is taken from the byte order mark, the header, the document's own declaration, or the
+ * bytes, in this order (HTML standard, "determining the character encoding").
+ */
+export async function decodeBytes(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  kind: DocumentKind,
+): Promise<string> {
+  const marked = markOf(bytes);
+  if (marked) return new TextDecoder(marked).decode(bytes);
+  const declared = headerCharset(contentType) ?? (usesMarkup(kind) ? declaredInMarkup(bytes) : undefined);
+  // Many servers say UTF-8 for files that are not: a declaration that the bytes contradict is worth nothing.
+  if (declared && (declared !== 'utf-8' || isUtf8(bytes))) return new TextDecoder(declared).decode(bytes);
+  return new TextDecoder(await guess(bytes, declared)).decode(bytes);
+}
+
+function markOf(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  return undefined;
+}
+
+function headerCharset(contentType = ''): string | undefined {
+  const label = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i.exec(contentType.slice(0, 1000));
+  return encodingOf(label?.[1] ?? label?.[2] ?? label?.[3]);
+}
+
+function usesMarkup(kind: DocumentKind): boolean {
+  return kind === 'html' || kind === 'xml' || kind === 'feed';
+}
+
+async function guess(bytes: Uint8Array, declared: string | undefined): Promise<string> {
+  const wide = utf16WithoutMark(bytes);
+  if (wide) return wide;
+  if (isUtf8(bytes)) return 'utf-8';
+  // Loaded only for the first document that needs it: its tables are most of the code of a worker.
+  const jschardet = await import('jschardet');
+  const { encoding, confidence } = jschardet.detect(sample(bytes));
+  const detected = encodingOf(aliases.get(encoding?.toLowerCase() ?? '') ?? encoding ?? undefined);
+  if (detected && detected !== 'utf-8' && confidence >= 0.2) return detected;
+  // A few broken bytes in what is otherwise UTF-8 as declared.
+  return declared ?? 'windows-1252';
+}
+
+/** Names that jschardet gives and the Encoding standard does not have. */
+const aliases = new Map([
+  ['maccyrillic', 'x-mac-cyrillic'],
+  ['cp949', 'euc-kr'],
+  ['ascii', 'windows-1252'],
+]);
+
+function utf16WithoutMark(bytes: Uint8Array): string | undefined {
+  const length = Math.min(bytes.length, 4096);
+  let even = 0;
+  let odd = 0;
+  for (let index = 0; index + 1 < length; index += 2) {
+    if (bytes[index] === 0) even += 1;
+    if (bytes[index + 1] === 0) odd += 1;
+  }
+  if (Math.max(even, odd) < length * 0.2) return undefined;
+  return odd > even ? 'utf-16le' : 'utf-16be';
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    // As a stream: a document that was cut in the middle of a character is still UTF-8.
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What tells encodings apart is in the bytes above ASCII; a long page's start may have none. */
+function sample(bytes: Uint8Array): Buffer {
+  const bytesMax = 65_536;
+  const first = bytes.findIndex((byte) => byte > 127);
+  const from = Math.max(0, Math.min(first, bytes.length - bytesMax));
+  return Buffer.from(bytes.subarray(from, from + bytesMax));
+}

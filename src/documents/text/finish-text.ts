@@ -1,0 +1,42 @@
+import type { Mark } from '../document.ts';
+import { cleanText } from './clean-text.ts';
+
+/**
+ * Cuts a reader's text to its bound, takes out hidden characters, trims it, and moves the marks along. Where the text is
+ * the original line by line, the first line keeps its indent.
+ */
+export function finishText(raw: string, marks: readonly Mark[], charsMax: number): { text: string; marks: Mark[] } {
+  const cut = raw.slice(0, charsMax).replace(/[\ud800-\udbff]$/, '');
+  const moved: Mark[] = [];
+  const pieces: string[] = [];
+  let length = 0;
+  // Between two marks at a time: cleaning shortens the text, and no mark may stay behind.
+  for (const [index, mark] of [{ offset: 0 }, ...marks].entries()) {
+    const piece = cleanText(cut.slice(mark.offset, marks[index]?.offset));
+    if (index > 0 && mark.offset <= cut.length) moved.push({ ...mark, offset: length });
+    pieces.push(piece);
+    length += piece.length;
+  }
+  const clean = pieces.join('');
+  const keepsLines = marks[0]?.offset === 0 && marks[0].line !== undefined;
+  const lead = keepsLines ? blankLines(clean) : clean.length - clean.trimStart().length;
+  const text = clean.slice(lead).trimEnd();
+  return { text, marks: shifted(moved, clean, lead, text.length) };
+}
+
+/** Where the first line that is not blank begins. */
+function blankLines(text: string): number {
+  const first = text.length - text.trimStart().length;
+  return first === text.length ? first : text.lastIndexOf('\n', first) + 1;
+}
+
+function shifted(marks: readonly Mark[], text: string, lead: number, length: number): Mark[] {
+  const byOffset = new Map<number, Mark>();
+  for (const mark of marks) {
+    const offset = Math.max(0, mark.offset - lead);
+    const passed = text.slice(mark.offset, Math.max(mark.offset, lead)).split('\n').length - 1;
+    const line = mark.line === undefined ? {} : { line: mark.line + passed };
+    if (offset < length || offset === 0) byOffset.set(offset, { ...mark, ...line, offset });
+  }
+  return [...byOffset.values()];
+}

@@ -1,0 +1,96 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { ExtractMode, Reading } from '../document.ts';
+import { fenceFor } from '../html/markdown-escape.ts';
+
+/** Of an output that is longer, as of a training run that prints for hours, the first part is kept. */
+const outputCharsMax = 4000;
+
+/** Whether JSON is a Jupyter notebook: both keys are required by its schema (nbformat 4), and rare together elsewhere. */
+export function looksLikeNotebook(json: string): boolean {
+  return /"nbformat"\s*:\s*\d/.test(json) && /"(?:cells|worksheets)"\s*:\s*\[/.test(json);
+}
+
+/** A Jupyter notebook: its text, its code, and what the code printed. Pictures and other rich outputs are left out. */
+export function readNotebook(json: string, mode: ExtractMode, charsMax: number): Reading {
+  const notebook = parse(json);
+  const metadata = fieldsOf(notebook['metadata']);
+  const language =
+    stringOf(fieldsOf(metadata['language_info'])['name']) ?? stringOf(fieldsOf(metadata['kernelspec'])['language']);
+  const cells = Array.isArray(notebook['cells'])
+    ? notebook['cells']
+    : listOf(notebook['worksheets']).flatMap((sheet) => listOf(fieldsOf(sheet)['cells']));
+  const parts: string[] = [];
+  let units = 0;
+  for (const cell of cells) {
+    if (units > charsMax) break;
+    const text = textOfCell(fieldsOf(cell), language ?? '', mode);
+    if (text === '') continue;
+    parts.push(text);
+    units += text.length + 2;
+  }
+  const text = parts.join('\n\n');
+  return {
+    title: stringOf(metadata['title']) ?? /^#\s+(.+)$/m.exec(text.slice(0, 20_000))?.[1] ?? null,
+    text,
+    kind: 'notebook',
+    ...(language === null ? {} : { codeLanguage: language.toLowerCase() }),
+    truncated: units > charsMax,
+  };
+}
+
+type Fields = Record<string, unknown>;
+
+function parse(json: string): Fields {
+  try {
+    return fieldsOf(JSON.parse(json));
+  } catch (error) {
+    throw new CarrelError('extraction_failed', 'This notebook is damaged: it is no valid JSON.', { cause: error });
+  }
+}
+
+function textOfCell(cell: Fields, language: string, mode: ExtractMode): string {
+  const source = linesOf(cell['source'] ?? cell['input']).trim();
+  if (cell['cell_type'] !== 'code') return source;
+  const printed = listOf(cell['outputs'])
+    .map(textOfOutput)
+    .filter((text) => text !== '');
+  const output = printed.join('\n').slice(0, outputCharsMax);
+  return [fenced(source, language, mode), fenced(output, '', mode)].filter((text) => text !== '').join('\n\n');
+}
+
+function textOfOutput(output: unknown): string {
+  const fields = fieldsOf(output);
+  if (fields['output_type'] === 'error')
+    return `${stringOf(fields['ename']) ?? ''}: ${stringOf(fields['evalue']) ?? ''}`;
+  const text = linesOf(fields['text'] ?? fieldsOf(fields['data'])['text/plain']);
+  return text.slice(0, outputCharsMax).replace(terminalColours, '').trimEnd();
+}
+
+const terminalColours = /\x1b\[[\d;]*m/g;
+
+function fenced(code: string, language: string, mode: ExtractMode): string {
+  if (code.trim() === '' || mode === 'text') return code;
+  const fence = fenceFor(code);
+  return `${fence}${language}\n${code}\n${fence}`;
+}
+
+/** Texts are stored as a string or as a list of lines that keep their ends. */
+function linesOf(value: unknown): string {
+  if (typeof value === 'string') return value.replaceAll('\r\n', '\n');
+  return listOf(value)
+    .filter((line) => typeof line === 'string')
+    .join('')
+    .replaceAll('\r\n', '\n');
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function stringOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}

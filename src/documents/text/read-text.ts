@@ -1,0 +1,81 @@
+import type { DocumentKind, DocumentSource, ExtractLimits, Reading } from '../document.ts';
+import { readHtml } from '../html/read-html.ts';
+import { readFeed } from '../xml/feed.ts';
+import { outlineXml } from '../xml/xml.ts';
+import { decodeBytes } from './charset.ts';
+import { codeLanguageOf, codeLanguageOfType } from './code-language.ts';
+import { looksLikeNotebook, readNotebook } from './notebook.ts';
+import { printJson } from './print-json.ts';
+
+/** Documents that are text. Those without markup stay as they are, line by line, so that their lines can be cited. */
+export async function readText(kind: DocumentKind, source: DocumentSource, limits: ExtractLimits): Promise<Reading> {
+  const { bytes, contentType, url, mode, extent = 'content' } = source;
+  const text = await decodeBytes(bytes, contentType, kind);
+  const charsMax = limits.textCharsMax;
+  switch (kind) {
+    case 'html':
+      return readHtml(text, { mode, url, extent, charsMax });
+    case 'feed':
+      return readFeed(text, { mode, url, charsMax });
+    case 'xml':
+      return outlineXml(text, charsMax);
+    case 'json':
+      return readJson(text, source, charsMax);
+    case 'markdown':
+      return { ...asItIs(text), title: markdownTitle(text) };
+    case 'code':
+      return { ...asItIs(text), ...languageOf(source, text) };
+    default:
+      return asItIs(text);
+  }
+}
+
+function asItIs(text: string): Reading & { title: null } {
+  return { title: null, text: withUnixLines(text), marks: [{ offset: 0, line: 1 }] };
+}
+
+function readJson(text: string, { mode }: DocumentSource, charsMax: number): Reading {
+  if (looksLikeNotebook(text)) return readNotebook(text, mode, charsMax);
+  if (hasValuePerLine(text)) return asItIs(text);
+  const printed = printJson(text, charsMax);
+  return printed === null ? { ...asItIs(text), kind: 'text' } : { title: null, ...printed };
+}
+
+/** JSON Lines: the first two lines are values of their own. */
+function hasValuePerLine(text: string): boolean {
+  const [first = '', second = ''] = text.slice(0, 200_000).split('\n', 2);
+  return second.trim() !== '' && isJson(first) && isJson(second);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function languageOf({ filename, url, contentType = '' }: DocumentSource, text: string): { codeLanguage?: string } {
+  const type = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+  const codeLanguage = codeLanguageOf(filename ?? url, text) ?? codeLanguageOfType(type);
+  return codeLanguage === undefined ? {} : { codeLanguage };
+}
+
+/** The first ATX heading, or the first line that is underlined with `=`, outside of code fences, near the start. */
+function markdownTitle(markdown: string): string | null {
+  const lines = markdown.slice(0, 20_000).split(/\r?\n/);
+  let fenced = false;
+  for (const [index, line] of lines.entries()) {
+    if (/^ {0,3}(?:```|~~~)/.test(line)) fenced = !fenced;
+    if (fenced) continue;
+    const heading = /^ {0,3}#{1,6}[ \t](.*)$/.exec(line)?.[1];
+    if (heading?.trim()) return heading.trim().replace(/[ \t]#+$/, '');
+    if (line.trim() && /^={3,}[ \t]*$/.test(lines[index + 1] ?? '')) return line.trim();
+  }
+  return null;
+}
+
+function withUnixLines(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+}

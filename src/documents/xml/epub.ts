@@ -1,0 +1,107 @@
+import { posix } from 'node:path';
+import { CarrelError } from '../../base/errors.ts';
+import { walkMember } from '../archive/walk-member.ts';
+import { openZip, type Zip } from '../archive/zip.ts';
+import { damagedZip } from '../archive/zip-directory.ts';
+import type { Reading, ReadOptions } from '../document.ts';
+import { readHtml } from '../html/read-html.ts';
+import { attributeOf } from './walk-xml.ts';
+
+/** An e-book: its chapters in the order of the spine (EPUB 3.3). Without a usable spine, in the order of the manifest. */
+export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
+  const zip = openZip(bytes);
+  assertReadable(zip);
+  const book = readPackage(zip, packageOf(zip));
+  const parts: string[] = [];
+  let units = 0;
+  let read = 0;
+  for (const chapter of book.chapters) {
+    if (units > options.charsMax || performance.now() > options.stopAt) break;
+    read += 1;
+    const member = zip.find(chapter) ?? zip.find(decodeName(chapter));
+    if (!member) continue;
+    // As HTML and not as XML: entities such as &nbsp; are common, and not all books are well-formed.
+    const html = new TextDecoder().decode(zip.bytes(member));
+    const { text } = readHtml(html, { mode: options.mode, charsMax: options.charsMax, extent: 'all' });
+    if (text === '') continue;
+    parts.push(text);
+    units += text.length + 2;
+  }
+  return {
+    title: book.fields.get('title') ?? null,
+    byline: book.fields.get('creator') ?? null,
+    language: book.fields.get('language') ?? null,
+    published: book.fields.get('date') ?? null,
+    text: parts.join('\n\n'),
+    truncated: read < book.chapters.length || units > options.charsMax,
+  };
+}
+
+function packageOf(zip: Zip): string {
+  let path: string | undefined;
+  walkMember(zip, 'META-INF/container.xml', {
+    open(name, attributes) {
+      if (name === 'rootfile') path ??= attributes['full-path'];
+    },
+  });
+  const found = path ?? zip.members.find(({ name }) => name.endsWith('.opf'))?.name;
+  if (found === undefined) throw damagedZip('no package document');
+  return found;
+}
+
+function readPackage(zip: Zip, path: string): { chapters: string[]; fields: Map<string, string> } {
+  const folder = posix.dirname(path);
+  const pages = new Map<string, string>();
+  const spine: string[] = [];
+  const fields = new Map<string, string>();
+  let field = '';
+  let inMetadata = false;
+  const found = walkMember(zip, path, {
+    open(name, attributes) {
+      field = inMetadata ? name : '';
+      if (name === 'metadata') inMetadata = true;
+      else if (name === 'item' && isPage(attributes['media-type'])) {
+        pages.set(attributes['id'] ?? '', posix.join(folder, attributes['href'] ?? ''));
+      } else if (name === 'itemref') spine.push(attributes['idref'] ?? '');
+    },
+    close(name) {
+      field = '';
+      if (name === 'metadata') inMetadata = false;
+    },
+    text(text) {
+      if (field !== '' && !fields.has(field) && text.trim() !== '') fields.set(field, text.trim());
+    },
+  });
+  if (!found) throw damagedZip('no package document');
+  const chapters = [...new Set(spine)].flatMap((id) => pages.get(id) ?? []);
+  return { chapters: chapters.length > 0 ? chapters : [...pages.values()], fields };
+}
+
+function isPage(type = ''): boolean {
+  return type === 'application/xhtml+xml' || type === 'text/html';
+}
+
+/** Fonts are often obfuscated, which hides no text; anything else that is encrypted is a book that one has to unlock. */
+function assertReadable(zip: Zip): void {
+  let locked = false;
+  walkMember(zip, 'META-INF/encryption.xml', {
+    open(name, attributes) {
+      const algorithm = name === 'EncryptionMethod' ? (attributeOf(attributes, 'Algorithm') ?? '') : 'obfuscation';
+      locked ||= !/obfuscation|font/i.test(algorithm);
+    },
+  });
+  if (locked) {
+    throw new CarrelError(
+      'encrypted_document',
+      'This book is protected against copying and cannot be read. Look for a version without protection.',
+    );
+  }
+}
+
+function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,107 @@
+import type { ExtractMode, Reading } from '../document.ts';
+import { readHtml } from '../html/read-html.ts';
+import { decodeEntities } from './entities.ts';
+import { readXml, type XmlEvent } from './xml.ts';
+
+const entriesMax = 500;
+const entrySummaryCharsMax = 4000;
+
+interface FeedOptions {
+  mode: ExtractMode;
+  url: string | undefined;
+  charsMax: number;
+}
+
+type Fields = Map<string, string>;
+
+/** RSS 0.9 to 2.0, RDF and Atom: title, link, date and summary of every entry, in the order of the feed. */
+export function readFeed(xml: string, options: FeedOptions): Reading {
+  const { channel, entries, more } = collect(xml);
+  const parts: string[] = [];
+  const description = channel.get('description') ?? channel.get('subtitle');
+  if (description) parts.push(plain(description, options));
+  let length = 0;
+  for (const entry of entries) {
+    const part = entryText(entry, options);
+    parts.push(part);
+    length += part.length;
+    if (length > options.charsMax) break;
+  }
+  return {
+    title: channel.get('title') ?? null,
+    text: parts.filter((part) => part !== '').join('\n\n'),
+    language: channel.get('language') ?? null,
+    published: channel.get('updated') ?? channel.get('lastBuildDate') ?? channel.get('pubDate') ?? null,
+    truncated: more || length > options.charsMax,
+  };
+}
+
+function entryText(entry: Fields, options: FeedOptions): string {
+  const title = (entry.get('title') ?? '').replace(/\s+/g, ' ').trim();
+  const link = entry.get('link') ?? '';
+  const date = entry.get('pubDate') ?? entry.get('published') ?? entry.get('updated') ?? entry.get('dc:date') ?? '';
+  const body = entry.get('description') ?? entry.get('summary') ?? entry.get('content:encoded') ?? entry.get('content');
+  const summary = plain((body ?? '').slice(0, entrySummaryCharsMax * 4), options).slice(0, entrySummaryCharsMax);
+  const heading = options.mode === 'markdown' && title !== '' ? `## ${title}` : title;
+  const lines = [heading, link, date].map((line) => line.trim()).filter((line) => line !== '');
+  return summary === '' ? lines.join('\n') : `${lines.join('\n')}\n\n${summary}`;
+}
+
+/** A summary is text or HTML, and the feed seldom says which. */
+function plain(text: string, options: FeedOptions): string {
+  if (!/<[a-z!/]|&[a-z#]/i.test(text)) return text.trim();
+  return readHtml(text, { mode: options.mode, url: options.url, charsMax: options.charsMax, extent: 'all' }).text;
+}
+
+function collect(xml: string): { channel: Fields; entries: Fields[]; more: boolean } {
+  const channel: Fields = new Map();
+  const entries: Fields[] = [];
+  let entry: Fields | null = null;
+  let path: string[] = [];
+  for (const event of readXml(xml)) {
+    if (event.type === 'text') {
+      const name = path.at(-1) ?? '';
+      if (entry) append(entry, fieldOf(path, entryDepth(path)), event.text);
+      else if (path.length <= 3) append(channel, name, event.text);
+    } else if (event.type === 'close') {
+      const index = path.lastIndexOf(event.name);
+      if (index !== -1) path = path.slice(0, index);
+      if (isEntry(event.name)) entry = null;
+    } else {
+      if (isEntry(event.name)) {
+        if (entries.length === entriesMax) return { channel, entries, more: true };
+        entry = new Map();
+        entries.push(entry);
+      }
+      if (event.name === 'link') atomLink(event, entry ?? channel);
+      if (!event.empty && path.length < 64) path.push(event.name);
+    }
+  }
+  return { channel, entries, more: false };
+}
+
+function isEntry(name: string): boolean {
+  return name === 'item' || name === 'entry';
+}
+
+function entryDepth(path: string[]): number {
+  return path.findLastIndex(isEntry);
+}
+
+/** The child of the entry in which the text lies: XHTML inside an Atom summary is text of the summary. */
+function fieldOf(path: string[], depth: number): string {
+  return path[depth + 1] ?? '';
+}
+
+function append(fields: Fields, name: string, text: string): void {
+  const before = fields.get(name) ?? '';
+  if (name !== '' && before.length < 200_000)
+    fields.set(name, before === '' ? text.trim() : `${before} ${text.trim()}`);
+}
+
+/** Atom has the address in an attribute; of several links the one to the entry itself counts. */
+function atomLink(event: XmlEvent & { type: 'open' }, fields: Fields): void {
+  const href = /\shref\s*=\s*["']([^"']*)["']/.exec(event.attributes)?.[1];
+  const relation = /\srel\s*=\s*["']([^"']*)["']/.exec(event.attributes)?.[1] ?? 'alternate';
+  if (href !== undefined && relation === 'alternate' && !fields.has('link')) fields.set('link', decodeEntities(href));
+}

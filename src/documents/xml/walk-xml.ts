@@ -1,0 +1,98 @@
+import { SaxesParser } from 'saxes';
+import { CarrelError } from '../../base/errors.ts';
+import { declaredInMarkup } from '../text/charset-declared.ts';
+
+/** Attributes by their names as written, prefix included. */
+export type XmlAttributes = Record<string, string>;
+
+export interface XmlHandler {
+  /** `name` is without its prefix: programs choose prefixes freely, and the formats that we read have no clashes. */
+  open?(name: string, attributes: XmlAttributes): void;
+  close?(name: string): void;
+  text?(text: string): void;
+  /** Asked between pieces of input: true ends the walk. */
+  isDone?(): boolean;
+}
+
+/** No office program nests deeper; what does so wants to exhaust whoever keeps the path. */
+const depthMax = 512;
+
+/**
+ * Reads the XML part of an office document as a stream, without a tree. Only the five entities of XML and numbers are
+ * known: a document that defines others and uses them is refused, so nothing can expand.
+ */
+export function walkXml(chunks: Iterable<Uint8Array>, handler: XmlHandler): void {
+  const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
+  let depth = 0;
+  parser.on('error', (error) => {
+    throw new CarrelError('extraction_failed', 'This document is damaged: a part of it is no valid XML.', {
+      cause: error,
+    });
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    depth += 1;
+    if (depth > depthMax) {
+      throw new CarrelError('extraction_too_complex', `Elements of this document are nested over ${depthMax} deep.`);
+    }
+    handler.open?.(localName(name), attributes);
+  });
+  parser.on('closetag', ({ name }) => {
+    depth -= 1;
+    handler.close?.(localName(name));
+  });
+  parser.on('text', (text) => handler.text?.(text));
+  parser.on('cdata', (text) => handler.text?.(text));
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  for (const chunk of chunks) {
+    decoder ??= new TextDecoder(encodingOfStart(chunk));
+    parser.write(decoder.decode(chunk, { stream: true }));
+    if (handler.isDone?.()) return;
+  }
+  parser.close();
+}
+
+/** Calls back for what lies outside of elements that are not shown: what was deleted, field codes, doubled content. */
+export function skipping(skipped: ReadonlySet<string>, handler: XmlHandler): XmlHandler {
+  let depth = 0;
+  return {
+    open(name, attributes) {
+      if (depth > 0 || skipped.has(name)) depth += 1;
+      else handler.open?.(name, attributes);
+    },
+    close(name) {
+      if (depth > 0) depth -= 1;
+      else handler.close?.(name);
+    },
+    text(text) {
+      if (depth === 0) handler.text?.(text);
+    },
+    isDone: () => handler.isDone?.() ?? false,
+  };
+}
+
+/** The attribute of this name under any prefix; the one without a prefix goes first. */
+export function attributeOf(attributes: XmlAttributes, name: string): string | undefined {
+  const plain = attributes[name];
+  if (plain !== undefined) return plain;
+  const suffix = `:${name}`;
+  for (const key in attributes) if (key.endsWith(suffix)) return attributes[key];
+  return undefined;
+}
+
+/** The attribute of this name with a prefix: `r:id` beside `id`. */
+export function prefixedAttribute(attributes: XmlAttributes, name: string): string | undefined {
+  const suffix = `:${name}`;
+  for (const key in attributes) if (key.endsWith(suffix)) return attributes[key];
+  return undefined;
+}
+
+export function localName(name: string): string {
+  const colon = name.indexOf(':');
+  return colon === -1 ? name : name.slice(colon + 1);
+}
+
+function encodingOfStart(bytes: Uint8Array): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  return declaredInMarkup(bytes) ?? 'utf-8';
+}

@@ -1,0 +1,80 @@
+import type { Reading } from '../document.ts';
+import { decodeEntities } from './entities.ts';
+
+export type XmlEvent =
+  | { type: 'open'; name: string; attributes: string; empty: boolean }
+  | { type: 'close'; name: string }
+  | { type: 'text'; text: string };
+
+/**
+ * The parts of an XML text, in one pass and without a tree. Declarations of a DOCTYPE are passed over and entities of
+ * its making stay as they are written, so nothing can expand. Never throws: text that is no markup is text.
+ */
+export function* readXml(xml: string): Generator<XmlEvent> {
+  let at = 0;
+  while (at < xml.length) {
+    const open = xml.indexOf('<', at);
+    if (open !== at) {
+      const text = xml.slice(at, open === -1 ? undefined : open);
+      if (text.trim() !== '') yield { type: 'text', text: decodeEntities(text) };
+      if (open === -1) return;
+    }
+    if (xml.startsWith('<![CDATA[', open)) {
+      const end = endOf(xml, ']]>', open);
+      yield { type: 'text', text: xml.slice(open + 9, end - 3) };
+      at = end;
+    } else if (xml.startsWith('<!--', open)) {
+      at = endOf(xml, '-->', open);
+    } else if (xml.startsWith('<?', open)) {
+      at = endOf(xml, '?>', open);
+    } else if (xml.startsWith('<!', open)) {
+      at = endOfDoctype(xml, open);
+    } else {
+      at = endOf(xml, '>', open);
+      yield tagOf(xml.slice(open + 1, at - 1));
+    }
+  }
+}
+
+/** An element per line with its attributes, children indented below it: what XML without a known meaning can give. */
+export function outlineXml(xml: string, charsMax: number): Reading {
+  const lines: string[] = [];
+  let length = 0;
+  let depth = 0;
+  for (const event of readXml(xml)) {
+    if (event.type === 'close') {
+      depth = Math.max(0, depth - 1);
+      continue;
+    }
+    const text = event.type === 'text' ? event.text.trim() : `${event.name}${decodeEntities(event.attributes)}`;
+    const last = lines.length - 1;
+    // The text of an element goes on its line; the colon marks an element that has not got any yet.
+    if (event.type === 'text' && lines[last]?.endsWith(':')) lines[last] += ` ${text}`;
+    else lines.push('  '.repeat(Math.min(depth, 16)) + text + (event.type === 'open' && !event.empty ? ':' : ''));
+    length += text.length + 2 * Math.min(depth, 16) + 2;
+    if (event.type === 'open' && !event.empty) depth += 1;
+    if (length > charsMax) return { title: null, text: lines.join('\n'), truncated: true };
+  }
+  return { title: null, text: lines.join('\n') };
+}
+
+function tagOf(inside: string): XmlEvent {
+  if (inside.startsWith('/')) return { type: 'close', name: inside.slice(1).trim() };
+  const empty = inside.endsWith('/');
+  const body = (empty ? inside.slice(0, -1) : inside).trim();
+  const space = body.search(/\s/);
+  const name = space === -1 ? body : body.slice(0, space);
+  return { type: 'open', name, attributes: space === -1 ? '' : ` ${body.slice(space).trim()}`, empty };
+}
+
+/** The place after `mark`, or the end of the text: what is never closed reaches to the end. */
+function endOf(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  return found === -1 ? text.length : found + mark.length;
+}
+
+function endOfDoctype(xml: string, from: number): number {
+  const close = endOf(xml, '>', from);
+  const subset = xml.slice(from, close).indexOf('[');
+  return subset === -1 ? close : endOf(xml, '>', endOf(xml, ']', from + subset) - 1);
+}

@@ -1,0 +1,69 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { BulkAction, DocumentSelection } from '../../storage/contracts/documents.ts';
+import type { Storage } from '../../storage/contracts/storage.ts';
+import type { BulkOutcome, BulkSelection, Engine } from '../engine.ts';
+import type { EngineSettings } from '../engine-slice.ts';
+import { fault, readDocType, readTags, tagsMax } from '../given.ts';
+
+type BulkMethods = Pick<Engine, 'bulkDelete' | 'bulkTags' | 'bulkSetTags'>;
+
+const idsMax = 10_000;
+
+/** Changes to many documents, in one transaction each. */
+export function createBulkChanges(settings: EngineSettings, { storage }: { storage: Storage }): BulkMethods {
+  return {
+    bulkDelete: (selection) => change(selection, { kind: 'delete' }),
+    async bulkTags(selection, { add = [], remove = [] }) {
+      const action: BulkAction = { kind: 'tags', add: readTags(add, 'add'), remove: readTags(remove, 'remove') };
+      if (action.add.length + action.remove.length === 0) throw fault('add or remove must name at least one tag');
+      return change(selection, action);
+    },
+    bulkSetTags: async (selection, tags) => change(selection, { kind: 'set_tags', tags: readTags(tags) }),
+  };
+
+  async function change(given: BulkSelection, action: BulkAction): Promise<BulkOutcome> {
+    const percentMax = given.force ? 100 : settings.bulkSafetyPercent;
+    const changed = await storage.documents.changeMany({ selection: selectionOf(given), action, percentMax, tagsMax });
+    if (changed.outcome === 'too_many') throw tooMany(changed, settings.bulkSafetyPercent);
+    if (changed.outcome === 'tags_full') {
+      throw fault(`Nothing was changed: document ${changed.id} would have more than ${tagsMax} tags`);
+    }
+    const { matched, total, changed: count, jobId, contentHashes } = changed;
+    await storage.originals.release(contentHashes);
+    return { matched, total, changed: count, job_id: jobId };
+  }
+}
+
+function selectionOf(given: BulkSelection): DocumentSelection {
+  const { document_ids: ids, from_id: fromId, to_id: toId } = given;
+  const selection = {
+    ids,
+    tags: given.tags && readTags(given.tags),
+    docType: readDocType(given.doc_type),
+    fromId,
+    toId,
+  };
+  const { tags } = selection;
+  const isNamed = Object.values({ ...selection, tags: tags?.length ? tags : undefined }).some(
+    (part) => part !== undefined,
+  );
+  if (!isNamed) {
+    throw new CarrelError(
+      'empty_selection',
+      'Name the documents by document_ids, tags, doc_type, from_id or to_id: a selection that names nothing is refused.',
+    );
+  }
+  if (ids !== undefined && ids.length > idsMax) throw fault(`document_ids must have at most ${idsMax} items`);
+  return selection;
+}
+
+function tooMany(
+  { matched, total, percent }: { matched: number; total: number; percent: number },
+  threshold: number,
+): CarrelError {
+  const share = Math.round(percent * 10) / 10;
+  const message = `This would change ${matched} of ${total} documents (${share} %), more than the ${threshold} % that are allowed without force. Narrow the selection, or repeat with force if it is meant.`;
+  return new CarrelError('safety_threshold_exceeded', message, {
+    data: { message, matched, total, percent: share, threshold },
+  });
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CarrelError } from '../../base/errors.ts';
+import { silentLogger } from '../../base/log.ts';
+import type { ExtractedDocument } from '../../documents/document.ts';
+import type { Extractor } from '../../documents/extractor.ts';
+import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
+import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
+import type { EngineJob, JobId } from '../engine.ts';
+import { engineSlice } from '../engine-slice.ts';
+import { serveEngine } from '../http/serve-engine.ts';
+import { createEngine, type LocalEngine } from './create-engine.ts';
+
+/** Reads the bytes as they are, after failing as often as it is told to. */
+function failing(...errors: Error[]): Extractor {
+  return {
+    async extract({ bytes }): Promise<ExtractedDocument> {
+      const error = errors.shift();
+      if (error !== undefined) throw error;
+      return {
+        title: null,
+        text: Buffer.from(bytes).toString(),
+        kind: 'text',
+        marks: [],
+        language: null,
+        byline: null,
+        published: null,
+        truncated: false,
+      };
+    },
+    close: async () => {},
+  };
+}
+
+async function open(
+  t: TestContext,
+  extractor: Extractor,
+  changed: Partial<Record<string, number>> = {},
+  embeddings?: EmbeddingProvider,
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+  const storage = await createSqliteStorage({ path: join(folder, 'test.db') });
+  const defaults = Object.entries(engineSlice.fields).map(([name, field]) => [name, changed[name] ?? field.default]);
+  const engine = createEngine(Object.fromEntries(defaults), {
+    storage,
+    extractor,
+    embeddings,
+    log: silentLogger,
+  });
+  t.after(async () => {
+    await engine.close();
+    await storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return engine;
+}
+
+async function submit(engine: LocalEngine, text: string): Promise<JobId> {
+  const outcome = await engine.submit({ filename: 'file.txt', content: bytesOf(text) });
+  assert.ok(outcome.accepted);
+  return outcome.job_id;
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+async function ended(engine: LocalEngine, id: JobId): Promise<EngineJob> {
+  for (;;) {
+    const job = await engine.job(id);
+    if (job.status !== 'queued' && job.status !== 'processing') return job;
+    await delay(20);
+  }
+}
+
+test('what may pass is tried again, and tells meanwhile what held it up', async (t) => {
+  const engine = await open(t, failing(new CarrelError('unavailable', 'The reader did not start.')));
+  const id = await submit(engine, 'patience');
+  let waiting = await engine.job(id);
+  while (waiting.error === null) {
+    await delay(5);
+    waiting = await engine.job(id);
+  }
+  assert.deepEqual([waiting.status, waiting.error], ['queued', 'The reader did not start. It will be tried again.']);
+  const done = await ended(engine, id);
+  assert.deepEqual([done.status, done.error, done['attempts']], ['done', null, 2]);
+});
+
+test('what is the fault of the file is final', async (t) => {
+  const engine = await open(t, failing(new CarrelError('encrypted_document', 'It has a password.')));
+  const failed = await ended(engine, await submit(engine, 'secret'));
+  assert.deepEqual([failed.status, failed.error, failed['attempts']], ['failed', 'It has a password.', 1]);
+});
+
+test('an error of ours names an incident, and no detail', async (t) => {
+  const engine = await open(t, failing(...[1, 2, 3].map(() => new TypeError('x is not a function'))));
+  const failed = await ended(engine, await submit(engine, 'unlucky'));
+  assert.deepEqual([failed.status, failed['attempts']], ['failed', 3]);
+  assert.match(String(failed.error), /incident [0-9a-f-]{36}/);
+  assert.doesNotMatch(String(failed.error), /function/);
+});
+
+test('a wrong name, tag or type is told before any byte is read', async (t) => {
+  const engine = await open(t, failing());
+  const unread = {
+    async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+      yield assert.fail('the bytes were read');
+    },
+  };
+  for (const wrong of [{ filename: '..' }, { filename: 'a', tags: ['a,b'] }, { filename: 'a', doc_type: 'a b' }]) {
+    await assert.rejects(engine.submit({ content: unread, ...wrong }), { code: 'invalid_arguments' });
+  }
+});
+
+test('contract §6: the health is `starting` until the engine is there, and nothing else is answered', async (t) => {
+  const service = await serveEngine({
+    host: '127.0.0.1',
+    port: 0,
+    path: '/api/v1',
+    allowedHosts: [],
+    allowedOrigins: [],
+    tokens: {},
+    fileBytesMax: 1000,
+    readOnly: false,
+    log: silentLogger,
+  });
+  t.after(() => service.close(0));
+  const ask = async (path: string) => {
+    const response = await fetch(`${service.url}${path}`);
+    return [response.status, await response.json()];
+  };
+  assert.deepEqual(await ask('/health'), [503, { status: 'starting' }]);
+  assert.equal((await ask('/status'))[0], 503);
+  service.ready(await open(t, failing()));
+  assert.deepEqual(await ask('/health'), [200, { status: 'healthy' }]);
+  assert.equal((await ask('/status'))[0], 200);
+});
+
+test('003 search: where no word is found, the score is the nearness itself, and the threshold holds', async (t) => {
+  const angles: Record<string, number> = { cat: 0.3, dog: 0.9, feline: 0 };
+  const embeddings: EmbeddingProvider = {
+    name: 'angles',
+    dimensions: 2,
+    device: undefined,
+    embed: async (texts) =>
+      texts.map((text) => {
+        const angle = Object.entries(angles).find(([word]) => text.includes(word))?.[1] ?? 1.5;
+        return Float32Array.of(Math.cos(angle), Math.sin(angle));
+      }),
+    close: async () => {},
+  };
+  const engine = await open(t, failing(), {}, embeddings);
+  for (const text of ['a cat', 'a dog']) await ended(engine, await submit(engine, text));
+  const scores = async (vecOnly: boolean) =>
+    (await engine.search({ query: 'feline', vec_only: vecOnly })).results.map(({ text, score }) => ({ text, score }));
+  const found = await scores(false);
+  assert.deepEqual(found, await scores(true));
+  const [cat, dog] = found;
+  assert.deepEqual([cat?.text, dog?.text], ['a cat', 'a dog']);
+  assert.ok(cat && dog && cat.score < 0.99 && dog.score < 0.9 && dog.score > 0.3, JSON.stringify(found));
+  const near = await engine.search({ query: 'feline', threshold: cat.score });
+  assert.deepEqual([near.returned, near.total_matches], [1, 1]);
+  assert.equal((await engine.search({ query: 'feline', threshold: 0.99 })).returned, 0);
+});

@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { CarrelError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { version } from '../../base/package-info.ts';
+import type { Extractor } from '../../documents/extractor.ts';
+import { createDurableQueue, type DurableQueue } from '../../jobs/durable-queue.ts';
+import { createLeaseOwner, isGone } from '../../jobs/lease-owner.ts';
+import { createChunker } from '../../search/chunking/chunker.ts';
+import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
+import type { ClaimedJob, PhaseProgress } from '../../storage/contracts/ingestion.ts';
+import type { Storage } from '../../storage/contracts/storage.ts';
+import type { Engine, EngineFile, JobId } from '../engine.ts';
+import type { EngineSettings } from '../engine-slice.ts';
+import { noteFilename, readDocType, readNote, readSourcePath, readTags, tagsMax, titleOfNote } from '../given.ts';
+import { jobsOf } from '../job-requests.ts';
+import { pageOf } from '../paging.ts';
+import { searchOf } from '../search-request.ts';
+import { chunkOnWire, documentOnWire, jobOnWire } from '../wire.ts';
+import { createBulkChanges } from './bulk-changes.ts';
+import { createChunkEmbedding } from './embed-chunks.ts';
+import { startForgettingJobs } from './forget-jobs.ts';
+import { ingest, textOfNote } from './ingest.ts';
+import { searchDocuments } from './search-documents.ts';
+import { createSubmitting, type Receiving } from './submit.ts';
+
+export interface EngineDeps {
+  readonly storage: Storage;
+  readonly extractor: Extractor;
+  /** Undefined where nothing is to be embedded. */
+  readonly embeddings: EmbeddingProvider | undefined;
+  /** The provider of a model that was used before, by its name. */
+  readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
+  readonly log: Logger;
+  /** Gives back what was lent to the engine; called once it has stopped using it. */
+  readonly close?: () => Promise<void>;
+}
+
+/** What the engine of this process can do besides. */
+export interface LocalEngine extends Engine, Receiving {}
+
+const leaseMs = 30_000;
+const pollMs = 2_000;
+
+/** What earlier processes left to do waits until this one has given its first answers: it needs threads, and they cores. */
+const backlogDelayMs = 500;
+
+/**
+ * The engine in this process. It owns nothing that it is given, and works on the queue soon after it stands, or at once
+ * when something comes in; several engines, in this process or in others, may do so at the same time.
+ */
+export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
+  const { storage, log } = deps;
+  const { documents, ingestion, originals } = storage;
+  const owner = createLeaseOwner();
+  const chunker = createChunker();
+  const embedding = createChunkEmbedding({
+    storage,
+    embeddings: deps.embeddings,
+    formerEmbeddings: deps.formerEmbeddings,
+    log,
+  });
+  const live = new Map<number, PhaseProgress>();
+  const queue = createQueue();
+  const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
+  const bulk = createBulkChanges(settings, { storage });
+  let forgetting: ReturnType<typeof startForgettingJobs> | undefined;
+  const backlog = setTimeout(() => {
+    embedding.wake();
+    originals.sweep().catch((error: unknown) => log.incident('unused files were not removed', error));
+    forgetting = startForgettingJobs(settings, ingestion, log);
+  }, backlogDelayMs).unref();
+
+  return {
+    async status(options) {
+      const [counts, jobs, described, unembedded] = await Promise.all([
+        documents.counts({}, options),
+        ingestion.counts({}, options),
+        storage.describe(),
+        embedding.pending(options),
+      ]);
+      const { queued, processing, done, failed } = jobs;
+      return {
+        version,
+        model: embedding.model,
+        device: embedding.device,
+        ...counts,
+        unembedded,
+        queue: { queued, processing, done, failed },
+        storage: { backend: described.backend, bytes: described.bytes },
+      };
+    },
+    search: (request, options) =>
+      searchDocuments(searchOf(request, settings, options), { storage, meaning: embedding.meaning }),
+    ...submitting,
+    async jobs(request, options) {
+      const wanted = jobsOf(request);
+      if (wanted === undefined) return { jobs: [], total: 0 };
+      const { jobs, total } = await ingestion.list(wanted, options);
+      return { jobs: jobs.map((job) => jobOnWire(job, live.get(job.id))), total };
+    },
+    async job(id, options) {
+      const job = await ingestion.get({ id: jobKey(id) }, options);
+      if (job === undefined) throw jobNotFound();
+      return jobOnWire(job, live.get(job.id));
+    },
+    async cancelJob(id) {
+      const job = await ingestion.cancel({ id: jobKey(id) });
+      if (job === undefined) throw jobNotFound();
+      queue.drop(job.id);
+      if (job.status === 'cancelled' && job.contentHash !== undefined) await originals.release([job.contentHash]);
+      return jobOnWire(job, undefined);
+    },
+    async documents({ type, tags, source_path: sourcePath, ...page }, options) {
+      const selection = {
+        docType: readDocType(type),
+        tags: tags && readTags(tags),
+        sourcePath: readSourcePath(sourcePath),
+      };
+      const found = await documents.list({ selection, ...pageOf(page) }, options);
+      return { documents: found.documents.map(documentOnWire), total: found.total };
+    },
+    async document(id, options) {
+      const [document, chunks] = await Promise.all([
+        documents.get({ id }, options),
+        documents.chunks({ document: id }, options),
+      ]);
+      if (document === undefined) throw documentNotFound(id);
+      return { ...documentOnWire(document), chunks: chunks.map(chunkOnWire) };
+    },
+    file,
+    async deleteDocument(id) {
+      const removed = await documents.remove({ id });
+      if (removed === undefined) throw documentNotFound(id);
+      await originals.release([removed.contentHash]);
+      return { status: 'deleted', document_id: removed.id, title: removed.title };
+    },
+    async changeTags(id, { add = [], remove = [] }) {
+      const changed = await documents.changeTags({
+        id,
+        add: readTags(add, 'add'),
+        remove: readTags(remove, 'remove'),
+        tagsMax,
+      });
+      if (changed === undefined) throw documentNotFound(id);
+      if (changed === 'tags_full') throw tooManyTags(id);
+      return documentOnWire(changed);
+    },
+    updateNote,
+    async tags(options) {
+      return documents.tags({}, options);
+    },
+    ...bulk,
+    async close() {
+      clearTimeout(backlog);
+      await queue.close();
+      await forgetting?.close();
+      await embedding.close();
+      await chunker.close();
+      await deps.close?.();
+    },
+  };
+
+  function createQueue(): DurableQueue {
+    return createDurableQueue<ClaimedJob>(
+      { workers: settings.workers, leaseMs, pollMs, firstLookMs: backlogDelayMs },
+      {
+        claim: () => ingestion.claim({ owner, leaseMs }),
+        renew: ({ id }) => ingestion.renew({ id, owner, leaseMs, progress: live.get(id) }),
+        async perform(job, signal) {
+          try {
+            const report = (progress: PhaseProgress) => void live.set(job.id, progress);
+            await ingest(job, { owner, signal, report }, { ...deps, chunker, embedChunks: embedding.embedChunks });
+          } finally {
+            live.delete(job.id);
+            embedding.wake();
+          }
+        },
+        async recover() {
+          const gone = (await ingestion.owners({})).filter(isGone);
+          if (gone.length > 0) await ingestion.giveBack({ owners: gone, crashed: true });
+        },
+        async giveBack() {
+          await ingestion.giveBack({ owners: [owner], crashed: false });
+        },
+      },
+      log,
+    );
+  }
+
+  async function file(id: number): Promise<EngineFile> {
+    const document = await documents.get({ id });
+    if (document === undefined) throw documentNotFound(id);
+    const { filename, contentType: content_type } = document;
+    const note = await documents.note({ id });
+    if (note !== undefined) {
+      const bytes = Buffer.from(note);
+      return { filename, content_type, size: bytes.length, content: once(bytes) };
+    }
+    const original = await originals.open(document.contentHash);
+    if (original === undefined) {
+      throw new CarrelError('document_not_found', `The file of document ${id} is gone from the storage.`);
+    }
+    return { filename, content_type, size: original.bytes, content: original.content };
+  }
+
+  async function updateNote(id: number, given: string, options: { signal?: AbortSignal | undefined } = {}) {
+    const text = readNote(given);
+    // Before the work of embedding; the transaction looks again.
+    const before = await documents.get({ id }, options);
+    if (before === undefined) throw documentNotFound(id);
+    if ((await documents.note({ id }, options)) === undefined) throw notANote(id);
+    const derivedTitle = titleOfNote(text);
+    const title = before.details['derivedTitle'] === true ? derivedTitle : before.title;
+    const chunks = await embedding.embedSoon(
+      await chunker.chunk(textOfNote(text), options.signal),
+      title,
+      options.signal,
+    );
+    const bytes = Buffer.from(text);
+    const contentHash = createHash('sha256').update(bytes).digest('hex');
+    const derived = { derivedTitle, derivedFilename: noteFilename(derivedTitle) };
+    const edited = await documents.editNote({ id, text, contentHash, bytes: bytes.length, ...derived, chunks });
+    switch (edited.outcome) {
+      case 'edited':
+        embedding.wake();
+        return documentOnWire(edited.document);
+      case 'not_found':
+        throw documentNotFound(id);
+      case 'not_a_note':
+        throw notANote(id);
+      case 'duplicate':
+        throw new CarrelError('duplicate', `Document ${edited.id} has exactly this text already.`, {
+          data: { document_id: edited.id, title: edited.title },
+        });
+    }
+  }
+}
+
+export function tooManyTags(id: number): CarrelError {
+  return new CarrelError('invalid_arguments', `Document ${id} would have more than ${tagsMax} tags.`);
+}
+
+/** Ours are numbers; whatever else is given names no job. */
+function jobKey(id: JobId): number {
+  const key = typeof id === 'number' ? id : /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN;
+  if (!Number.isSafeInteger(key)) throw jobNotFound();
+  return key;
+}
+
+function jobNotFound(): CarrelError {
+  return new CarrelError('job_not_found', 'No job has this id. GET /api/v1/jobs lists those that there are.');
+}
+
+function documentNotFound(id: number): CarrelError {
+  return new CarrelError('document_not_found', `No document has the id ${id}.`, { data: { document_id: id } });
+}
+
+function notANote(id: number): CarrelError {
+  return new CarrelError('not_a_note', `Document ${id} is a file. Only the text of notes can be replaced.`, {
+    data: { document_id: id },
+  });
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../base/log.ts';
+import type { ForgetRequest } from '../../storage/contracts/ingestion.ts';
+import { startForgettingJobs } from './forget-jobs.ts';
+
+test('old jobs go in parts when the engine starts, by their age and their number', async () => {
+  const asked: ForgetRequest[] = [];
+  let left = 12_000;
+  const forget = async (request: ForgetRequest) => {
+    asked.push(request);
+    const gone = Math.min(left, request.limit);
+    left -= gone;
+    if (left === 0) emptied.resolve();
+    return gone;
+  };
+  const emptied = Promise.withResolvers<void>();
+  const forgetting = startForgettingJobs({ jobsKeptDays: 30, jobsKeptMax: 500 }, { forget }, silentLogger);
+  await emptied.promise;
+  await forgetting.close();
+  assert.equal(asked.length, 3);
+  for (const { before, keptMax } of asked) {
+    assert.equal(keptMax, 500);
+    const days = (Date.now() - Date.parse(before)) / 86_400_000;
+    assert.ok(days >= 30 && days < 30.1, before);
+  }
+});
+
+test('a storage that fails meanwhile stops nothing', async () => {
+  const forget = async () => Promise.reject(new Error('no disk'));
+  await startForgettingJobs({ jobsKeptDays: 1, jobsKeptMax: 100 }, { forget }, silentLogger).close();
+});

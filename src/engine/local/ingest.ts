@@ -1,0 +1,179 @@
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { ExtractedDocument } from '../../documents/document.ts';
+import type { Extractor } from '../../documents/extractor.ts';
+import type { Chunker } from '../../search/chunking/chunker.ts';
+import type { TextToChunk } from '../../search/chunking/placed-chunks.ts';
+import type { NewChunk } from '../../storage/contracts/documents.ts';
+import type { ClaimedJob, PhaseProgress } from '../../storage/contracts/ingestion.ts';
+import type { Storage } from '../../storage/contracts/storage.ts';
+import { titleOfNote } from '../given.ts';
+
+export interface IngestDeps {
+  readonly storage: Storage;
+  readonly extractor: Extractor;
+  readonly chunker: Chunker;
+  readonly embedChunks: EmbedChunks;
+  readonly log: Logger;
+}
+
+/** Gives the chunks their vectors, or gives them back as they are where those cannot be had now. */
+export type EmbedChunks = (
+  chunks: readonly NewChunk[],
+  title: string,
+  options: { signal?: AbortSignal; onProgress?: (done: number) => void },
+) => Promise<readonly NewChunk[]>;
+
+export interface IngestCall {
+  readonly owner: string;
+  readonly signal: AbortSignal;
+  report(progress: PhaseProgress): void;
+}
+
+/** A file whose process died so often with it is given up. */
+const crashesMax = 100;
+
+const delayMinMs = 1_000;
+const delayMaxMs = 300_000;
+
+/** How often what may pass is tried again. What has no entry is the file's own fault, and final. */
+const retriesMax: Readonly<Record<string, number>> = {
+  unavailable: Number.POSITIVE_INFINITY,
+  storage_busy: Number.POSITIVE_INFINITY,
+  storage_full: Number.POSITIVE_INFINITY,
+  storage_read_only: Number.POSITIVE_INFINITY,
+  query_timeout: 5,
+  too_many_in_flight: Number.POSITIVE_INFINITY,
+  internal: 2,
+};
+
+/**
+ * Makes a document of a job: read the bytes, extract, cut, embed, and store everything at once. Whatever happens, the job
+ * ends, goes back into the queue, or is somebody else's.
+ */
+export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps): Promise<void> {
+  const { ingestion } = deps.storage;
+  const own = { id: job.id, owner: call.owner };
+  let progress: PhaseProgress | undefined;
+  const watched: IngestCall = {
+    ...call,
+    report(reached) {
+      progress = reached;
+      call.report(reached);
+    },
+  };
+  try {
+    const finished = await ingestion.finish({ ...own, ...(await prepare(job, watched, deps)) });
+    // What was cancelled or found twice has no use for its bytes.
+    if (finished.outcome !== 'done') await deps.storage.originals.release([job.contentHash]);
+  } catch (thrown) {
+    if (call.signal.aborted) return deps.storage.originals.release([job.contentHash]).then(() => {});
+    const error = isCarrelError(thrown) ? thrown : unexpected(thrown, job, deps.log);
+    if (job.retries < (retriesMax[error.code] ?? 0)) {
+      const delayMs = Math.min(delayMaxMs, delayMinMs * 2 ** Math.min(job.retries, 20));
+      await ingestion.postpone({ ...own, delayMs, message: `${error.message} It will be tried again.` });
+      return;
+    }
+    await ingestion.fail({ ...own, code: error.code, message: error.message, progress });
+    await deps.storage.originals.release([job.contentHash]);
+  }
+}
+
+async function prepare(job: ClaimedJob, { signal, report }: IngestCall, deps: IngestDeps) {
+  if (job.crashes >= crashesMax) throw poisonous(job.crashes);
+  const given = await textOf(job, { signal, report }, deps);
+  report({ phase: 'chunking' });
+  const bare = await deps.chunker.chunk(given.content, signal);
+  if (bare.length === 0) throw new CarrelError('no_text_in_document', 'The file holds no text that could be searched.');
+  report({ phase: 'embedding', done: 0, total: bare.length });
+  const chunks = await deps.embedChunks(bare, given.title, {
+    signal,
+    onProgress: (done) => report({ phase: 'embedding', done, total: bare.length }),
+  });
+  signal.throwIfAborted();
+  report({ phase: 'indexing' });
+  const { title, docType, contentType, language, details } = given;
+  return { title, docType, contentType, language, details, chunks };
+}
+
+interface GivenText {
+  readonly content: TextToChunk;
+  readonly title: string;
+  readonly docType: string;
+  readonly contentType: string;
+  readonly language: string | undefined;
+  readonly details: Record<string, unknown>;
+}
+
+async function textOf(
+  job: ClaimedJob,
+  { signal, report }: Pick<IngestCall, 'signal' | 'report'>,
+  deps: IngestDeps,
+): Promise<GivenText> {
+  const { note } = job;
+  if (note !== undefined) {
+    const derivedTitle = job.title === undefined;
+    return {
+      content: textOfNote(note),
+      title: job.title ?? titleOfNote(note),
+      docType: job.docType ?? 'note',
+      contentType: job.contentType,
+      language: undefined,
+      details: derivedTitle ? { derivedTitle } : {},
+    };
+  }
+  report({ phase: 'extracting' });
+  const bytes = await readOriginal(job.contentHash, deps);
+  // Of a page that somebody keeps, the small print may be looked for as well.
+  const source = { bytes, filename: job.filename, mode: 'markdown', extent: 'page' } as const;
+  const extracted = await deps.extractor.extract(source, { signal });
+  return {
+    content: contentOf(extracted),
+    title: job.title ?? extracted.title ?? job.filename,
+    docType: job.docType ?? extracted.kind,
+    contentType: job.contentType,
+    language: extracted.language ?? undefined,
+    details: detailsOf(extracted),
+  };
+}
+
+function contentOf({ text, kind, codeLanguage, marks, members }: ExtractedDocument): TextToChunk {
+  return { text, kind, marks, ...(codeLanguage ? { codeLanguage } : {}), ...(members ? { members } : {}) };
+}
+
+/** A note is its own original, line by line. */
+export function textOfNote(text: string): TextToChunk {
+  return { text, kind: 'markdown', marks: [{ offset: 0, line: 1 }], isNote: true };
+}
+
+function detailsOf(extracted: ExtractedDocument): Record<string, unknown> {
+  const { kind, codeLanguage, byline, published, pages, truncated, omitted } = extracted;
+  const details = { kind, code_language: codeLanguage, byline, published, pages, omitted };
+  const known = Object.entries(details).filter(([, value]) => value !== undefined && value !== null);
+  return { ...Object.fromEntries(known), ...(truncated ? { truncated } : {}) };
+}
+
+async function readOriginal(hash: string, { storage }: IngestDeps): Promise<Uint8Array> {
+  const original = await storage.originals.open(hash);
+  if (original === undefined) {
+    throw new CarrelError(
+      'no_text_in_document',
+      'The bytes of this file are gone from the storage. Somebody has removed them; submit the file again.',
+    );
+  }
+  const parts: Uint8Array[] = [];
+  for await (const part of original.content) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+function poisonous(crashes: number): CarrelError {
+  return new CarrelError(
+    'extraction_failed',
+    `The engine stopped ${crashes} times while it worked on this file, so it is given up. Try another form of the file.`,
+  );
+}
+
+function unexpected(error: unknown, job: ClaimedJob, log: Logger): CarrelError {
+  const incident = log.incident('a file could not be taken in', error, { job: job.id });
+  return new CarrelError('internal', `An unexpected error; the log has the details under incident ${incident}.`);
+}

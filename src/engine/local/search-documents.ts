@@ -1,0 +1,150 @@
+import { legCandidates } from '../../search/fusion.ts';
+import { searchHybrid, type WordLeg } from '../../search/hybrid.ts';
+import type { Meaning } from '../../search/meaning/meaning.ts';
+import { createMeaningLeg } from '../../search/meaning-leg.ts';
+import { createWordLeg } from '../../search/word-leg.ts';
+import type { PassageFilter } from '../../storage/contracts/passages.ts';
+import type { Storage } from '../../storage/contracts/storage.ts';
+import { tagLabel, typeLabel } from '../../storage/stores/documents/document-work.ts';
+import type { EngineSearchAnswer } from '../engine.ts';
+import { hitsOf, type RankedChunk } from './search-hits.ts';
+
+export interface DocumentSearch {
+  readonly query: string;
+  readonly top: number;
+  readonly tags: readonly string[];
+  readonly docType: string | undefined;
+  readonly mode: 'hybrid' | 'words' | 'meaning';
+  readonly threshold: number | undefined;
+  readonly neighbours: number;
+  readonly signal: AbortSignal;
+}
+
+/** Search by meaning over the chunks, which are known by the keys of their passages. */
+export interface ChunkMeaning extends Pick<Meaning<PassageFilter>, 'search'> {
+  /** Cosines that tell anything lie this close to the best, where that is known of the model. */
+  readonly span: number | undefined;
+}
+
+export interface SearchDeps {
+  readonly storage: Storage;
+  /** Undefined where nothing is embedded. */
+  readonly meaning: ChunkMeaning | undefined;
+}
+
+interface Ranking {
+  /** In order, as many as are needed. */
+  readonly ranked: readonly RankedChunk[];
+  readonly total: number;
+  readonly degraded?: string;
+}
+
+/** Beyond this nothing is put in order, so a threshold has nothing to compare. */
+const rankedMax = 1_000;
+
+/**
+ * 1. Ask the legs, each over the chunks that the filters let through.
+ * 2. Put what they found in one order; scores are between 0 and 1 in every mode.
+ * 3. Leave out what is below the threshold, count the rest, and show the first `top` of it.
+ */
+export async function searchDocuments(request: DocumentSearch, deps: SearchDeps): Promise<EngineSearchAnswer> {
+  const { ranked, total, degraded } = await rank(request, deps);
+  const { threshold } = request;
+  const kept = threshold === undefined ? ranked : ranked.filter(({ score }) => score >= threshold);
+  const results = await hitsOf(kept.slice(0, request.top), request, deps.storage);
+  return {
+    query: request.query,
+    results,
+    total_matches: threshold === undefined ? total : kept.length,
+    returned: results.length,
+    ...(degraded === undefined ? {} : { degraded }),
+  };
+}
+
+const noMeaning = 'Nothing is embedded here (EMBEDDING_PROVIDER=none): these results are found by words.';
+const meaningAway = 'Search by meaning is not available now: these results are found by words only.';
+
+async function rank(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
+  const { meaning } = deps;
+  if (request.mode === 'words') return rankByWords(request, deps);
+  if (meaning !== undefined) return rankWithMeaning(request, deps, meaning);
+  const ranking = await rankByWords(request, deps);
+  return request.mode === 'meaning' ? { ...ranking, degraded: noMeaning } : ranking;
+}
+
+const rrfK = 60;
+
+async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meaning: ChunkMeaning): Promise<Ranking> {
+  const { query: text, signal, mode } = request;
+  const { leg: words, counts } = wordLegOf(request, deps);
+  const filter = filterOf(request);
+  const near = createMeaningLeg<PassageFilter>({
+    meaning,
+    filter: filter.labels === undefined ? undefined : filter,
+    texts: async (ids) =>
+      new Map((await deps.storage.passages.kb.get(ids, { signal })).map(({ key, body }) => [key, body])),
+  });
+  const found = await searchHybrid(
+    { text, limit: depthOf(request), signal },
+    { order: 'weighted', meaningSpan: meaning.span, rrfK },
+    { words: mode === 'meaning' ? noWords : words, meaning: near },
+  );
+  if (found.degraded !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
+  // Where no word was found, only the distance to the best is left of the score: that best would be 1 however far it is.
+  const isMeaningAlone = mode === 'meaning' || counts.found === 0;
+  const ranked = found.matches.map(({ id, score, explanation }) => ({
+    id,
+    score: isMeaningAlone ? Math.max(0, explanation.meaning?.cosine ?? 0) : score,
+    why: { ...explanation },
+  }));
+  // What the words found beyond those that were put in order matches, too.
+  const unranked = mode === 'meaning' ? 0 : Math.max(0, counts.total - counts.found);
+  return { ranked, total: found.ranked + unranked, ...pendingNote(found.pending) };
+}
+
+function pendingNote(pending: number): { degraded?: string } {
+  return pending === 0 ? {} : { degraded: `${pending} chunks are not embedded yet and are found by their words only.` };
+}
+
+async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
+  const { query, top, signal } = request;
+  const { leg, counts } = wordLegOf(request, deps);
+  const matches = await leg.search(query, depthOf(request), signal);
+  const shown = matches.slice(0, top).map(({ id }) => id);
+  const terms = new Map((await leg.score(query, shown, signal)).map((match) => [match.id, match.terms]));
+  const ranked = matches.map(({ id, share }, index) => ({
+    id,
+    score: share,
+    why: { words: { rank: index + 1, share, terms: terms.get(id) } },
+  }));
+  return { ranked, total: counts.total };
+}
+
+/** A threshold counts what it lets through; else no more is needed than is shown. */
+function depthOf({ top, threshold }: DocumentSearch): number {
+  return threshold === undefined ? top : rankedMax;
+}
+
+function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDeps) {
+  const filter = filterOf(request);
+  /** Chunks that hold a word of the query, and how many of them were given back. */
+  const counts = { total: 0, found: 0 };
+  const leg = createWordLeg({
+    async search(asked, options) {
+      const limit = Math.max(asked.limit, legCandidates);
+      const { hits, total, scoreMax } = await passages.kb.search({ ...asked, limit, filter }, options);
+      Object.assign(counts, { total, found: hits.length });
+      return { hits: hits.map(({ key, score }) => ({ id: key, score })), scoreMax };
+    },
+    weigh: (asked, options) => passages.kb.weigh(asked, options),
+  });
+  return { leg, counts };
+}
+
+const noWords: WordLeg = { search: async () => [], score: async () => [] };
+
+/** Of each group at least one label: so each tag is a group, and all must be there. */
+function filterOf({ tags, docType }: Pick<DocumentSearch, 'tags' | 'docType'>): PassageFilter {
+  const groups = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
+  return groups.length === 0 ? {} : { labels: groups.map((label) => [label]) };
+}

@@ -1,0 +1,49 @@
+import type { Storage } from '../../storage/contracts/storage.ts';
+import type { EngineHit } from '../engine.ts';
+import { neighboursOnWire } from '../wire.ts';
+
+export interface RankedChunk {
+  readonly id: number;
+  /** 0 to 1. */
+  readonly score: number;
+  /** What each leg says about it. */
+  readonly why: Record<string, unknown>;
+}
+
+export interface HitsRequest {
+  readonly neighbours: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The chunks as they are shown, with their documents. What was deleted since it was found is left out. */
+export async function hitsOf(
+  shown: readonly RankedChunk[],
+  { neighbours, signal }: HitsRequest,
+  storage: Storage,
+): Promise<EngineHit[]> {
+  if (shown.length === 0) return [];
+  const found = await storage.documents.located({ keys: shown.map(({ id }) => id), neighbours }, { signal });
+  const chunks = new Map(found.map((chunk) => [chunk.key, chunk]));
+  return shown.flatMap(({ id, score, why }) => {
+    const chunk = chunks.get(id);
+    if (chunk === undefined) return [];
+    const { document } = chunk;
+    return [
+      {
+        document_id: document.id,
+        chunk_id: chunk.key,
+        score,
+        text: chunk.text,
+        chunk_index: chunk.position,
+        chunk_metadata: chunk.metadata,
+        title: document.title,
+        doc_type: document.docType,
+        source_path: document.sourcePath ?? null,
+        created_at: document.createdAt,
+        tags: [...document.tags],
+        why,
+        ...(neighbours > 0 ? { neighbours: neighboursOnWire(chunk) } : {}),
+      },
+    ];
+  });
+}

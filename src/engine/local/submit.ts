@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import type { AcceptOutcome, AcceptRequest, StagedOriginal } from '../../storage/contracts/ingestion.ts';
+import type { Storage } from '../../storage/contracts/storage.ts';
+import type { Engine, EngineCall, Submission, SubmitOutcome } from '../engine.ts';
+import type { EngineSettings } from '../engine-slice.ts';
+import {
+  fault,
+  noteFilename,
+  readDocType,
+  readFilename,
+  readNote,
+  readSourcePath,
+  readTags,
+  readTitle,
+  titleOfNote,
+} from '../given.ts';
+import { contentTypeOf } from './content-type-of.ts';
+
+/** In a form the fields may come after the file: so its bytes can be received first, and submitted when all is there. */
+export interface Receiving {
+  receive(content: AsyncIterable<Uint8Array>, options?: EngineCall): Promise<StagedOriginal>;
+  submitReceived(received: StagedOriginal, filename: string, fields: SubmissionFields): Promise<SubmitOutcome>;
+  dropReceived(received: StagedOriginal): Promise<void>;
+}
+
+export type SubmissionFields = Pick<Submission, 'title' | 'tags' | 'doc_type' | 'source_path'>;
+
+export interface SubmitDeps {
+  readonly storage: Storage;
+  onAccepted(): void;
+}
+
+export function createSubmitting(
+  settings: EngineSettings,
+  { storage, onAccepted }: SubmitDeps,
+): Receiving & Pick<Engine, 'submit'> {
+  const { originals, ingestion } = storage;
+
+  return {
+    async submit(submission, options = {}) {
+      if ('note' in submission) return submitNote(submission.note, submission);
+      // Whatever is wrong is told before any bytes are read.
+      readFilename(submission.filename);
+      readFields(submission);
+      return submitReceived(await receive(submission.content, options), submission.filename, submission);
+    },
+    receive,
+    submitReceived,
+    dropReceived: (received) => originals.discard(received),
+  };
+
+  function receive(content: AsyncIterable<Uint8Array>, { signal }: EngineCall = {}): Promise<StagedOriginal> {
+    return originals.stage(content, { bytesMax: settings.fileBytesMax, signal });
+  }
+
+  async function submitReceived(
+    staged: StagedOriginal,
+    given: string,
+    fields: SubmissionFields,
+  ): Promise<SubmitOutcome> {
+    let outcome: AcceptOutcome | undefined;
+    try {
+      const filename = readFilename(given);
+      const read = readFields(fields);
+      if (staged.bytes === 0) throw fault('The file is empty');
+      const sourcePath = read.sourcePath ?? filename;
+      const contentType = contentTypeOf(filename);
+      outcome = await ingestion.accept({ ...read, sourcePath, filename, contentType, content: { staged } });
+    } finally {
+      if (outcome?.outcome !== 'accepted') await originals.discard(staged);
+    }
+    return answered(outcome);
+  }
+
+  async function submitNote(given: string, fields: SubmissionFields): Promise<SubmitOutcome> {
+    const read = readFields(fields);
+    const note = readNote(given);
+    const bytes = Buffer.from(note);
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    const outcome = await ingestion.accept({
+      ...read,
+      filename: noteFilename(read.title ?? titleOfNote(note)),
+      contentType: 'text/plain; charset=utf-8',
+      content: { note, hash, bytes: bytes.length },
+    });
+    return answered(outcome);
+  }
+
+  function answered(outcome: AcceptOutcome): SubmitOutcome {
+    switch (outcome.outcome) {
+      case 'accepted': {
+        onAccepted();
+        const { id, status, filename = '' } = outcome.job;
+        return { accepted: true, job_id: id, status, filename };
+      }
+      case 'known_document':
+        return { accepted: false, document_id: outcome.id, title: outcome.title };
+      case 'known_job':
+        return { accepted: false, job_id: outcome.id, title: outcome.title ?? null };
+    }
+  }
+}
+
+function readFields(fields: SubmissionFields): Pick<AcceptRequest, 'title' | 'docType' | 'tags' | 'sourcePath'> {
+  return {
+    title: readTitle(fields.title),
+    docType: readDocType(fields.doc_type),
+    tags: readTags(fields.tags ?? []),
+    sourcePath: readSourcePath(fields.source_path),
+  };
+}

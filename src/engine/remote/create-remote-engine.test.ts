@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { type FakeEngine, type FakeOptions, startFakeEngine } from '../../../test/fakes/kb-engine/start-fake-engine.ts';
+import { serveTcp } from '../../../test/fakes/loopback-server.ts';
+import { CarrelError, type ErrorCode } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
+import type { Engine } from '../engine.ts';
+import { createRemoteEngine } from './create-remote-engine.ts';
+
+interface Fixture {
+  fake: FakeEngine;
+  engine: Engine;
+}
+
+async function connect(
+  t: TestContext,
+  options: FakeOptions & { key?: string; timeoutMs?: number } = {},
+): Promise<Fixture> {
+  const fake = await startFakeEngine(t, options);
+  const engine = createRemoteEngine({
+    engineUrl: fake.origin,
+    timeoutMs: options.timeoutMs ?? 5_000,
+    apiKey: options.key === undefined ? undefined : new Secret(options.key),
+  });
+  t.after(() => engine.close());
+  return { fake, engine };
+}
+
+async function fails(work: Promise<unknown>, code: ErrorCode): Promise<CarrelError> {
+  let caught: unknown;
+  await work.catch((error: unknown) => {
+    caught = error;
+  });
+  assert.ok(caught instanceof CarrelError, `no error of ours: ${String(caught)}`);
+  assert.equal(caught.code, code);
+  return caught;
+}
+
+test('bare arrays, text ids and hits without document_id are understood (upstreams 3.3)', async (t) => {
+  const { fake, engine } = await connect(t);
+  const made = await engine.submit({ note: 'Pension revaluation', tags: ['collection:memory', 'a'] });
+  assert.deepEqual(made, { accepted: true, job_id: 'job-1', status: 'queued', filename: 'note.md' });
+  assert.equal(fake.requests.at(-1)?.fields['tags'], 'collection:memory,a');
+
+  const { jobs, total } = await engine.jobs({});
+  assert.deepEqual([jobs[0]?.id, jobs[0]?.document_id, jobs[0]?.progress, total], ['job-1', 41, null, 1]);
+
+  const { results, total_matches: matches } = await engine.search({ query: 'pension', top: 5 });
+  const [hit] = results;
+  assert.deepEqual([hit?.document_id, hit?.chunk_id, matches], [null, 410, 1]);
+  assert.deepEqual(hit?.tags, ['collection:memory', 'a']);
+  assert.deepEqual(hit?.chunk_metadata, { page: 3 });
+
+  const document = await engine.document(41);
+  assert.deepEqual([document.id, document.chunks[0]?.text], [41, 'Pension revaluation']);
+  assert.deepEqual(await engine.tags(), [
+    { tag: 'collection:memory', count: 1 },
+    { tag: 'a', count: 1 },
+  ]);
+  const status = await engine.status();
+  assert.deepEqual([status.version, status.documents, status.model?.name], ['3.2.2', 1, 'all-MiniLM-L6-v2']);
+});
+
+test('an engine that does not filter by source_path is filtered here', async (t) => {
+  const { fake, engine } = await connect(t);
+  fake.add({ text: 'one', source_path: 'memory/one.md' });
+  fake.add({ text: 'two', source_path: 'memory/two.md' });
+  const { documents, total } = await engine.documents({ source_path: 'memory/two.md' });
+  assert.deepEqual([documents.map(({ id }) => id), total], [[42], 1]);
+});
+
+test('a duplicate is an outcome, wherever the engine puts it', async (t) => {
+  const { fake, engine } = await connect(t);
+  await engine.submit({ note: 'same', title: 'First' });
+  assert.deepEqual(await engine.submit({ note: 'same' }), { accepted: false, document_id: 41, title: 'First' });
+  fake.interrupt((response) => response.writeHead(409).end('{"error":"duplicate","job_id":7,"title":null}'));
+  assert.deepEqual(await engine.submit({ note: 'queued' }), { accepted: false, job_id: 7, title: null });
+});
+
+test('a file is streamed with its name and its bytes as they are', async (t) => {
+  const { fake, engine } = await connect(t);
+  const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 256));
+  const content = (async function* () {
+    for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
+  })();
+  const name = 'Bericht "März" 報告.pdf';
+  await engine.submit({ filename: name, content, size: bytes.length, source_path: 'x/y' });
+  const { file, fields } = fake.requests[0] ?? {};
+  assert.ok(file);
+  assert.ok(file.bytes.equals(bytes));
+  assert.equal(decodeURIComponent(file.filename), name);
+  assert.equal(fields?.['source_path'], 'x/y');
+});
+
+test('foreign error texts stay out of ours', async (t) => {
+  const { fake, engine } = await connect(t);
+  const missing = await fails(engine.document(7), 'document_not_found');
+  assert.doesNotMatch(missing.message, /kb\.sqlite/);
+  fake.add({ id: 8, doc_type: 'pdf' });
+  await fails(engine.updateNote(8, 'x'), 'not_a_note');
+  fake.interrupt((response) => response.writeHead(500).end('Traceback: /srv/engine.py line 3, password=hunter2'));
+  const failed = await fails(engine.status(), 'engine_error');
+  assert.doesNotMatch(JSON.stringify([failed.message, failed.data]), /Traceback|hunter2|srv/);
+  assert.equal(failed.data['httpStatus'], 500);
+});
+
+test('a refused key is told apart, and names the variable to check', async (t) => {
+  const { engine } = await connect(t, { apiKey: 'right', key: 'wrong' });
+  assert.match((await fails(engine.status(), 'engine_unauthorized')).message, /KB_API_KEY/);
+});
+
+test('the key goes with every call', async (t) => {
+  const { fake, engine } = await connect(t, { apiKey: 'right', key: 'right' });
+  await engine.status();
+  await engine.submit({ note: 'x' });
+  await engine.search({ query: 'x' });
+  assert.deepEqual(new Set(fake.requests.map(({ authorization }) => authorization)), new Set(['Bearer right']));
+});
+
+test('the base path is added unless the operator wrote it', async (t) => {
+  const { fake } = await connect(t);
+  for (const path of ['', '/', '/api/v1', '/api/v1/']) {
+    const engine = createRemoteEngine({ engineUrl: `${fake.origin}${path}`, timeoutMs: 5_000 });
+    assert.equal((await engine.status()).version, '3.2.2');
+    await engine.close();
+  }
+});
+
+test('an answer that says nothing of what was done is no success', async (t) => {
+  const { fake, engine } = await connect(t);
+  for (const body of ['<html>Welcome</html>', '[]', '7', '']) {
+    fake.interrupt((response) => response.writeHead(200).end(body));
+    assert.match((await fails(engine.deleteDocument(1), 'engine_error')).message, /not understood/, body);
+  }
+  for (const [status, body] of [
+    [204, ''],
+    [200, 'null'],
+    [200, '{}'],
+  ] as const) {
+    fake.interrupt((response) => response.writeHead(status).end(body));
+    assert.equal((await engine.deleteDocument(1)).status, 'deleted');
+  }
+  fake.interrupt((response) => response.writeHead(200).end('{"status":"ok"}'));
+  await fails(engine.bulkDelete({ document_ids: [1] }), 'engine_error');
+  fake.interrupt((response) => response.writeHead(200).end('{"deleted":3}'));
+  assert.equal((await engine.bulkDelete({ document_ids: [1] })).changed, 3);
+});
+
+test('an engine of ours tells how many documents have a source path, also beyond the first page', async (t) => {
+  const { fake, engine } = await connect(t);
+  const documents = [{ id: 1, source_path: 'a' }];
+  fake.interrupt((response) => response.end(JSON.stringify({ documents, total: 250 })));
+  assert.equal((await engine.documents({ source_path: 'a' })).total, 250);
+  const others = [...documents, { id: 2, source_path: 'b' }];
+  fake.interrupt((response) => response.end(JSON.stringify({ documents: others, total: 2 })));
+  assert.equal((await engine.documents({ source_path: 'a' })).total, 1);
+});
+
+test('nothing listens: engine_unreachable', async () => {
+  const engine = createRemoteEngine({ engineUrl: 'http://127.0.0.1:9', timeoutMs: 5_000 });
+  await fails(engine.status(), 'engine_unreachable');
+  await fails(engine.submit({ note: 'x' }), 'engine_unreachable');
+});
+
+test('an engine that breaks off, redirects, is no engine or is not ready: each its own words', async (t) => {
+  const { fake, engine } = await connect(t);
+  fake.interrupt((response) => {
+    response.writeHead(200, { 'content-length': '1000' }).write('{"version"');
+    setImmediate(() => response.destroy());
+  });
+  assert.match((await fails(engine.status(), 'engine_error')).message, /broke off/);
+  fake.interrupt((response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
+  assert.match((await fails(engine.status(), 'engine_error')).message, /redirect/);
+  fake.interrupt((response) => response.writeHead(200).end('<html>hello</html>'));
+  assert.match((await fails(engine.status(), 'engine_error')).message, /not understood/);
+  fake.interrupt((response) => response.writeHead(503).end('{"status":"starting"}'));
+  const starting = await fails(engine.status(), 'engine_error');
+  assert.equal(starting.retryAfterSeconds, 5);
+  fake.interrupt((response) => response.destroy());
+  await fails(engine.submit({ note: 'x' }), 'engine_unreachable');
+});
+
+test('an engine that does not answer: engine_timeout', async (t) => {
+  const { fake, engine } = await connect(t, { timeoutMs: 150 });
+  fake.interrupt(() => {});
+  await fails(engine.search({ query: 'x' }), 'engine_timeout');
+});
+
+test('a call that is cancelled closes its connection to the engine (contract §2)', async (t) => {
+  const { fake, engine } = await connect(t);
+  const controller = new AbortController();
+  const arrived = new Promise<void>((resolve) => fake.interrupt(() => resolve()));
+  const searching = fails(engine.search({ query: 'x' }, { signal: controller.signal }), 'cancelled');
+  await arrived;
+  controller.abort();
+  await searching;
+  await fake.requests[0]?.closed;
+});
+
+test('an engine that dies while a file is sent', async (t) => {
+  const server = await serveTcp(t, (socket) => socket.once('data', () => socket.resetAndDestroy()));
+  const engine = createRemoteEngine({ engineUrl: server.origin, timeoutMs: 5_000 });
+  const content = (async function* () {
+    for (let at = 0; at < 5000; at += 1) yield Buffer.alloc(64 * 1024);
+  })();
+  await fails(engine.submit({ filename: 'big', content, size: 5000 * 64 * 1024 }), 'engine_unreachable');
+});
+
+test('a file that moves takes its time; one that stands still does not', async (t) => {
+  const { engine } = await connect(t, { timeoutMs: 1000 });
+  const slowly = async function* () {
+    for (let at = 0; at < 14; at += 1) {
+      yield Buffer.from('part ');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  assert.ok((await engine.submit({ filename: 'slow', content: slowly(), size: 70 })).accepted);
+  const still = async function* () {
+    yield Buffer.from('part ');
+    await once(new EventTarget(), 'never', { signal: AbortSignal.timeout(2_000) }).catch(() => {});
+  };
+  await fails(engine.submit({ filename: 'still', content: still(), size: 40 }), 'engine_timeout');
+});
+
+test('what cannot be read is no fault of the engine', async (t) => {
+  const { engine } = await connect(t);
+  const broken = async function* () {
+    yield Buffer.from('part');
+    throw new CarrelError('upload_conflict', 'changed');
+  };
+  await fails(engine.submit({ filename: 'x', content: broken(), size: 40 }), 'upload_conflict');
+});
+
+test('too much for the safety threshold is told with its numbers', async (t) => {
+  const { fake, engine } = await connect(t);
+  fake.add({ text: 'one' });
+  const refused = await fails(engine.bulkDelete({ doc_type: 'note' }), 'safety_threshold_exceeded');
+  assert.deepEqual([refused.data['matched'], refused.data['total']], [1, 1]);
+  assert.deepEqual(await engine.bulkDelete({ doc_type: 'note', force: true }), {
+    matched: 1,
+    total: 1,
+    changed: 1,
+    job_id: 'job-bulk',
+  });
+});

@@ -1,0 +1,159 @@
+import type { BulkSelection, Engine, EngineCall, JobId, Submission, SubmitOutcome } from '../engine.ts';
+import { createEngineClient, type EngineClientConfig, type EngineRequest, queryOf } from './engine-client.ts';
+import { findBySource } from './find-by-source.ts';
+import { looseList, looseNumber, looseObject } from './loose.ts';
+import { multipartForm } from './multipart.ts';
+import {
+  readBulk,
+  readDeleted,
+  readDocument,
+  readDuplicate,
+  readJob,
+  readListed,
+  readSearch,
+  readStatus,
+  readSubmitted,
+  readTags,
+} from './read-answers.ts';
+
+/** An engine that answers over HTTP: ours, or one whose answers are shaped otherwise (see `read-answers.ts`). */
+export function createRemoteEngine(config: EngineClientConfig): Engine {
+  const client = createEngineClient(config);
+  const get = (path: string, { signal }: EngineCall = {}, more: Partial<EngineRequest> = {}): EngineRequest => ({
+    method: 'GET',
+    path,
+    signal,
+    ...more,
+  });
+  const send = (method: string, path: string, json: unknown, { signal }: EngineCall = {}): EngineRequest => ({
+    method,
+    path,
+    json,
+    signal,
+  });
+
+  const engine: Engine = {
+    status: (options) => client.ask(get('/status', options), readStatus),
+    search: (request, options) =>
+      client.ask({ ...send('POST', '/search', request, options), repeatable: true }, (value) =>
+        readSearch(value, request.query),
+      ),
+    submit: (submission, { signal } = {}) => {
+      const { contentType, body } = formOf(submission);
+      const headers = { 'content-type': contentType };
+      const request = { method: 'POST', path: '/jobs', headers, body, signal, accept: [409] };
+      const filename = 'note' in submission ? 'note' : submission.filename;
+      return client.ask<SubmitOutcome>(request, (value, status) =>
+        status === 409 ? readDuplicate(value) : readSubmitted(value, filename),
+      );
+    },
+    jobs: ({ status, limit, offset }, options) =>
+      client.ask(get('/jobs', options, { query: queryOf({ status, limit, offset }) }), (value) => {
+        const found = looseList(value, ['jobs'])?.flatMap((job) => readJob(job) ?? []);
+        if (found === undefined) return undefined;
+        // One that knows no filter or page gives everything.
+        const kept = status === undefined ? found : found.filter((job) => job.status === status);
+        const total = looseNumber(looseObject(value)['total']);
+        const jobs =
+          limit === undefined || kept.length <= limit ? kept : kept.slice(offset ?? 0, (offset ?? 0) + limit);
+        return { jobs, total: total ?? kept.length };
+      }),
+    job: (id, options) => client.ask(get(jobPath(id), options, { meanings: { 404: 'job_not_found' } }), readJob),
+    cancelJob: async (id, options = {}) => {
+      const request = { method: 'DELETE', path: jobPath(id), signal: options.signal, meanings: jobMeanings };
+      const told = await client.ask(request, (value, status) => ({ job: status === 204 ? undefined : readJob(value) }));
+      return told.job ?? engine.job(id, options);
+    },
+    documents: async (request, options = {}) => {
+      const { source_path: sourcePath, type, tags, limit, offset } = request;
+      if (sourcePath !== undefined) return findBySource(request, client, engine, options);
+      return client.ask(
+        get('/documents', options, { query: queryOf({ type, tags: tags?.join(','), limit, offset }) }),
+        (value) => {
+          const found = looseList(value, ['documents'])?.flatMap((each) => readListed(each) ?? []);
+          if (found === undefined) return undefined;
+          const documents =
+            limit === undefined || found.length <= limit ? found : found.slice(offset ?? 0, (offset ?? 0) + limit);
+          return { documents, total: looseNumber(looseObject(value)['total']) ?? found.length };
+        },
+      );
+    },
+    document: (id, options) => client.ask(get(documentPath(id), options, { meanings }), readDocument),
+    async file(id, options) {
+      const { headers, content } = await client.open(get(`${documentPath(id)}/file`, options, { meanings }));
+      return {
+        filename: fileNameIn(headers['content-disposition']) ?? String(id),
+        content_type: headers['content-type'] ?? 'application/octet-stream',
+        size: Number(headers['content-length'] ?? 0),
+        content,
+      };
+    },
+    async deleteDocument(id, options) {
+      const request = { method: 'DELETE', path: documentPath(id), signal: options?.signal, meanings };
+      return client.ask(request, (value, status) => readDeleted(value, status, id));
+    },
+    async changeTags(id, { remove = [], add = [] }, options) {
+      const request = { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), meanings };
+      const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
+      // An answer without tags would read as a document that has none.
+      return told.document?.tags.length ? told.document : engine.document(id, options);
+    },
+    async updateNote(id, text, options) {
+      const request = { ...send('PATCH', `/notes/${id}`, { text }, options), meanings: noteMeanings };
+      const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
+      return told.document ?? engine.document(id, options);
+    },
+    tags: (options) => client.ask(get('/tags', options), readTags),
+    bulkDelete: (selection, options) => client.ask(bulk('delete', selection, {}, options), readBulk),
+    bulkTags: (selection, { remove = [], add = [] }, options) =>
+      client.ask(bulk('tags', selection, { remove, add }, options), readBulk),
+    bulkSetTags: (selection, tags, options) =>
+      client.ask(bulk('set-tags', selection, { set_tags: tags }, options), readBulk),
+    close: async () => client.close(),
+  };
+
+  const bulk = (kind: string, selection: BulkSelection, change: object, options?: EngineCall): EngineRequest => ({
+    ...send('POST', `/bulk/${kind}`, { ...selection, ...change }, options),
+    meanings: { 409: 'safety_threshold_exceeded' },
+  });
+  return engine;
+}
+
+const meanings = { 404: 'document_not_found' } as const;
+const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
+const jobMeanings = { 404: 'job_not_found' } as const;
+
+function documentPath(id: number): string {
+  return `/documents/${id}`;
+}
+
+function jobPath(id: JobId): string {
+  return `/jobs/${encodeURIComponent(String(id))}`;
+}
+
+function formOf(submission: Submission) {
+  const { title, tags = [], doc_type: docType, source_path: sourcePath } = submission;
+  const fields = {
+    ...(title === undefined ? {} : { title }),
+    ...(tags.length === 0 ? {} : { tags: tags.join(',') }),
+    ...(docType === undefined ? {} : { doc_type: docType }),
+    ...(sourcePath === undefined ? {} : { source_path: sourcePath }),
+  };
+  if ('note' in submission) return multipartForm({ ...fields, note: submission.note });
+  const { filename, content, size } = submission;
+  return multipartForm(fields, { filename, content, size });
+}
+
+function fileNameIn(disposition: string | undefined): string | undefined {
+  const encoded = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '')?.[1];
+  if (encoded !== undefined && URL.canParse(`x:${encoded}`)) return decodeName(encoded);
+  return /filename="([^"]*)"/i.exec(disposition ?? '')?.[1];
+}
+
+function decodeName(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}

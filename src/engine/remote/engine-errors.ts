@@ -1,0 +1,119 @@
+import { CarrelError, type ErrorCode } from '../../base/errors.ts';
+import type { ServiceAnswer } from '../../http/service-client.ts';
+import { ServiceFailure } from '../../http/service-client.ts';
+import { isLoose, type Loose, looseNumber, parseJson } from './loose.ts';
+
+/** What a status means for one call, where that is more than "it failed". */
+export type Meanings = Readonly<Record<number, ErrorCode>>;
+
+/** What we say of it. The engine's own texts hold paths, hosts and stacks, so nothing of them is here. */
+const messages: Partial<Record<ErrorCode, string>> = {
+  document_not_found: 'No document has this id. kb_search and kb_get by source_path find the ids that there are.',
+  not_a_note: 'Only notes can be updated, and this document is none. Upload the new version of a file instead.',
+  duplicate: 'Another document{twin} has exactly this text already. Nothing was changed.',
+  job_not_found: 'No job has this id. kb_jobs lists the jobs that there are.',
+  safety_threshold_exceeded:
+    'This would change more of all documents{share} than the safety threshold allows. Narrow the selection, or repeat with force if it is really meant.',
+  storage_full: 'The disk of the engine is full. The operator must make room; nothing was stored.',
+  upload_too_large: 'The engine does not take a file of this size.',
+  invalid_arguments: 'The kb engine refused the arguments. Check them against the description of the tool.',
+};
+
+/** An answer that is no result, as an error of ours. What an engine of ours calls it wins over what its status means. */
+export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelError {
+  const { status: httpStatus } = answer;
+  const cause = new Error(`engine: ${httpStatus} ${answer.body.toString('utf8', 0, 2000)}`);
+  const value = parseJson(answer.body.toString('utf8'));
+  const body = isLoose(value) ? value : {};
+  const code = namedCode(body) ?? meanings[httpStatus] ?? (httpStatus === 413 ? 'upload_too_large' : undefined);
+  const message = code === undefined ? undefined : messages[code];
+  if (code !== undefined && message !== undefined) {
+    const facts = numbersOf(body);
+    return new CarrelError(code, withNumbers(message, facts), { cause, data: { httpStatus, ...facts } });
+  }
+  if (httpStatus === 401 || httpStatus === 403) {
+    const hint =
+      'The kb engine refused the access. The operator must check KB_API_KEY: it must be the key of the engine.';
+    return new CarrelError('engine_unauthorized', hint, { cause, data: { httpStatus } });
+  }
+  return new CarrelError('engine_error', statusMessage(httpStatus), {
+    cause,
+    data: { httpStatus },
+    ...(httpStatus === 429 || httpStatus === 503 ? { retryAfterSeconds: retryAfter(answer) } : {}),
+  });
+}
+
+/** The answer is well, as far as HTTP goes, and holds something else than it should. */
+export function shapeError({ status, body }: ServiceAnswer): CarrelError {
+  return new CarrelError(
+    'engine_error',
+    'The kb engine answered in a form that is not understood. The operator must check KB_ENGINE_URL.',
+    { cause: new Error(`engine: ${status} ${body.toString('utf8', 0, 2000)}`), data: { httpStatus: status } },
+  );
+}
+
+export function failureError(error: unknown, timeoutMs: number): unknown {
+  if (!(error instanceof ServiceFailure)) return error;
+  const data = { httpStatus: error.status };
+  switch (error.fault) {
+    case 'cancelled':
+      return new CarrelError('cancelled', 'The call was cancelled.');
+    case 'timeout':
+      return new CarrelError(
+        'engine_timeout',
+        `The kb engine did not answer within ${timeoutMs} ms. Try again; kb_jobs shows whether something was accepted.`,
+        { data },
+      );
+    case 'unreachable':
+      return new CarrelError(
+        'engine_unreachable',
+        'The kb engine is unreachable. Try again later; if it persists, the operator must check KB_ENGINE_URL and that the engine runs.',
+        { cause: error.cause, data },
+      );
+    case 'too_large':
+      return new CarrelError('engine_error', 'The answer of the kb engine is too large. Ask for less.', { data });
+    case 'incomplete':
+      return new CarrelError('engine_error', 'The answer of the kb engine broke off. Try again.', {
+        cause: error.cause,
+        data,
+      });
+  }
+}
+
+function statusMessage(status: number): string {
+  if (status >= 300 && status < 400) {
+    return 'The kb engine answers with a redirect, which is not followed. The operator must check KB_ENGINE_URL.';
+  }
+  if (status === 404) return 'The kb engine knows no such address. The operator must check KB_ENGINE_URL.';
+  if (status === 429) return 'The kb engine is receiving too many requests. Try again later.';
+  if (status === 503) return 'The kb engine is not ready. Try again in a moment.';
+  if (status >= 500) return 'The kb engine failed. Try again; if it persists, the operator finds the cause in its log.';
+  return 'The kb engine refused the request. Check the arguments.';
+}
+
+/** An engine of ours names its errors as we do; those that we have words for count. */
+function namedCode(body: Loose): ErrorCode | undefined {
+  const named = isLoose(body['detail']) ? body['detail']['error'] : body['error'];
+  return typeof named === 'string' && Object.hasOwn(messages, named) ? (named as ErrorCode) : undefined;
+}
+
+/** A caller's model may see the text alone, so what the engine counted stands there too. */
+function withNumbers(message: string, { matched, total, document_id: twin }: Record<string, number>): string {
+  const share = matched === undefined || total === undefined ? '' : ` (${matched} of ${total})`;
+  return message.replace('{share}', share).replace('{twin}', twin === undefined ? '' : ` (${twin})`);
+}
+
+/** What a refused change tells beside its reason. */
+function numbersOf(body: Loose): Record<string, number> {
+  const facts = isLoose(body['detail']) ? body['detail'] : body;
+  const entries = ['matched', 'total', 'percent', 'threshold', 'document_id'].flatMap((name) => {
+    const number = looseNumber(facts[name]);
+    return number === null ? [] : [[name, number] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function retryAfter({ headers }: ServiceAnswer): number {
+  const seconds = Number(headers['retry-after']);
+  return Number.isInteger(seconds) && seconds > 0 && seconds < 86_400 ? seconds : 5;
+}

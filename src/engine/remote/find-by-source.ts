@@ -1,0 +1,49 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { DocumentPage, DocumentsRequest, Engine, EngineCall, EngineDocument } from '../engine.ts';
+import { type EngineClient, queryOf } from './engine-client.ts';
+import { looseList, looseNumber, looseObject } from './loose.ts';
+import { readListed } from './read-answers.ts';
+
+/** How many documents are asked for one by one where the list does not tell their source. */
+const lookedAtMax = 500;
+const atOnce = 8;
+
+/**
+ * Documents with a source path. An engine of ours filters by it; another may not know the parameter and give its whole
+ * list, and some tell the source only of one document at a time.
+ */
+export async function findBySource(
+  { source_path: wanted, type, tags, limit = 50, offset = 0 }: DocumentsRequest,
+  client: EngineClient,
+  engine: Pick<Engine, 'document'>,
+  options: EngineCall,
+): Promise<DocumentPage> {
+  const query = queryOf({ source_path: wanted, type, tags: tags?.join(',') });
+  const request = { method: 'GET', path: '/documents', query, signal: options.signal };
+  const { listed, total } = await client.ask(request, (value) => {
+    const list = looseList(value, ['documents']);
+    return list && { listed: list, total: looseNumber(looseObject(value)['total']) };
+  });
+  const untold = listed.filter((each) => each['source_path'] === undefined).length;
+  if (untold > lookedAtMax) throw tooMany();
+  const found: EngineDocument[] = [];
+  for (let start = 0; start < listed.length; start += atOnce) {
+    const few = listed.slice(start, start + atOnce).flatMap((each) => {
+      const document = readListed(each);
+      return document === undefined
+        ? []
+        : [each['source_path'] === undefined ? engine.document(document.id, options) : document];
+    });
+    found.push(...(await Promise.all(few)).filter((document) => document.source_path === wanted));
+  }
+  // One that has filtered tells how many there are, also beyond its page.
+  const isFiltered = found.length === listed.length;
+  return { documents: found.slice(offset, offset + limit), total: (isFiltered ? total : null) ?? found.length };
+}
+
+function tooMany(): CarrelError {
+  return new CarrelError(
+    'engine_error',
+    'This engine does not find documents by their source path, and has too many to look through. Use kb_search and document_id.',
+  );
+}

@@ -1,0 +1,46 @@
+import type { DocumentKind, ExtractedDocument } from '../../documents/document.ts';
+import { chunkCode } from './chunk-code.ts';
+import { chunkRows } from './chunk-rows.ts';
+import { type Chunk, type ChunkingOptions, chunkText } from './chunking.ts';
+
+/**
+ * Cuts a document by what it is: code and data by their structure, tables between rows, everything else by headings,
+ * paragraphs and sentences. Files of an archive or mail are cut each by its own kind, under its name.
+ */
+export function chunkDocument(
+  document: Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'members'>,
+  options: ChunkingOptions = {},
+): Chunk[] {
+  const { text, kind, codeLanguage, members = [] } = document;
+  const [first] = members;
+  if (!first) return chunkAs(kind, text, codeLanguage, options);
+  const chunks = chunkAs(kind, text.slice(0, first.headingStart), codeLanguage, options);
+  for (const member of members) {
+    const own = chunkAs(member.kind, text.slice(member.start, member.end), member.codeLanguage, options);
+    for (const chunk of own) {
+      const { start, end, titlePath } = chunk;
+      chunks.push({
+        ...chunk,
+        start: start + member.start,
+        end: end + member.start,
+        titlePath: [member.name, ...titlePath],
+      });
+    }
+  }
+  return chunks;
+}
+
+function chunkAs(kind: DocumentKind, text: string, language: string | undefined, options: ChunkingOptions): Chunk[] {
+  switch (kind) {
+    case 'code':
+      return chunkCode(text, language, options);
+    case 'json':
+    case 'yaml':
+    case 'xml':
+      return chunkCode(text, kind, options);
+    case 'csv':
+      return chunkRows(text, options);
+    default:
+      return chunkText(text, options);
+  }
+}

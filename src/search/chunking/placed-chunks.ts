@@ -1,0 +1,70 @@
+import type { ExtractedDocument, Mark } from '../../documents/document.ts';
+import { createPlaces, type Places } from '../../documents/places.ts';
+import type { NewChunk } from '../../storage/contracts/documents.ts';
+import { chunkDocument } from './chunk-document.ts';
+import type { Chunk } from './chunking.ts';
+
+export type TextToChunk = Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'marks' | 'members'> & {
+  /** Written as one thing, whatever headings it has. */
+  isNote?: boolean;
+};
+
+/**
+ * What was given as one short piece, such as an abstract or a function, is found as one: cut in two, its halves would
+ * rank for themselves and stand in the way of other documents. Five of this length fit a prompt.
+ */
+const wholeUnitsMax = 3_000;
+
+/**
+ * The passages of a text, each with where it stands in the original. Pages and lines count from 1; no passage goes over the
+ * end of a page, so that whoever cites it can name the page.
+ */
+export function placedChunks(document: TextToChunk): NewChunk[] {
+  const places = createPlaces(document);
+  const pageEnds = pageEndsOf(document.marks);
+  const chunks = chunkDocument(document).flatMap((chunk) => cutAt(pageEnds, chunk));
+  const whole = wholeOf(document, chunks, places);
+  return (whole === undefined ? chunks : [whole]).map(({ text, start, end, titlePath }) => {
+    const { page, line, lineEnd = line, member } = places.of({ start, end });
+    const metadata = {
+      page,
+      section_header: titlePath.length === 0 ? undefined : titlePath.join(' > '),
+      line_start: line,
+      line_end: lineEnd,
+      file: member,
+    };
+    const known = Object.entries(metadata).filter(([, value]) => value !== undefined);
+    return { text, headings: titlePath, metadata: Object.fromEntries(known) };
+  });
+}
+
+function pageEndsOf(marks: readonly Mark[]): number[] {
+  return marks.flatMap(({ offset, page }, index) => (index > 0 && page !== marks[index - 1]?.page ? [offset] : []));
+}
+
+/** The parts of a chunk between these offsets, without the white space around them. */
+function cutAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
+  const inside = offsets.filter((offset) => offset > chunk.start && offset < chunk.end);
+  if (inside.length === 0) return [chunk];
+  return [...inside, chunk.end].flatMap((end, index) => {
+    const start = inside[index - 1] ?? chunk.start;
+    const part = chunk.text.slice(start - chunk.start, end - chunk.start);
+    const text = part.trim();
+    const from = start + part.indexOf(text);
+    return text === '' ? [] : [{ ...chunk, start: from, end: from + text.length, text }];
+  });
+}
+
+/** The chunks as one, where they are short together and stand under the same headings, on one page, in one file. */
+function wholeOf({ text, isNote }: TextToChunk, chunks: readonly Chunk[], places: Places): Chunk | undefined {
+  const [first] = chunks;
+  const last = chunks.at(-1);
+  if (!first || !last || last.end - first.start > wholeUnitsMax) return undefined;
+  const placeOf = ({ start, titlePath }: Chunk): string => {
+    const { page, member } = places.at(start);
+    return JSON.stringify([isNote ? [] : titlePath, page, member]);
+  };
+  if (chunks.some((chunk) => placeOf(chunk) !== placeOf(first))) return undefined;
+  const titlePath = isNote && chunks.length > 1 ? [] : first.titlePath;
+  return { ...first, end: last.end, text: text.slice(first.start, last.end), titlePath };
+}

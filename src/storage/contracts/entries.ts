@@ -1,0 +1,287 @@
+import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { WordQuery } from '../../words/word-query.ts';
+import type { ContentType, EntryFilter, Source } from '../stores/entries/entry-filter.ts';
+import type { ReadOptions } from './read-options.ts';
+
+/** The memory of an agent: texts in threads, with tags, metadata and images. */
+export interface EntryStore {
+  /** In one transaction, in order. An entry that repeats the last one of its thread and source updates that one. */
+  store(request: StoreRequest): Promise<StoreOutcome[]>;
+  /** In one transaction, in order. With `allOrNothing`, an id that names nothing throws `entry_not_found`. */
+  update(request: UpdateRequest): Promise<UpdateOutcome[]>;
+  /** Takes entries away for all reads; `restore` brings them back until they are purged. */
+  remove(request: RemoveRequest): Promise<RemoveOutcome>;
+  restore(request: RestoreRequest): Promise<RestoreOutcome>;
+  /** Newest first; ids that name nothing are left out. */
+  get(request: GetRequest, options?: ReadOptions): Promise<Entry[]>;
+  /** Newest first. */
+  list(request: ListRequest, options?: ReadOptions): Promise<EntryPage>;
+  /** By words: the most relevant first, equals in the order of their ids. */
+  searchWords(request: WordSearchRequest, options?: ReadOptions): Promise<ScoredPage>;
+  /** What the words of a query say about entries that are known already, term by term. The keys are their ids. */
+  weighWords(request: WeighRequest, options?: ReadOptions): Promise<WeighedWords>;
+  /** The ids of entries that the filter lets through and a search may find, ascending. */
+  matching(request: EntryFilter, options?: ReadOptions): Promise<number[]>;
+  /** Texts in the order of their ids, from behind `after`, for looking through them one by one. */
+  texts(request: TextsRequest, options?: ReadOptions): Promise<EntryText[]>;
+  /** What a look into the past does not show. */
+  pastGaps(request: EntryFilter & { readonly asOf: string }, options?: ReadOptions): Promise<PastGaps>;
+  /** Makes the index of metadata hold the fields that are wanted, as the mode allows. */
+  indexFields(request: IndexFieldsRequest): Promise<IndexFieldsOutcome>;
+  /** Entries whose summary is still to be made, oldest first. */
+  unsummarised(request: { readonly limit: number }): Promise<TextToSummarise[]>;
+  /** Left out for an entry whose text has changed or gone since. Undefined: none can be made. */
+  putSummary(request: SummaryRequest): Promise<void>;
+  threads(request: ThreadsRequest, options?: ReadOptions): Promise<ThreadPage>;
+  statistics(request: { readonly model: string | undefined }, options?: ReadOptions): Promise<EntryStatistics>;
+}
+
+export type Metadata = Readonly<Record<string, unknown>>;
+
+export interface NewImage {
+  readonly data: Uint8Array;
+  readonly mimeType: string;
+  readonly metadata: Metadata | undefined;
+}
+
+export interface NewEntry {
+  readonly threadId: string;
+  readonly source: Source;
+  readonly text: string;
+  readonly metadata: Metadata | undefined;
+  /** Normalised and unique. */
+  readonly tags: readonly string[];
+  readonly images: readonly NewImage[];
+  /** Only for entries that come from elsewhere with one. */
+  readonly summary: string | undefined;
+  /** One shall be made of the text, later. */
+  readonly summaryWanted?: boolean;
+  /** Only for entries that come from elsewhere; else the time of the call. */
+  readonly createdAt?: string;
+  readonly updatedAt?: string;
+}
+
+export interface Entry {
+  readonly id: number;
+  readonly threadId: string;
+  readonly source: Source;
+  readonly contentType: ContentType;
+  readonly text: string;
+  readonly metadata: Metadata | undefined;
+  readonly summary: string | undefined;
+  /** Sorted by code unit. */
+  readonly tags: readonly string[];
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** In their order; only where they were asked for. */
+  readonly images?: readonly NewImage[];
+}
+
+/** Makes a write that is repeated answer as the first time, instead of being done again. */
+export interface Idempotency {
+  readonly key: string;
+  /** Of tool and arguments: the same key with others is a conflict. */
+  readonly bodyHash: string;
+}
+
+interface WriteRequest {
+  readonly idempotency?: Idempotency | undefined;
+}
+
+export interface StoreRequest extends WriteRequest {
+  readonly entries: readonly NewEntry[];
+}
+
+export interface StoreOutcome {
+  readonly id: number;
+  readonly threadId: string;
+  /** It repeated the last entry, which was updated. */
+  readonly repeated: boolean;
+  /** The entry had a summary, and keeps it. */
+  readonly summaryKept: boolean;
+}
+
+export interface UpdateRequest extends WriteRequest {
+  readonly updates: readonly EntryUpdate[];
+  readonly allOrNothing: boolean;
+}
+
+/** What is left out stays as it is. */
+export interface EntryUpdate {
+  readonly id: number;
+  readonly text?: string | undefined;
+  /** Goes with `text`, whose summary is to be made anew. The one that was there goes in any case. */
+  readonly summaryWanted?: boolean | undefined;
+  readonly metadata?: Metadata | undefined;
+  /** RFC 7396. */
+  readonly metadataPatch?: Metadata | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly images?: readonly NewImage[] | undefined;
+}
+
+export type UpdateOutcome =
+  | { readonly id: number; readonly found: false }
+  | {
+      readonly id: number;
+      readonly found: true;
+      readonly hadSummary: boolean;
+      readonly contentTypeChanged: boolean;
+    };
+
+/** Every criterion that is given must hold. At least one of ids, threads and age must be given. */
+export interface RemoveRequest extends WriteRequest {
+  readonly ids?: readonly number[] | undefined;
+  readonly threadIds?: readonly string[] | undefined;
+  readonly source?: Source | undefined;
+  readonly olderThanDays?: number | undefined;
+  /** Only tells what would be removed. */
+  readonly dryRun: boolean;
+}
+
+export interface RemoveOutcome {
+  readonly count: number;
+  /** The first of them, ascending. */
+  readonly ids: readonly number[];
+}
+
+export interface RestoreRequest extends WriteRequest {
+  readonly ids?: readonly number[] | undefined;
+  readonly threadId?: string | undefined;
+}
+
+export interface RestoreOutcome {
+  readonly ids: readonly number[];
+}
+
+export interface GetRequest {
+  readonly ids: readonly number[];
+  readonly images: boolean;
+  /** As they were at this time; what is not known any more is left out. */
+  readonly asOf?: string | undefined;
+}
+
+export interface ListRequest {
+  readonly filter: EntryFilter;
+  readonly limit: number;
+  readonly offset: number;
+  readonly images: boolean;
+  /** Add how the database carries the query out. */
+  readonly explain: boolean;
+}
+
+export interface EntryPage {
+  readonly entries: readonly Entry[];
+  readonly plan: string | undefined;
+}
+
+export interface WordSearchRequest {
+  readonly query: WordQuery;
+  readonly filter: EntryFilter;
+  readonly limit: number;
+  readonly offset: number;
+  /** Add how the database carries the filter out. */
+  readonly explain: boolean;
+}
+
+export interface ScoredPage {
+  readonly hits: readonly { readonly id: number; readonly score: number }[];
+  /** Of all entries that fit, on this page or not. */
+  readonly total: number;
+  /** What an entry with every word of the query, often, would score. */
+  readonly scoreMax: number;
+  readonly plan: string | undefined;
+}
+
+export interface TextsRequest {
+  readonly filter: EntryFilter;
+  readonly after: number;
+  readonly limit: number;
+}
+
+export interface EntryText {
+  readonly id: number;
+  readonly text: string;
+}
+
+export interface ThreadsRequest {
+  readonly limit: number | undefined;
+  readonly offset: number;
+}
+
+export interface ThreadPage {
+  readonly threads: readonly Thread[];
+  readonly total: number;
+}
+
+export interface Thread {
+  readonly threadId: string;
+  readonly entries: number;
+  readonly sources: number;
+  readonly multimodal: number;
+  readonly firstEntry: string;
+  readonly lastEntry: string;
+  readonly lastId: number;
+}
+
+export interface EntryStatistics {
+  readonly total: number;
+  readonly bySource: Readonly<Record<string, number>>;
+  readonly byContentType: Readonly<Record<string, number>>;
+  readonly images: number;
+  readonly uniqueTags: number;
+  readonly threads: number;
+  readonly mostActive: readonly { readonly threadId: string; readonly count: number }[];
+  readonly topTags: readonly { readonly tag: string; readonly count: number }[];
+  readonly summaries: number;
+  readonly indexed: number;
+  /** Entries with vectors of the model that was asked for, and their vectors. */
+  readonly embedded: number;
+  readonly vectors: number;
+}
+
+export interface PastGaps {
+  /** Entries that were changed since, of which it is not known what they were. */
+  readonly unknown: number;
+  /** Entries that were there but that searches by words and meaning cannot find: their text was another, or they are removed. */
+  readonly unsearched: number;
+  /** Entries that were there may be gone for good. */
+  readonly purged: boolean;
+}
+
+export const indexModes = ['strict', 'auto', 'warn', 'additive'] as const;
+
+export interface IndexFieldsRequest {
+  /** See indexed-fields. */
+  readonly fields: readonly string[];
+  /**
+   * What to do where the index holds others: nothing (`strict`, `warn`), add and take away (`auto`), or only add
+   * (`additive`). An empty store takes what is wanted in any case.
+   */
+  readonly mode: (typeof indexModes)[number];
+}
+
+/** How the index differs from what is wanted, after the mode was followed. */
+export interface IndexFieldsOutcome {
+  readonly missing: readonly string[];
+  readonly extra: readonly string[];
+}
+
+export interface TextToSummarise {
+  readonly id: number;
+  readonly source: Source;
+  readonly text: string;
+  readonly textHash: string;
+}
+
+export interface SummaryRequest {
+  readonly id: number;
+  readonly textHash: string;
+  readonly summary: string | undefined;
+}
+
+/** What the metadata of an entry may have as JSON, in UTF-16 units. */
+export const metadataUnitsMax = 1024 * 1024;
+
+/** How long a removed entry can be brought back, and how long an idempotency key is remembered. */
+export const keptDays = 30;

@@ -1,0 +1,45 @@
+import type { EntryFilter } from '../stores/entries/entry-filter.ts';
+import type { DocumentStore } from './documents.ts';
+import type { EntryStore } from './entries.ts';
+import type { IngestionStore, OriginalStore } from './ingestion.ts';
+import type { NoteStore } from './notes.ts';
+import type { Corpus, PassageFilter, PassageStore } from './passages.ts';
+import type { VectorStore } from './vectors.ts';
+
+/**
+ * Where everything that Carrel keeps is kept. One contract per concern, an implementation for each database; whatever
+ * differs between them is hidden here. A write is on disk when its promise resolves, and every read that starts
+ * afterwards, from any process, sees it.
+ */
+export interface Storage {
+  readonly backend: StorageDescription['backend'];
+  readonly notes: NoteStore;
+  readonly entries: EntryStore;
+  readonly documents: DocumentStore;
+  readonly ingestion: IngestionStore;
+  readonly originals: OriginalStore;
+  readonly passages: { readonly [Name in Corpus]: PassageStore };
+  readonly vectors: VectorStores;
+  describe(): Promise<StorageDescription>;
+  /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */
+  check(): Promise<string[]>;
+  /** Finishes writes that have begun, refuses new calls. */
+  close(): Promise<void>;
+}
+
+export interface StorageDescription {
+  readonly backend: 'sqlite' | 'postgres';
+  /** Of the database engine. */
+  readonly version: string;
+  readonly schema: number;
+  readonly bytes: number;
+}
+
+export interface StorageDeps {
+  readonly now?: () => Date;
+}
+
+export interface VectorStores {
+  readonly context: VectorStore<EntryFilter>;
+  readonly kb: VectorStore<PassageFilter>;
+}

@@ -1,0 +1,28 @@
+import type { StoredDocument } from '../../contracts/documents.ts';
+import type { JobKind } from '../../contracts/ingestion.ts';
+import { numberOf, query } from '../entries/work.ts';
+import { type DocumentDialect, type DocumentWork, tablesOf } from './document-work.ts';
+
+export interface AuditEntry {
+  readonly kind: Exclude<JobKind, 'ingest'>;
+  /** As it was before, where one document was changed. */
+  readonly document?: StoredDocument;
+  readonly chunkCount?: number;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Leaves a job that is done: what was changed, in the transaction that changed it. The id of the job. */
+export function createAudit(dialect: DocumentDialect): (entry: AuditEntry, now: string) => DocumentWork<number> {
+  const { jobs } = tablesOf(dialect);
+  return function* ({ kind, document, chunkCount, details }, now) {
+    const [row = {}] = yield* query(
+      `INSERT INTO ${jobs} (kind, filename, title, doc_type, source_path, content_hash, tags, status, phase, details,
+         document_id, chunk_count, attempts, crashes, retries, run_after, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, 'done', 'indexing', ?, ?, ?, 0, 0, 0, 0, ?, ?) RETURNING key`,
+      ...[kind, document?.filename ?? null, document?.title ?? null, document?.docType ?? null],
+      ...[document?.sourcePath ?? null, document?.contentHash ?? null, JSON.stringify(document?.tags ?? [])],
+      ...[JSON.stringify(details), document?.id ?? null, chunkCount ?? null, now, now],
+    );
+    return numberOf(row, 'key');
+  };
+}

@@ -1,0 +1,87 @@
+import type { StoredDocument } from '../../contracts/documents.ts';
+import type { JobKind, JobPhase, JobStatus, StoredJob } from '../../contracts/ingestion.ts';
+import {
+  type Dialect,
+  numberOf,
+  optionalTextOf,
+  type Queries,
+  query,
+  type Row,
+  textOf,
+  type Work,
+} from '../entries/work.ts';
+import { tablesOf } from './document-work.ts';
+
+/** Documents of these rows, in their order, with their tags. */
+export function* documentsOf(rows: readonly Row[], dialect: Dialect): Work<StoredDocument[], Queries> {
+  if (rows.length === 0) return [];
+  const tagRows = yield* query(
+    `SELECT document, tag FROM ${tablesOf(dialect).tags} WHERE document IN (${dialect.integers}) ORDER BY document, position`,
+    { list: rows.map((row) => numberOf(row, 'key')) },
+  );
+  const tags = Map.groupBy(tagRows, (row) => numberOf(row, 'document'));
+  return rows.map((row) =>
+    documentOf(
+      row,
+      (tags.get(numberOf(row, 'key')) ?? []).map((tag) => textOf(tag, 'tag')),
+    ),
+  );
+}
+
+function documentOf(row: Row, tags: string[]): StoredDocument {
+  return {
+    id: numberOf(row, 'key'),
+    title: textOf(row, 'title'),
+    docType: textOf(row, 'doc_type'),
+    filename: textOf(row, 'filename'),
+    sourcePath: optionalTextOf(row, 'source_path'),
+    contentHash: textOf(row, 'content_hash'),
+    contentType: textOf(row, 'content_type'),
+    bytes: numberOf(row, 'bytes'),
+    language: optionalTextOf(row, 'language'),
+    details: JSON.parse(textOf(row, 'details')),
+    chunkCount: numberOf(row, 'chunk_count'),
+    tags,
+    createdAt: textOf(row, 'created_at'),
+    updatedAt: optionalTextOf(row, 'updated_at'),
+  };
+}
+
+/** All but the text of a note that waits, which may be long. */
+export const jobColumns = [
+  ...['key', 'kind', 'status', 'filename', 'title', 'doc_type', 'source_path', 'tags', 'phase', 'phase_done'],
+  ...['phase_total', 'error', 'error_code', 'document_id', 'chunk_count', 'content_hash', 'attempts', 'details'],
+  ...['created_at', 'updated_at'],
+].join(', ');
+
+export function jobOf(row: Row): StoredJob {
+  return {
+    id: numberOf(row, 'key'),
+    // The schema allows no others.
+    kind: textOf(row, 'kind') as JobKind,
+    status: textOf(row, 'status') as JobStatus,
+    filename: optionalTextOf(row, 'filename'),
+    title: optionalTextOf(row, 'title'),
+    docType: optionalTextOf(row, 'doc_type'),
+    sourcePath: optionalTextOf(row, 'source_path'),
+    tags: JSON.parse(textOf(row, 'tags')),
+    progress: {
+      phase: textOf(row, 'phase') as JobPhase,
+      done: optionalNumberOf(row, 'phase_done'),
+      total: optionalNumberOf(row, 'phase_total'),
+    },
+    error: optionalTextOf(row, 'error'),
+    errorCode: optionalTextOf(row, 'error_code'),
+    documentId: optionalNumberOf(row, 'document_id'),
+    chunkCount: optionalNumberOf(row, 'chunk_count'),
+    contentHash: optionalTextOf(row, 'content_hash'),
+    attempts: numberOf(row, 'attempts'),
+    details: JSON.parse(textOf(row, 'details')),
+    createdAt: textOf(row, 'created_at'),
+    updatedAt: textOf(row, 'updated_at'),
+  };
+}
+
+export function optionalNumberOf(row: Row, column: string): number | undefined {
+  return row[column] === null ? undefined : numberOf(row, column);
+}

@@ -1,0 +1,25 @@
+import type { DocumentSelection } from '../../contracts/documents.ts';
+import { storable } from '../../contracts/notes.ts';
+import type { Condition, Dialect, ListValue, SqlValue } from '../entries/work.ts';
+import { tablesOf } from './document-work.ts';
+
+/** A selection as a condition on the documents `o`. One that names nothing lets all through. */
+export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
+  const { tags } = tablesOf(dialect);
+  const parts: string[] = [];
+  const values: (SqlValue | ListValue)[] = [];
+  const add = (sql: string, value: SqlValue | ListValue | undefined): void => {
+    if (value === undefined) return;
+    parts.push(sql);
+    values.push(value);
+  };
+  add(`o.key IN (${dialect.integers})`, selection.ids && { list: selection.ids });
+  for (const tag of selection.tags ?? []) {
+    add(`o.key IN (SELECT t.document FROM ${tags} t WHERE t.tag = ?)`, storable(tag));
+  }
+  add('o.doc_type = ?', selection.docType && storable(selection.docType));
+  add('o.source_path = ?', selection.sourcePath && storable(selection.sourcePath));
+  add('o.key >= ?', selection.fromId);
+  add('o.key <= ?', selection.toId);
+  return { sql: parts.length === 0 ? '1 = 1' : parts.join(' AND '), values };
+}

@@ -1,0 +1,147 @@
+import type { Entry, Metadata, NewImage } from '../../contracts/entries.ts';
+import type { ContentType } from './entry-filter.ts';
+import { imageOf } from './entry-rows.ts';
+import { type Dialect, numberOf, optionalTextOf, query, type Row, textOf, type Work } from './work.ts';
+
+/** What an update is about to replace. */
+export interface Replaced {
+  readonly text: boolean;
+  readonly images: boolean;
+}
+
+/** Keeps an entry as it is, before it is changed. `row` is its row. */
+export function* keepVersion(row: Row, replaced: Replaced, now: string, dialect: Dialect): Work<void> {
+  const id = numberOf(row, 'key');
+  const tags = yield* query(`SELECT tag FROM ${dialect.schema}context_tags WHERE entry = ? ORDER BY tag`, id);
+  const movesImages = replaced.images && textOf(row, 'content_type') === 'multimodal';
+  const [version = {}] = yield* query(
+    `INSERT INTO ${dialect.schema}context_versions (entry, updated_at, replaced_at, content_type, text_content, summary,
+       metadata, tags, replaced_images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+    ...[id, textOf(row, 'updated_at'), now, textOf(row, 'content_type')],
+    ...(replaced.text ? [textOf(row, 'text_content'), optionalTextOf(row, 'summary') ?? null] : [null, null]),
+    ...[optionalTextOf(row, 'metadata') ?? null, JSON.stringify(tags.map((tag) => textOf(tag, 'tag')))],
+    movesImages ? 1 : 0,
+  );
+  if (!movesImages) return;
+  yield* query(
+    `INSERT INTO ${dialect.schema}context_version_images (version, position, mime_type, metadata, data)
+     SELECT CAST(? AS bigint), position, mime_type, metadata, data FROM ${dialect.schema}context_images WHERE entry = ?`,
+    ...[numberOf(version, 'key'), id],
+  );
+}
+
+/** An entry as it was at a time after which it was changed. */
+export interface PastState {
+  readonly contentType: ContentType;
+  readonly metadata: Metadata | undefined;
+  readonly tags: readonly string[];
+  readonly updatedAt: string;
+  /** Of the version that holds the text of then. Undefined where it is today's. */
+  readonly textVersion: number | undefined;
+  /** As above, of the images. */
+  readonly imagesVersion: number | undefined;
+}
+
+/** Of those of these entries that were changed after the time. Undefined where what they were is not known any more. */
+export function* pastStates(
+  ids: readonly number[],
+  asOf: string,
+  dialect: Dialect,
+): Work<Map<number, PastState | undefined>> {
+  const rows = yield* query(
+    `SELECT v.key, v.entry, v.updated_at, v.content_type, v.metadata, v.tags, v.replaced_images,
+       CASE WHEN v.text_content IS NULL THEN 0 ELSE 1 END AS replaced_text
+     FROM ${dialect.schema}context_versions v WHERE v.entry IN (${dialect.integers}) AND v.replaced_at > ?
+     ORDER BY v.entry, v.replaced_at, v.key`,
+    ...[{ list: ids }, asOf],
+  );
+  const versions = Map.groupBy(rows, (row) => numberOf(row, 'entry'));
+  return new Map(ids.map((id) => [id, stateOf(versions.get(id) ?? [], asOf)]));
+}
+
+function stateOf(versions: readonly Row[], asOf: string): PastState | undefined {
+  const [first] = versions;
+  if (first === undefined || textOf(first, 'updated_at') > asOf) return undefined;
+  const holding = (column: string) => {
+    const holder = versions.find((row) => numberOf(row, column) === 1);
+    return holder && numberOf(holder, 'key');
+  };
+  const metadata = optionalTextOf(first, 'metadata');
+  return {
+    // The schema of entries allows no others.
+    contentType: textOf(first, 'content_type') as ContentType,
+    metadata: metadata === undefined ? undefined : JSON.parse(metadata),
+    tags: JSON.parse(textOf(first, 'tags')),
+    updatedAt: textOf(first, 'updated_at'),
+    textVersion: holding('replaced_text'),
+    imagesVersion: holding('replaced_images'),
+  };
+}
+
+/** The entries as they were. Those of which that is not known are left out. */
+export function* entriesThen(entries: readonly Entry[], asOf: string, dialect: Dialect): Work<Entry[]> {
+  const changed = entries.filter(({ updatedAt }) => updatedAt > asOf).map(({ id }) => id);
+  if (changed.length === 0) return [...entries];
+  const states = yield* pastStates(changed, asOf, dialect);
+  const known = [...states.values()].filter((state) => state !== undefined);
+  const texts = yield* textsOf(
+    known.flatMap(({ textVersion }) => textVersion ?? []),
+    dialect,
+  );
+  const images = yield* imagesOf(
+    entries.some((entry) => entry.images !== undefined)
+      ? known.flatMap(({ imagesVersion }) => imagesVersion ?? [])
+      : [],
+    dialect,
+  );
+  return entries.flatMap((entry) => {
+    if (!states.has(entry.id)) return [entry];
+    const state = states.get(entry.id);
+    if (state === undefined) return [];
+    const { textVersion, imagesVersion, ...past } = state;
+    return [
+      {
+        ...entry,
+        ...past,
+        ...(textVersion === undefined ? {} : texts.get(textVersion)),
+        ...(entry.images === undefined ? {} : { images: imagesThen(entry.images, state, images) }),
+      },
+    ];
+  });
+}
+
+function imagesThen(
+  current: readonly NewImage[],
+  { contentType, imagesVersion }: PastState,
+  kept: ReadonlyMap<number, NewImage[]>,
+): readonly NewImage[] {
+  if (contentType === 'text') return [];
+  return imagesVersion === undefined ? current : (kept.get(imagesVersion) ?? []);
+}
+
+/** Texts with the summaries that belong to them. */
+function* textsOf(
+  versions: readonly number[],
+  dialect: Dialect,
+): Work<Map<number, { text: string; summary: string | undefined }>> {
+  const rows = yield* query(
+    `SELECT key, text_content, summary FROM ${dialect.schema}context_versions WHERE key IN (${dialect.integers})`,
+    { list: versions },
+  );
+  return new Map(
+    rows.map((row) => [
+      numberOf(row, 'key'),
+      { text: textOf(row, 'text_content'), summary: optionalTextOf(row, 'summary') },
+    ]),
+  );
+}
+
+function* imagesOf(versions: readonly number[], dialect: Dialect): Work<Map<number, NewImage[]>> {
+  const rows = yield* query(
+    `SELECT version, data, mime_type, metadata FROM ${dialect.schema}context_version_images
+     WHERE version IN (${dialect.integers}) ORDER BY version, position`,
+    { list: versions },
+  );
+  const byVersion = Map.groupBy(rows, (row) => numberOf(row, 'version'));
+  return new Map([...byVersion].map(([version, images]) => [version, images.map(imageOf)]));
+}

@@ -1,0 +1,56 @@
+import type { Entry, NewImage } from '../../contracts/entries.ts';
+import type { ContentType, Source } from './entry-filter.ts';
+import { bytesOf, type Dialect, numberOf, optionalTextOf, query, type Row, textOf, type Work } from './work.ts';
+
+/** Entries of these rows, in their order, with their tags and, if wanted, images. */
+export function* entriesOf(rows: readonly Row[], images: boolean, dialect: Dialect): Work<Entry[]> {
+  if (rows.length === 0) return [];
+  const list = { list: rows.map((row) => numberOf(row, 'key')) };
+  const tagRows = yield* query(
+    `SELECT entry, tag FROM ${dialect.schema}context_tags WHERE entry IN (${dialect.integers}) ORDER BY entry, tag`,
+    list,
+  );
+  const imageRows = images
+    ? yield* query(
+        `SELECT entry, data, mime_type, metadata FROM ${dialect.schema}context_images
+         WHERE entry IN (${dialect.integers}) ORDER BY entry, position`,
+        list,
+      )
+    : [];
+  const tags = Map.groupBy(tagRows, (row) => numberOf(row, 'entry'));
+  const pictures = Map.groupBy(imageRows, (row) => numberOf(row, 'entry'));
+  return rows.map((row) => {
+    const id = numberOf(row, 'key');
+    const entry = entryOf(
+      row,
+      (tags.get(id) ?? []).map((tag) => textOf(tag, 'tag')),
+    );
+    return images ? { ...entry, images: (pictures.get(id) ?? []).map(imageOf) } : entry;
+  });
+}
+
+function entryOf(row: Row, tags: string[]): Entry {
+  const metadata = optionalTextOf(row, 'metadata');
+  return {
+    id: numberOf(row, 'key'),
+    threadId: textOf(row, 'thread_id'),
+    // The schema allows no others.
+    source: textOf(row, 'source') as Source,
+    contentType: textOf(row, 'content_type') as ContentType,
+    text: textOf(row, 'text_content'),
+    metadata: metadata === undefined ? undefined : JSON.parse(metadata),
+    summary: optionalTextOf(row, 'summary'),
+    tags,
+    createdAt: textOf(row, 'created_at'),
+    updatedAt: textOf(row, 'updated_at'),
+  };
+}
+
+export function imageOf(row: Row): NewImage {
+  const metadata = optionalTextOf(row, 'metadata');
+  return {
+    data: bytesOf(row, 'data'),
+    mimeType: textOf(row, 'mime_type'),
+    metadata: metadata === undefined ? undefined : JSON.parse(metadata),
+  };
+}

@@ -1,0 +1,50 @@
+import { storable } from '../../contracts/notes.ts';
+import type { MetadataCondition } from './entry-filter.ts';
+import { readSetting } from './entry-settings.ts';
+import type { Dialect, Work } from './work.ts';
+
+/** The fields of metadata that have rows in the index. Filters on all others read the metadata itself. */
+export interface FieldIndex {
+  /** `*`: every field, however deep. */
+  readonly fields: readonly IndexedField[] | '*';
+  /** The index knows of every entry whether the condition holds. */
+  covers(condition: MetadataCondition): boolean;
+}
+
+export interface IndexedField {
+  readonly path: readonly string[];
+  /** An array is indexed with its members, an object with everything below it, everything else by itself. */
+  readonly kind: 'value' | 'array' | 'object';
+}
+
+/** What a field may be declared to hold. Values of every type are told apart, so only the last two change the index. */
+export const fieldTypes = ['string', 'integer', 'boolean', 'float', 'array', 'object'] as const;
+
+/** `name`, or `name:type`; dots in the name lead into objects. Undefined for what is neither. */
+export function parseIndexedField(text: string): IndexedField | '*' | undefined {
+  if (text === '*') return '*';
+  const [, name = '', type = 'string'] = /^([a-zA-Z0-9_.-]{1,200})(?::(\w+))?$/.exec(text) ?? [];
+  const known = fieldTypes.find((each) => each === type);
+  if (name === '' || known === undefined) return undefined;
+  return { path: name.split('.'), kind: known === 'array' || known === 'object' ? known : 'value' };
+}
+
+export function createFieldIndex(names: readonly string[]): FieldIndex {
+  const parsed = names.flatMap((name) => parseIndexedField(name) ?? []);
+  const fields = parsed.flatMap((field) => (field === '*' ? [] : [field]));
+  if (parsed.includes('*')) return { fields: '*', covers: () => true };
+  return {
+    fields,
+    covers: ({ path, operator }) =>
+      fields.some((field) => {
+        if (!field.path.every((key, place) => key === storable(path[place] ?? ''))) return false;
+        if (path.length > field.path.length) return field.kind === 'object';
+        return field.kind !== 'value' || operator !== 'array_contains';
+      }),
+  };
+}
+
+/** See entry-settings for the locks. */
+export function* readFieldNames(lock: 'none' | 'share' | 'update', dialect: Dialect): Work<string[]> {
+  return JSON.parse((yield* readSetting('indexed_fields', lock, dialect)) ?? '[]');
+}

@@ -1,0 +1,75 @@
+import type { Metadata } from '../../contracts/entries.ts';
+import type { MetadataCondition, Scalar } from './entry-filter.ts';
+import { comparable, fieldAt } from './metadata-fields.ts';
+
+/** Whether the conditions hold for metadata that is at hand: what the statements of filter-condition ask of the index. */
+export function matchesMetadata(metadata: Metadata, conditions: readonly MetadataCondition[]): boolean {
+  return conditions.every((condition) => matches(fieldAt(metadata, condition.path), condition));
+}
+
+function matches(value: unknown, condition: MetadataCondition): boolean {
+  const present = value !== undefined && value !== null;
+  switch (condition.operator) {
+    case 'exists':
+    case 'is_not_null':
+      return present;
+    case 'not_exists':
+      return !present;
+    case 'is_null':
+      return value === null;
+    case 'eq':
+      return isEqual(value, condition.value, condition.caseSensitive);
+    case 'ne':
+      return present && !isEqual(value, condition.value, condition.caseSensitive);
+    case 'in':
+      return condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
+    case 'not_in':
+      return present && !condition.value.some((each) => isEqual(value, each, condition.caseSensitive));
+    case 'array_contains':
+      return Array.isArray(value) && value.some((each) => isEqual(each, condition.value, condition.caseSensitive));
+    case 'contains':
+    case 'starts_with':
+    case 'ends_with':
+      if (typeof value !== 'string') return false;
+      return hasPart(textOf(value, condition.caseSensitive), condition);
+    default:
+      return isOrdered(value, condition);
+  }
+}
+
+function isEqual(value: unknown, wanted: Scalar, caseSensitive: boolean): boolean {
+  if (typeof value !== typeof wanted) return false;
+  if (typeof value !== 'string' || typeof wanted !== 'string') return value === wanted;
+  return textOf(value, caseSensitive) === textOf(wanted, caseSensitive);
+}
+
+function hasPart(
+  text: string,
+  {
+    operator,
+    value,
+    caseSensitive,
+  }: Extract<MetadataCondition, { operator: 'contains' | 'starts_with' | 'ends_with' }>,
+): boolean {
+  const part = textOf(value, caseSensitive);
+  if (operator === 'contains') return text.includes(part);
+  return operator === 'starts_with' ? text.startsWith(part) : text.endsWith(part);
+}
+
+function isOrdered(
+  value: unknown,
+  { operator, value: wanted, caseSensitive }: Extract<MetadataCondition, { operator: 'gt' | 'gte' | 'lt' | 'lte' }>,
+): boolean {
+  let order: number;
+  if (typeof value === 'number' && typeof wanted === 'number') order = value - wanted;
+  else if (typeof value === 'string' && typeof wanted === 'string') {
+    // As UTF-8 the order of bytes is that of code points, which is how the databases compare.
+    order = Buffer.compare(Buffer.from(textOf(value, caseSensitive)), Buffer.from(textOf(wanted, caseSensitive)));
+  } else return false;
+  return { gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[operator];
+}
+
+function textOf(text: string, caseSensitive: boolean): string {
+  const { exact, folded } = comparable(text);
+  return caseSensitive ? exact : folded;
+}

@@ -1,0 +1,65 @@
+import { CarrelError } from '../../../base/errors.ts';
+
+export interface DateRange {
+  readonly createdFrom?: string;
+  readonly createdTo?: string;
+}
+
+/** 002, date filtering: a date alone is its whole day, a time without a zone is UTC, both ends are included. */
+export function parseDateRange(start: string | undefined, end: string | undefined): DateRange {
+  const from = start === undefined ? undefined : parseDate('start_date', start, Math.ceil);
+  const to = end === undefined ? undefined : parseDate('end_date', end, Math.floor);
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new CarrelError('invalid_arguments', `Invalid date range: start_date (${start}) is after end_date (${end})`);
+  }
+  return {
+    ...(from === undefined ? {} : { createdFrom: new Date(from).toISOString() }),
+    ...(to === undefined ? {} : { createdTo: new Date(to).toISOString() }),
+  };
+}
+
+/** A moment of the past: a date alone means its end. */
+export function parseMoment(parameter: 'as_of', text: string): string {
+  return new Date(parseDate(parameter, text, Math.floor)).toISOString();
+}
+
+type Parameter = 'start_date' | 'end_date' | 'as_of';
+
+const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
+
+const earliest = Date.parse('0000-01-01T00:00:00.000Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** Milliseconds; finer fractions are rounded into the range. */
+function parseDate(parameter: Parameter, text: string, round: (ms: number) => number): number {
+  const match = pattern.exec(text.trim());
+  if (match === null) throw badDate(parameter, text);
+  const [, year, month, day, hour, minute, second, fraction, zone] = match;
+  const isDay = hour === undefined;
+  const midnight = Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
+  // Date.parse takes the 30th of February for the 2nd of March.
+  if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) throw badDate(parameter, text);
+  if (isDay) return parameter === 'start_date' ? midnight : midnight + 86_399_999;
+  const clock = [Number(hour), Number(minute), Number(second ?? 0)] as const;
+  if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) throw badDate(parameter, text);
+  const fractionMs = fraction === undefined ? 0 : Number(`0.${fraction}`) * 1000;
+  const ms = ((clock[0] * 60 + clock[1]) * 60 + clock[2]) * 1000 + round(fractionMs);
+  // Times are compared as text, which holds for years of four digits.
+  return Math.max(earliest, Math.min(latest, midnight + ms - zoneMinutes(zone, parameter, text) * 60_000));
+}
+
+function zoneMinutes(zone: string | undefined, parameter: Parameter, text: string): number {
+  if (zone === undefined || zone.toUpperCase() === 'Z') return 0;
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
+  const [hours, minutes] = [Number(digits.slice(0, 2)), Number(digits.slice(2))];
+  if (hours > 23 || minutes > 59) throw badDate(parameter, text);
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}
+
+function badDate(parameter: string, text: string): CarrelError {
+  const shown = text.replace(/[^\w.:+ -]/g, '?').slice(0, 60);
+  return new CarrelError(
+    'invalid_arguments',
+    `Invalid ${parameter} format: "${shown}". Use ISO 8601 format (e.g., 2025-11-29 or 2025-11-29T10:00:00Z)`,
+  );
+}

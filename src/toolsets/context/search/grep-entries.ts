@@ -1,0 +1,121 @@
+import { Worker } from 'node:worker_threads';
+import { CarrelError } from '../../../base/errors.ts';
+import type { EntryStore } from '../../../storage/contracts/entries.ts';
+import type { EntryFilter } from '../../../storage/stores/entries/entry-filter.ts';
+import { compile, type GrepPattern, type LineMatch } from './grep-text.ts';
+
+export interface GrepRequest {
+  readonly pattern: GrepPattern;
+  readonly filter: EntryFilter;
+  readonly entriesMax: number;
+  readonly signal: AbortSignal;
+}
+
+export interface GrepOutcome {
+  readonly entries: { readonly id: number; readonly matches: readonly LineMatch[] }[];
+  readonly scanned: number;
+  /** More might be found: a bound of entries, matches or time was reached. */
+  readonly truncated: boolean;
+  readonly timedOutIds: readonly number[];
+}
+
+const batchSize = 100;
+const entryTimeoutMs = 1_000;
+const totalTimeoutMs = 10_000;
+/** A pattern that runs away on so many entries does so on all of them. */
+const timeoutsMax = 3;
+
+/** Goes through the texts in the order of their ids, on a thread that is ended when a text takes too long. */
+export async function grepEntries(entries: EntryStore, request: GrepRequest): Promise<GrepOutcome> {
+  const { pattern, filter, entriesMax, signal } = request;
+  checkPattern(pattern);
+  const deadline = performance.now() + totalTimeoutMs;
+  const found: { id: number; matches: LineMatch[] }[] = [];
+  const timedOutIds: number[] = [];
+  // One more than are shown tells whether there are more.
+  const sought = { ...pattern, matchesMax: pattern.matchesMax + 1 };
+  let thread = startThread(sought);
+  let scanned = 0;
+  let matches = 0;
+  try {
+    for (let after = 0; ; ) {
+      const limit = Math.min(batchSize, entriesMax - scanned);
+      const texts = limit > 0 ? await entries.texts({ filter, after, limit }, { signal }) : [];
+      if (texts.length === 0) return outcome(limit === 0 && (await isMore(after)));
+      for (const { id, text } of texts) {
+        signal.throwIfAborted();
+        if (performance.now() > deadline || timedOutIds.length >= timeoutsMax) {
+          return outcome(true);
+        }
+        after = id;
+        scanned += 1;
+        const lines = await thread.grep(text);
+        if (lines === undefined) {
+          timedOutIds.push(id);
+          thread = startThread(sought);
+          continue;
+        }
+        const kept = lines.slice(0, pattern.matchesMax - matches);
+        matches += kept.length;
+        if (kept.length > 0) found.push({ id, matches: kept });
+        if (kept.length < lines.length) return outcome(true);
+      }
+    }
+  } finally {
+    await thread.end();
+  }
+
+  async function isMore(after: number): Promise<boolean> {
+    return (await entries.texts({ filter, after, limit: 1 }, { signal })).length > 0;
+  }
+
+  function outcome(truncated: boolean): GrepOutcome {
+    return { entries: found, scanned, truncated: truncated || timedOutIds.length > 0, timedOutIds };
+  }
+}
+
+function checkPattern(pattern: GrepPattern): void {
+  try {
+    compile(pattern);
+  } catch (error) {
+    throw new CarrelError('invalid_arguments', 'pattern is not a valid regular expression (JavaScript syntax)', {
+      cause: error,
+    });
+  }
+}
+
+// Bundled, all files lie in one folder.
+const workerUrl = new URL(import.meta.url.endsWith('.ts') ? './grep-worker.ts' : './grep-worker.js', import.meta.url);
+
+interface GrepThread {
+  /** Undefined when it took too long; the thread is then gone. */
+  grep(text: string): Promise<LineMatch[] | undefined>;
+  end(): Promise<void>;
+}
+
+function startThread(pattern: GrepPattern): GrepThread {
+  const worker = new Worker(workerUrl, { workerData: pattern, name: 'carrel-grep', execArgv: [] });
+  // Starting a thread takes time that is not the pattern's.
+  const started = new Promise<void>((resolve) => worker.once('online', () => resolve()));
+  return {
+    async grep(text) {
+      await started;
+      const { promise, resolve, reject } = Promise.withResolvers<LineMatch[] | undefined>();
+      const timer = setTimeout(() => {
+        void worker.terminate();
+        resolve(undefined);
+      }, entryTimeoutMs);
+      worker.once('message', resolve).once('error', reject);
+      try {
+        worker.postMessage(text);
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        worker.off('message', resolve).off('error', reject);
+      }
+    },
+    async end() {
+      await worker.terminate();
+    },
+  };
+}

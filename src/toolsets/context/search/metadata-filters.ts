@@ -1,0 +1,119 @@
+import { type MetadataCondition, operators, type Scalar } from '../../../storage/stores/entries/entry-filter.ts';
+
+export interface ParsedFilters {
+  readonly conditions: readonly MetadataCondition[];
+  /** One sentence for each filter that cannot be used; all of them, so that they can be put right in one go. */
+  readonly faults: readonly string[];
+}
+
+/** More would be slow, and nobody writes them by hand. */
+const filtersMax = 100;
+const listMax = 1000;
+const textUnitsMax = 10_000;
+
+/** 002, metadata filtering: `metadata` is equality, letter by letter; `metadata_filters` have operators. */
+export function parseMetadataFilters(
+  simple: Readonly<Record<string, unknown>> | undefined,
+  advanced: readonly Readonly<Record<string, unknown>>[] | undefined,
+): ParsedFilters {
+  const conditions: MetadataCondition[] = [];
+  const faults: string[] = [];
+  const take = (given: unknown, parse: () => MetadataCondition): void => {
+    try {
+      conditions.push(parse());
+    } catch (error) {
+      if (!(error instanceof FilterFault)) throw error;
+      faults.push(`Invalid metadata filter ${shown(given)}: ${error.message}`);
+    }
+  };
+  const count = Object.keys(simple ?? {}).length + (advanced?.length ?? 0);
+  if (count > filtersMax) return { conditions: [], faults: [`At most ${filtersMax} metadata filters can be combined`] };
+  for (const [key, value] of Object.entries(simple ?? {})) {
+    take({ [key]: value }, () => ({
+      path: pathOf(key),
+      operator: 'eq',
+      value: scalarOf('eq', value),
+      caseSensitive: true,
+    }));
+  }
+  for (const filter of advanced ?? []) take(filter, () => conditionOf(filter));
+  return { conditions, faults };
+}
+
+class FilterFault extends Error {}
+
+function conditionOf(filter: Readonly<Record<string, unknown>>): MetadataCondition {
+  const path = pathOf(filter['key']);
+  const operator = operatorOf(filter['operator'] ?? 'eq');
+  const caseSensitive = filter['case_sensitive'] ?? false;
+  const value = filter['value'];
+  if (typeof caseSensitive !== 'boolean') throw new FilterFault('case_sensitive must be true or false');
+  switch (operator) {
+    case 'exists':
+    case 'not_exists':
+    case 'is_null':
+    case 'is_not_null':
+      return { path, operator };
+    case 'in':
+    case 'not_in':
+      return { path, operator, value: listOf(operator, value), caseSensitive };
+    case 'contains':
+    case 'starts_with':
+    case 'ends_with':
+      if (typeof value !== 'string') throw new FilterFault(`Operator ${operator} requires a string value`);
+      return { path, operator, value: bounded(value), caseSensitive };
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      if (typeof value === 'string') return { path, operator, value: bounded(value), caseSensitive };
+      if (typeof value === 'number' && Number.isFinite(value)) return { path, operator, value, caseSensitive };
+      throw new FilterFault(`Operator ${operator} requires a number or a string`);
+    default:
+      return { path, operator, value: scalarOf(operator, value), caseSensitive };
+  }
+}
+
+function pathOf(key: unknown): string[] {
+  if (typeof key !== 'string' || key === '') throw new FilterFault('Metadata key cannot be empty');
+  if (!/^[a-zA-Z0-9_.-]+$/.test(key) || key.length > 500) {
+    throw new FilterFault('The key may have letters, digits, dots, underscores and hyphens; dots lead into objects');
+  }
+  return key.split('.');
+}
+
+function operatorOf(name: unknown): (typeof operators)[number] {
+  const found = operators.find((operator) => operator === name);
+  if (found === undefined) throw new FilterFault(`The operator must be one of ${operators.join(', ')}`);
+  return found;
+}
+
+function scalarOf(operator: 'eq' | 'ne' | 'array_contains', value: unknown): Scalar {
+  if (Array.isArray(value)) throw new FilterFault(`Operator ${operator} requires a single value, not a list`);
+  if (value === undefined || value === null) throw new FilterFault(`Operator ${operator} requires a non-null value`);
+  return scalar(operator, value);
+}
+
+function listOf(operator: string, value: unknown): Scalar[] {
+  if (!Array.isArray(value)) throw new FilterFault(`Operator ${operator} requires a list value`);
+  if (value.length === 0) throw new FilterFault(`Operator ${operator} requires a non-empty list`);
+  if (value.length > listMax) throw new FilterFault(`Operator ${operator} takes at most ${listMax} values`);
+  return value.map((each) => scalar(operator, each));
+}
+
+function scalar(operator: string, value: unknown): Scalar {
+  if (typeof value === 'string') return bounded(value);
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  throw new FilterFault(`Operator ${operator} compares with a string, a number or a boolean`);
+}
+
+function bounded(value: string): string {
+  if (value.length > textUnitsMax) throw new FilterFault(`The value may have ${textUnitsMax} characters`);
+  return value;
+}
+
+/** What the caller sent, short enough to repeat. */
+function shown(given: unknown): string {
+  const text = JSON.stringify(given) ?? 'null';
+  return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
+}

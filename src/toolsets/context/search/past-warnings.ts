@@ -1,0 +1,33 @@
+import { type EntryStore, keptDays, type PastGaps } from '../../../storage/contracts/entries.ts';
+import type { EntryFilter } from '../../../storage/stores/entries/entry-filter.ts';
+
+export interface Warned {
+  degraded?: string;
+  warnings?: string[];
+}
+
+/** What a look into the past cannot show, said where there is something. `search`: by words or meaning. */
+export async function pastWarnings(
+  entries: EntryStore,
+  filter: EntryFilter,
+  use: 'read' | 'search',
+  signal: AbortSignal,
+): Promise<Warned> {
+  const { asOf } = filter;
+  if (asOf === undefined) return {};
+  const { unknown, unsearched, purged }: PastGaps = await entries.pastGaps({ ...filter, asOf }, { signal });
+  const warnings = [
+    unknown > 0 && `${unknown} entries were changed since, and what they were is not known any more; they are left out`,
+    use === 'search' &&
+      unsearched > 0 &&
+      `${unsearched} entries had another text then or were deleted since; search_context and grep_context show them, searches by words and meaning do not`,
+    purged && `What was deleted more than ${keptDays} days ago is gone for good and left out`,
+  ].filter((warning) => typeof warning === 'string');
+  return warnings.length === 0 ? {} : { warnings };
+}
+
+export function joinWarnings(...all: readonly Warned[]): Warned {
+  const warnings = all.flatMap((each) => each.warnings ?? []);
+  const degraded = all.find((each) => each.degraded !== undefined)?.degraded;
+  return { ...(degraded === undefined ? {} : { degraded }), ...(warnings.length === 0 ? {} : { warnings }) };
+}

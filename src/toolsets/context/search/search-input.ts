@@ -1,0 +1,98 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import type { EntryFilter } from '../../../storage/stores/entries/entry-filter.ts';
+import { jsonObject } from '../json-object.ts';
+import { budgetInput } from '../show/token-budget.ts';
+import { normaliseTags } from '../tags.ts';
+import { parseDateRange, parseMoment } from './dates.ts';
+import { parseMetadataFilters } from './metadata-filters.ts';
+
+export const limitMax = 100;
+
+/** What all four searches take. */
+export function searchInput(defaults: { limit: number }) {
+  return {
+    limit: z.int().min(1).default(defaults.limit),
+    offset: z.int().min(0).default(0),
+    ...filterInput,
+    ...asOfInput,
+    include_images: z.boolean().default(false),
+    explain_query: z.boolean().default(false),
+    ...budgetInput,
+  };
+}
+
+/** Described once, in search_context: the others cost fewer tokens. */
+export const filterInput = {
+  thread_id: z.string().min(1).optional(),
+  source: z.enum(['user', 'agent']).optional(),
+  tags: z.array(z.string()).optional().describe('Any of these.'),
+  content_type: z.enum(['text', 'multimodal']).optional(),
+  metadata: jsonObject.optional().describe('Equal fields.'),
+  metadata_filters: z.array(jsonObject).optional().describe('{key, operator, value}: see search_context.'),
+  start_date: z.string().optional().describe('ISO 8601.'),
+  end_date: z.string().optional(),
+};
+
+export const asOfInput = {
+  as_of: z.string().optional().describe('As things were then.'),
+};
+
+export const queryInput = z.string().min(1);
+
+interface FilterArguments {
+  thread_id?: string | undefined;
+  source?: 'user' | 'agent' | undefined;
+  tags?: string[] | undefined;
+  content_type?: 'text' | 'multimodal' | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  metadata_filters?: Record<string, unknown>[] | undefined;
+  start_date?: string | undefined;
+  end_date?: string | undefined;
+  as_of?: string | undefined;
+}
+
+export interface ParsedSearch {
+  readonly filter: EntryFilter;
+  /** Of metadata filters. A search with one answers with these instead of results. */
+  readonly faults: readonly string[];
+  /** How many kinds of filters narrow the search. */
+  readonly applied: number;
+}
+
+export function parseFilters(input: FilterArguments): ParsedSearch {
+  const { conditions, faults } = parseMetadataFilters(input.metadata, input.metadata_filters);
+  const tags = normaliseTags(input.tags ?? []);
+  const filter: EntryFilter = {
+    threadId: input.thread_id?.trim() || input.thread_id,
+    source: input.source,
+    contentType: input.content_type,
+    ...(tags.length > 0 ? { tags } : {}),
+    ...(conditions.length > 0 ? { metadata: conditions } : {}),
+    ...parseDateRange(input.start_date, input.end_date),
+    ...asOfFilter(input),
+  };
+  const simple = Object.entries(filter).filter(([name, value]) => name !== 'metadata' && value !== undefined).length;
+  return { filter, faults, applied: simple + conditions.length };
+}
+
+export function asOfFilter({ as_of: text }: { as_of?: string | undefined }): { asOf?: string } {
+  return text === undefined ? {} : { asOf: parseMoment('as_of', text) };
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+  readonly clamped: { clamped_limit?: { requested: number; applied: number } };
+}
+
+export function pageOf({ limit, offset }: { limit: number; offset: number }): Page {
+  if (limit <= limitMax) return { limit, offset, clamped: {} };
+  return { limit: limitMax, offset, clamped: { clamped_limit: { requested: limit, applied: limitMax } } };
+}
+
+export function queryText(text: string): string {
+  if (text.trim() === '') throw new CarrelError('invalid_arguments', 'query cannot be empty or whitespace');
+  if (text.length > 10_000) throw new CarrelError('invalid_arguments', 'query must have at most 10000 characters');
+  return text.trim();
+}

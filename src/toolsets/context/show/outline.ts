@@ -1,0 +1,89 @@
+import { blocksOf } from '../../../search/chunking/blocks.ts';
+
+/** A part of a long text, as its headings divide it. Offsets count code points. */
+export interface OutlineNode {
+  readonly node_id: string;
+  readonly level: number;
+  readonly title: string;
+  readonly char_start: number;
+  readonly char_end: number;
+  readonly children: OutlineNode[];
+}
+
+interface Heading {
+  readonly level: number;
+  readonly title: string;
+  readonly start: number;
+}
+
+/** The root is the whole text. Ids are slugs of the titles on the way, numbered where siblings have the same. */
+export function outlineOf(text: string, depthMax: number): OutlineNode {
+  const headings = blocksOf(text).flatMap((block) => (block.kind === 'heading' ? [block] : []));
+  const at = codePointCounter(text);
+  const marks = headings.map(({ level, title, start }) => ({ level, title, start: at(start) }));
+  const total = at(text.length);
+  return { node_id: 'root', level: 0, title: '', char_start: 0, char_end: total, children: nodes(marks, total, '', 1) };
+
+  function nodes(list: readonly Heading[], end: number, parent: string, depth: number): OutlineNode[] {
+    if (depth > depthMax) return [];
+    const top = Math.min(...list.map(({ level }) => level));
+    const firsts = list.flatMap(({ level }, index) => (level === top ? [index] : []));
+    // Deeper headings before the first of the top level have no parent but this one.
+    if (firsts[0] !== undefined && firsts[0] > 0) firsts.unshift(0);
+    const used = new Map<string, number>();
+    return firsts.flatMap((index, place) => {
+      const heading = list[index];
+      if (heading === undefined) return [];
+      const next = firsts[place + 1] ?? list.length;
+      const stop = list[next]?.start ?? end;
+      const slug = slugOf(heading.title);
+      const count = (used.get(slug) ?? 0) + 1;
+      used.set(slug, count);
+      const id = `${parent}${slug}${count > 1 ? `-${count}` : ''}`;
+      return [
+        {
+          node_id: id,
+          level: heading.level,
+          title: heading.title,
+          char_start: heading.start,
+          char_end: stop,
+          children: nodes(list.slice(index + 1, next), stop, `${id}/`, depth + 1),
+        },
+      ];
+    });
+  }
+}
+
+export function findNode(root: OutlineNode, id: string): OutlineNode | undefined {
+  if (root.node_id === id) return root;
+  for (const child of root.children) {
+    const found = findNode(child, id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export function countNodes(node: OutlineNode): number {
+  return node.children.reduce((sum, child) => sum + countNodes(child), 1);
+}
+
+function slugOf(title: string): string {
+  const slug = title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-+|-+$/g, '');
+  return slug === '' ? 'section' : slug;
+}
+
+/** Code points before a place in UTF-16 units. Places must be asked for in ascending order. */
+function codePointCounter(text: string): (units: number) => number {
+  let at = 0;
+  let count = 0;
+  return (units) => {
+    while (at < units) {
+      at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+      count += 1;
+    }
+    return count;
+  };
+}

@@ -1,0 +1,35 @@
+import { type Budgeted, type BudgetReport, fitBudget as fit } from '../../../tools/token-budget.ts';
+
+export { budgetInput } from '../../../tools/token-budget.ts';
+
+interface Entry {
+  readonly id: number;
+  readonly text_content: string;
+}
+
+interface EntryBudget extends BudgetReport<number> {
+  /** The call that gives those that did not fit. */
+  omitted_next?: string;
+}
+
+/** Entries while they fit: get_context_by_ids has those that did not, read_context_range the rest of one that was cut. */
+export function fitBudget<Item extends Entry>(
+  entries: readonly Item[],
+  budget: number | undefined,
+  then: { readonly as_of?: string | undefined } = {},
+): { entries: Item[]; report: { budget?: EntryBudget } } {
+  const past = then.as_of === undefined ? '' : `, as_of=${JSON.stringify(then.as_of)}`;
+  const shape: Budgeted<Item, number> = {
+    id: ({ id }) => id,
+    text: (entry) => entry.text_content,
+    withText: (entry, text) => ({ ...entry, text_content: text }),
+    next: ({ id }, chars) => `read_context_range(context_id=${id}, start_char=${chars}${past})`,
+    // Images are for eyes; what a model pays for them depends on it, so they are not counted.
+    paid: ({ images: _, ...rest }: Item & { images?: unknown }) => rest,
+  };
+  const { items, report } = fit(entries, budget, shape);
+  const omitted = report.budget?.omitted_ids ?? [];
+  if (report.budget === undefined || omitted.length === 0) return { entries: items, report };
+  const next = `get_context_by_ids(context_ids=[${omitted.join(', ')}]${past})`;
+  return { entries: items, report: { budget: { ...report.budget, omitted_next: next } } };
+}

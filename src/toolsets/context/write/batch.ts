@@ -1,0 +1,81 @@
+import * as z from 'zod';
+import { CarrelError, isCarrelError } from '../../../base/errors.ts';
+import { jsonObject } from '../json-object.ts';
+import { idempotencyInput } from './write-input.ts';
+
+/** What the two batches of writes take beside their items, and what they answer with. */
+export const batchInput = { atomic: z.boolean().default(true), ...idempotencyInput };
+
+export const batchItems = z.array(jsonObject).min(1).max(100);
+
+export const batchOutput = z.object({
+  success: z.boolean(),
+  total: z.int(),
+  succeeded: z.int(),
+  failed: z.int(),
+  results: z.array(z.unknown()),
+  message: z.string(),
+});
+
+export type BatchItem = Readonly<Record<string, unknown>>;
+
+export interface Batch<Item, Outcome> {
+  readonly given: readonly BatchItem[];
+  readonly atomic: boolean;
+  parse(item: BatchItem): Item;
+  /** What the message of a batch that is refused as a whole says, after how many items are wrong. */
+  refusal(first: { index: number; fault: string }): string;
+  /** Performs the items that are well formed, in their order. */
+  perform(items: readonly Item[]): Promise<readonly Outcome[]>;
+}
+
+export type BatchRow<Item, Outcome> =
+  | { readonly index: number; readonly fault: string }
+  | { readonly index: number; readonly item: Item; readonly outcome: Outcome };
+
+/** All items or, where that is not asked for, those that are well formed. A row for each, in their order. */
+export async function runBatch<Item, Outcome>(batch: Batch<Item, Outcome>): Promise<BatchRow<Item, Outcome>[]> {
+  const parsed = batch.given.map((item) => attempt(() => batch.parse(item)));
+  const faults = parsed.flatMap((item, index) => ('fault' in item ? [{ index, fault: item.fault }] : []));
+  const [first] = faults;
+  if (batch.atomic && first !== undefined) {
+    throw new CarrelError(
+      'invalid_arguments',
+      `Validation failed for ${faults.length} of ${parsed.length} ${batch.refusal(first)}`,
+    );
+  }
+  const items = parsed.flatMap((item) => ('value' in item ? [item.value] : []));
+  const outcomes = items.length === 0 ? [] : await batch.perform(items);
+  let next = 0;
+  return parsed.map((item, index) => {
+    if ('fault' in item) return { index, fault: item.fault };
+    const outcome = outcomes[next++];
+    if (outcome === undefined) throw new TypeError('an item was performed without an outcome');
+    return { index, item: item.value, outcome };
+  });
+}
+
+export function batchAnswer<Row extends { success: boolean }>(
+  results: readonly Row[],
+  message: (succeeded: number) => string,
+) {
+  const succeeded = results.filter(({ success }) => success).length;
+  return {
+    success: succeeded === results.length,
+    total: results.length,
+    succeeded,
+    failed: results.length - succeeded,
+    results: [...results],
+    message: message(succeeded),
+  };
+}
+
+/** What is wrong with one item is told of that item. Everything else is not for the caller to mend. */
+function attempt<Value>(parse: () => Value): { value: Value } | { fault: string } {
+  try {
+    return { value: parse() };
+  } catch (error) {
+    if (isCarrelError(error) && error.kind === 'input') return { fault: error.message };
+    throw error;
+  }
+}

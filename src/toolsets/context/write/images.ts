@@ -1,0 +1,97 @@
+import { CarrelError } from '../../../base/errors.ts';
+import type { Metadata, NewImage } from '../../../storage/contracts/entries.ts';
+
+export interface ImageLimits {
+  readonly imageMaxMb: number;
+  readonly imagesMaxMb: number;
+}
+
+/** Decodes and checks what a caller sent as images. The bytes are never looked at beyond their first few. */
+export function parseImages(images: readonly Readonly<Record<string, unknown>>[], limits: ImageLimits): NewImage[] {
+  if (images.length > imagesMax) throw fault(`An entry takes at most ${imagesMax} images`);
+  let total = 0;
+  return images.map((image, index) => {
+    const data = decode(image['data'], index);
+    if (data.length > limits.imageMaxMb * mebibyte) throw fault(`Image ${index} exceeds ${limits.imageMaxMb}MB limit`);
+    total += data.length;
+    if (total > limits.imagesMaxMb * mebibyte) throw fault(`Total image size exceeds ${limits.imagesMaxMb}MB limit`);
+    return {
+      data,
+      mimeType: mimeTypeOf(image['mime_type'], data, index),
+      metadata: metadataOf(image['metadata'], index),
+    };
+  });
+}
+
+export function showImage({ data, mimeType, metadata }: NewImage) {
+  return {
+    data: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64'),
+    mime_type: mimeType,
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+const mebibyte = 1024 * 1024;
+const imagesMax = 100;
+
+function decode(data: unknown, index: number): Uint8Array {
+  if (data === undefined || data === null) throw fault(`Image ${index} is missing required "data" field`);
+  if (typeof data !== 'string') throw fault(`Image ${index} has invalid base64 encoding: it must be a string`);
+  if (data === '') throw fault(`Image ${index} has empty "data" field`);
+  // Node takes whatever it can read and leaves the rest out; only what it would write itself is base64.
+  const bytes = Buffer.from(data, 'base64');
+  if (bytes.length === 0 || bytes.toString('base64') !== data) {
+    throw fault(`Image ${index} has invalid base64 encoding`);
+  }
+  return new Uint8Array(bytes);
+}
+
+const signatures: readonly [mimeType: string, test: (bytes: Uint8Array) => boolean][] = [
+  ['image/png', (bytes) => startsWith(bytes, 0x89, 0x50, 0x4e, 0x47)],
+  ['image/jpeg', (bytes) => startsWith(bytes, 0xff, 0xd8, 0xff)],
+  ['image/gif', (bytes) => startsWith(bytes, 0x47, 0x49, 0x46, 0x38)],
+  ['image/webp', (bytes) => startsWith(bytes, 0x52, 0x49, 0x46, 0x46) && ascii(bytes, 8, 12) === 'WEBP'],
+  ['image/bmp', (bytes) => startsWith(bytes, 0x42, 0x4d)],
+  ['image/avif', (bytes) => ascii(bytes, 4, 12) === 'ftypavif'],
+];
+
+/**
+ * What the bytes are goes before what the caller says they are. Bytes of no kind that we know keep the name that they
+ * came with, if it is the name of a picture made of pixels: a drawing can carry a program.
+ */
+function mimeTypeOf(given: unknown, data: Uint8Array, index: number): string {
+  const sniffed = signatures.find(([, test]) => test(data))?.[0];
+  if (sniffed !== undefined) return sniffed;
+  if (given === undefined || given === null) return 'image/png';
+  if (typeof given === 'string' && /^image\/(png|jpe?g|gif|webp|bmp|avif|tiff|heic)$/.test(given)) return given;
+  throw fault(
+    `Image ${index} has a mime_type that is not accepted; use image/png, image/jpeg, image/gif or image/webp`,
+  );
+}
+
+/** An object, or one as JSON text, which is how the interface first had it. */
+function metadataOf(given: unknown, index: number): Metadata | undefined {
+  let value = given;
+  if (typeof given === 'string') {
+    try {
+      value = JSON.parse(given);
+    } catch {
+      throw fault(`Image ${index} has metadata that is not JSON`);
+    }
+  }
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value)) throw fault(`Image ${index} has metadata that is no object`);
+  return { ...value };
+}
+
+function startsWith(bytes: Uint8Array, ...wanted: number[]): boolean {
+  return wanted.every((byte, index) => bytes[index] === byte);
+}
+
+function ascii(bytes: Uint8Array, start: number, end: number): string {
+  return String.fromCharCode(...bytes.subarray(start, end));
+}
+
+function fault(message: string): CarrelError {
+  return new CarrelError('invalid_arguments', message);
+}

@@ -1,0 +1,31 @@
+import { CarrelError, isCarrelError } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { EntryStore } from '../../../storage/contracts/entries.ts';
+import type { ContextConfig } from '../context-slice.ts';
+
+/** Brings the index of metadata to the fields that are configured, as far as METADATA_INDEX_SYNC_MODE lets it. */
+export async function indexConfiguredFields(
+  { indexedFields: fields, indexSyncMode: mode }: Pick<ContextConfig, 'indexedFields' | 'indexSyncMode'>,
+  { entries, log }: { entries: EntryStore; log: Logger },
+): Promise<void> {
+  try {
+    const { missing, extra } = await entries.indexFields({ fields, mode });
+    const differs = missing.length > 0 || extra.length > 0;
+    if (differs && mode === 'strict') {
+      throw new CarrelError(
+        'invalid_config',
+        `METADATA_INDEXED_FIELDS differs from the index in the database (missing: ${shown(missing)}; not wanted: ${shown(extra)}). Set METADATA_INDEX_SYNC_MODE to auto once to change the index, or name the fields that it has.`,
+      );
+    }
+    if (differs && mode === 'warn')
+      log.warn('the index of metadata is not the one that is configured', { missing, extra });
+  } catch (error) {
+    // What cannot be written now is read as it is.
+    if (!isCarrelError(error) || error.code !== 'storage_read_only') throw error;
+    log.warn('the index of metadata is left as it is', { reason: error.message });
+  }
+}
+
+function shown(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.join(', ');
+}

@@ -1,0 +1,84 @@
+import { sentencesOf } from '../../../search/chunking/sentences.ts';
+import { estimateTokens } from '../../../tools/token-estimate.ts';
+import { analyse } from '../../../words/analyse.ts';
+import { stemOf } from '../../../words/language.ts';
+import { questionWords } from '../../../words/question-words.ts';
+
+export interface SummaryLimits {
+  readonly tokensMax: number;
+}
+
+/** A longer text is judged by its beginning: sentences beyond are rarely what it is about, and cost time. */
+const unitsRead = 40_000;
+const sentencesKept = 5;
+const onceWeight = 0.05;
+/** Of a sentence that is shorter or longer, little can be told, or too much. */
+const sentenceUnitsMin = 20;
+const sentenceUnitsMax = 600;
+
+interface Sentence {
+  readonly start: number;
+  readonly text: string;
+  readonly words: readonly string[];
+}
+
+/**
+ * The best sentences of a text, in its own order and its own words: no model, and always the same for the same text.
+ * A sentence is worth the weight of its words, which is how often they occur in the text (after SumBasic, Nenkova and
+ * Vanderwende 2005); words of a sentence that was taken count less afterwards, so that the next one says something else.
+ * Undefined when the text has no sentences that could stand alone.
+ */
+export function summarise(text: string, { tokensMax }: SummaryLimits): string | undefined {
+  // The end of a line ends a sentence, except where lines were only wrapped.
+  const read = text
+    .slice(0, unitsRead)
+    .toWellFormed()
+    .replace(/\n(?=\p{Ll})/gu, ' ');
+  const sentences = sentencesOf(read, { start: 0, end: read.length })
+    .map(({ start, end }) => ({ start, text: read.slice(start, end).replace(/\s+/g, ' ') }))
+    .filter((sentence) => sentence.text.length >= sentenceUnitsMin && sentence.text.length <= sentenceUnitsMax)
+    .map((sentence) => ({ ...sentence, words: wordsOf(sentence.text) }))
+    .filter(({ words }) => words.length >= 3);
+  const weights = new Map<string, number>();
+  for (const { words } of sentences) for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
+  // What is said once, a text is not about.
+  for (const [word, count] of weights) if (count === 1) weights.set(word, onceWeight);
+  const taken: Sentence[] = [];
+  // A sentence that is said twice is worth more, but is shown once.
+  const left = new Set(new Map(sentences.toReversed().map((sentence) => [sentence.text, sentence])).values());
+  let tokens = 0;
+  while (taken.length < sentencesKept && left.size > 0) {
+    const best = [...left].reduce((first, next) => (isBetter(next, first, weights) ? next : first));
+    left.delete(best);
+    tokens += estimateTokens(best.text);
+    if (tokens > tokensMax) break;
+    taken.push(best);
+    for (const word of best.words) weights.set(word, (weights.get(word) ?? 0) / 2);
+  }
+  if (taken.length === 0) return undefined;
+  return taken
+    .sort((first, second) => first.start - second.start)
+    .map((sentence) => sentence.text)
+    .join(' ');
+}
+
+/** Of equals the earlier: `left` is not in the order of the text. */
+function isBetter(next: Sentence, first: Sentence, weights: ReadonlyMap<string, number>): boolean {
+  const difference = worth(next, weights) - worth(first, weights);
+  return difference > 0 || (difference === 0 && next.start < first.start);
+}
+
+/** The first sentence of a text usually says what follows. */
+function worth({ words, start }: Sentence, weights: ReadonlyMap<string, number>): number {
+  const sum = words.reduce((total, word) => total + (weights.get(word) ?? 0), 0);
+  const value = sum / Math.sqrt(words.length);
+  return start === 0 ? value * 1.5 : value;
+}
+
+function wordsOf(sentence: string): string[] {
+  const words = new Set<string>();
+  analyse(sentence, (term, _start, _end, extra) => {
+    if (!extra && term.length > 2 && !questionWords.has(term)) words.add(stemOf(term));
+  });
+  return [...words];
+}

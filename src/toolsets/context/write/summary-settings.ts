@@ -1,0 +1,47 @@
+import type { Secret } from '../../../base/secret.ts';
+import { createModelSummaries } from '../../../search/summaries/model-summaries.ts';
+import type { SummaryProvider } from '../../../search/summaries/summary-provider.ts';
+import type { ContextConfig } from '../context-slice.ts';
+import { summarise } from './summarise.ts';
+
+/** The servers that the operator has configured, for embeddings and summaries alike. */
+export interface ModelServers {
+  readonly ollamaHost: string;
+  readonly openaiBase: string;
+  readonly openaiKey: Secret | undefined;
+}
+
+const defaultModels = { ollama: 'qwen3:0.6b', openai: 'gpt-4o-mini' };
+
+/** The provider of summaries that is configured, or undefined where there shall be none. */
+export function summaryProviderOf(config: ContextConfig, servers: ModelServers): SummaryProvider | undefined {
+  if (config.summaries === 'false') return undefined;
+  const { summaryProvider: provider } = config;
+  if (provider === 'extractive') return extractiveSummaries(config);
+  return createModelSummaries({
+    provider,
+    model: config.summaryModel ?? defaultModels[provider],
+    base: provider === 'ollama' ? servers.ollamaHost : servers.openaiBase,
+    key: provider === 'ollama' ? undefined : servers.openaiKey?.reveal(),
+    tokensMax: config.summaryMaxTokens,
+    timeoutMs: config.summaryTimeoutSeconds * 1000,
+    attemptsMax: config.summaryAttempts,
+    backOffMs: config.summaryBackOffSeconds * 1000,
+    concurrencyMax: config.summaryConcurrency,
+    prompt: config.summaryPrompt,
+    contextTokens: config.summaryContextTokens,
+    cutsLongTexts: config.summaryCutsLongTexts,
+    reasoningEffort: config.summaryReasoningEffort,
+  });
+}
+
+/** The best sentences of a text: no model, always the same, and in a few milliseconds. */
+export function extractiveSummaries({ summaryMaxTokens: tokensMax }: { summaryMaxTokens: number }): SummaryProvider {
+  return {
+    name: 'extractive',
+    model: undefined,
+    isLocal: true,
+    concurrencyMax: 1,
+    summarise: async (text) => summarise(text, { tokensMax }),
+  };
+}

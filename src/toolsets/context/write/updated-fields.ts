@@ -1,0 +1,21 @@
+import type { EntryUpdate, UpdateOutcome } from '../../../storage/contracts/entries.ts';
+
+/** The fields that an update has changed, in the order and under the names of 002's server. */
+export function updatedFields(
+  update: EntryUpdate,
+  outcome: Extract<UpdateOutcome, { found: true }>,
+  embeds: boolean,
+): string[] {
+  const isNewText = update.text !== undefined;
+  const changes: [name: string, changed: boolean][] = [
+    ['text_content', isNewText],
+    ['metadata', update.metadata !== undefined],
+    ['summary', isNewText && (update.summaryWanted === true || outcome.hadSummary)],
+    ['metadata', update.metadataPatch !== undefined],
+    ['tags', update.tags !== undefined],
+    ['images', update.images !== undefined],
+    ['content_type', outcome.contentTypeChanged],
+    ['embedding', isNewText && embeds],
+  ];
+  return changes.filter(([, changed]) => changed).map(([name]) => name);
+}

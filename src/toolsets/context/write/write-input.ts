@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import {
+  type EntryUpdate,
+  type Idempotency,
+  type Metadata,
+  metadataUnitsMax,
+  type NewEntry,
+} from '../../../storage/contracts/entries.ts';
+import { isObject } from '../json-object.ts';
+import { normaliseTags } from '../tags.ts';
+import { type ImageLimits, parseImages } from './images.ts';
+
+export interface WriteSettings extends ImageLimits {
+  /** Texts of so many characters get a summary. Undefined where none are made. */
+  readonly summaryCharsMin: number | undefined;
+}
+
+/** A call that is repeated with its key is done once and answered the same. Described in store_context. */
+export const idempotencyInput = { idempotency_key: z.string().min(1).max(256).optional() };
+
+const threadCharsMax = 512;
+const textCharsMax = 2_000_000;
+const metadataFieldsMax = 2_000;
+
+/** Arguments of one entry, of a single call or of an item in a batch. Throws the first thing that is wrong with them. */
+export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings: WriteSettings): NewEntry {
+  const { thread_id: thread, source, text, metadata, tags, images } = given;
+  if (typeof thread !== 'string' || thread === '') throw fault('Missing required field: thread_id');
+  if (source !== 'user' && source !== 'agent') throw fault('Missing or invalid source (must be "user" or "agent")');
+  if (typeof text !== 'string' || text === '') throw fault('Missing required field: text');
+  if (thread.trim() === '') throw fault('thread_id cannot be empty or whitespace');
+  if (text.trim() === '') throw fault('text cannot be empty or whitespace');
+  if (thread.trim().length > threadCharsMax) throw fault(`thread_id may have ${threadCharsMax} characters`);
+  const body = boundedText(text.trim());
+  return {
+    threadId: thread.trim(),
+    source,
+    text: body,
+    metadata: metadata === undefined || metadata === null ? undefined : parseMetadata('metadata', metadata),
+    tags: tags === undefined || tags === null ? [] : parseTags(tags),
+    images: images === undefined || images === null ? [] : parseImages(parseList(images, 'images'), settings),
+    summary: undefined,
+    summaryWanted: wantsSummary(body, settings),
+  };
+}
+
+export function parseUpdate(given: Readonly<Record<string, unknown>>, settings: WriteSettings): EntryUpdate {
+  const { context_id: id, text, metadata, metadata_patch: patch, tags, images } = given;
+  if (id === undefined || id === null) throw fault('Missing required field: context_id');
+  if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0)
+    throw fault('context_id must be a positive integer');
+  if (typeof text === 'string' && text.trim() === '') throw fault('text cannot be empty or contain only whitespace');
+  if (text !== undefined && text !== null && typeof text !== 'string') throw fault('text must be a string');
+  if (present(metadata) && present(patch)) {
+    throw fault(
+      'Cannot use both metadata and metadata_patch parameters together. Use metadata for full replacement or metadata_patch for partial updates.',
+    );
+  }
+  if (![text, metadata, patch, tags, images].some(present))
+    throw fault('At least one field must be provided for update');
+  const body = typeof text === 'string' ? boundedText(text.trim()) : undefined;
+  return {
+    id,
+    ...(body === undefined ? {} : { text: body, summaryWanted: wantsSummary(body, settings) }),
+    ...(present(metadata) ? { metadata: parseMetadata('metadata', metadata) } : {}),
+    ...(present(patch) ? { metadataPatch: parseMetadata('metadata_patch', patch) } : {}),
+    ...(present(tags) ? { tags: parseTags(tags) } : {}),
+    ...(present(images) ? { images: parseImages(parseList(images, 'images'), settings) } : {}),
+  };
+}
+
+/** The hash tells a repeated call from another one under the same key. */
+export function idempotencyOf(
+  tool: string,
+  { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
+) {
+  if (key === undefined) return {};
+  const bodyHash = createHash('sha256')
+    .update(`${tool} ${stableJson(rest)}`)
+    .digest('hex');
+  return { idempotency: { key, bodyHash } satisfies Idempotency };
+}
+
+function wantsSummary(text: string, { summaryCharsMin }: WriteSettings): boolean {
+  return summaryCharsMin !== undefined && text.length >= summaryCharsMin;
+}
+
+function boundedText(text: string): string {
+  if (text.length > textCharsMax) throw fault(`text may have ${textCharsMax} characters; store it in parts`);
+  return text;
+}
+
+function parseMetadata(name: string, given: unknown): Metadata {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw fault(`${name} must be an object`);
+  const metadata = { ...given };
+  let fields = 0;
+  const visit = (value: unknown): void => {
+    fields += 1;
+    // JSON has no infinity, but 1e400 is read as one.
+    if (typeof value === 'number' && !Number.isFinite(value)) throw fault(`${name} holds a number that is too large`);
+    if (typeof value === 'object' && value !== null) Object.values(value).forEach(visit);
+  };
+  visit(metadata);
+  if (fields > metadataFieldsMax) throw fault(`${name} may have ${metadataFieldsMax} values`);
+  const json = JSON.stringify(metadata);
+  if (json.length > metadataUnitsMax) throw fault(`${name} may have 1 MiB as JSON`);
+  // Half of a surrogate pair is written as an escape, at which other readers of JSON stop: nobody could read the entry again.
+  return /\\ud[89a-f]/.test(json) ? JSON.parse(json, wellFormed) : metadata;
+}
+
+function wellFormed(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), inner]));
+}
+
+function parseTags(given: unknown): string[] {
+  if (!Array.isArray(given) || !given.every((tag) => typeof tag === 'string')) {
+    throw fault('tags must be a list of strings');
+  }
+  return normaliseTags(given);
+}
+
+function parseList(given: unknown, name: string): Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(given) || !given.every(isObject)) throw fault(`${name} must be a list of objects`);
+  return given;
+}
+
+function present(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Keys in order, so that the same arguments written otherwise are the same. */
+function stableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+}
+
+function fault(message: string): CarrelError {
+  return new CarrelError('invalid_arguments', message);
+}

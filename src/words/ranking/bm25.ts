@@ -1,0 +1,192 @@
+import type { TermText } from '../term-text.ts';
+import { leafKey, membersOf, type WordLeaf } from '../word-query.ts';
+
+/** What an index knows about its documents as a whole. */
+export interface IndexStatistics {
+  readonly documents: number;
+  /** Mean number of terms per document, by field. */
+  readonly averageLengths: FieldValues;
+}
+
+export interface FieldValues {
+  readonly title: number;
+  readonly heading: number;
+  readonly body: number;
+}
+
+export type DocumentTerms = { readonly [Field in keyof FieldValues]: TermText };
+
+/**
+ * BM25 over fields (Robertson, Zaragoza: "The probabilistic relevance framework", 2009, §3.6): occurrences are weighed and
+ * divided by the relative length of their field before they saturate, so that a word in both title and body is not
+ * counted as two.
+ */
+export function createScorer(
+  leaves: readonly WordLeaf[],
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): (document: DocumentTerms) => number {
+  const weighed = weigh(leaves, documentsWith, statistics);
+  return (document) => {
+    let score = 0;
+    for (const each of weighed) score += leafScore(each, document, statistics);
+    return score;
+  };
+}
+
+/** What each leaf adds to the score of a document, the most first; leaves that it does not hold are left out. */
+export function weighTerms(
+  leaves: readonly WordLeaf[],
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): (document: DocumentTerms) => TermScore[] {
+  const weighed = weigh(leaves, documentsWith, statistics);
+  return (document) =>
+    weighed
+      .map((each) => ({ term: leafKey(each.leaf), score: leafScore(each, document, statistics) }))
+      .filter(({ score }) => score > 0)
+      .sort((left, right) => right.score - left.score || (left.term < right.term ? -1 : 1));
+}
+
+export interface TermScore {
+  /** As the query has it: a stem, a "phrase", a beginning*. */
+  readonly term: string;
+  readonly score: number;
+}
+
+/** What a document would get that held every leaf countless times: scores divided by it lie between 0 and 1. */
+export function highestScore(
+  leaves: readonly WordLeaf[],
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): number {
+  return leaves.reduce((sum, leaf) => sum + leafWeight(leaf, documentsWith, statistics.documents), 0);
+}
+
+/** The terms whose number of documents a scorer needs. */
+export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
+  const counted = new Map<string, WordLeaf>();
+  for (const leaf of leaves) {
+    for (const part of membersOf(leaf)) counted.set(leafKey(part), part);
+    const written = writtenOf(leaf);
+    if (written !== undefined) counted.set(written, { kind: 'term', term: written });
+  }
+  return [...counted.values()];
+}
+
+const fields = ['title', 'heading', 'body'] as const;
+
+/** Chosen on the dev splits of LoCoMo, SciFact, CoSQA and Chroma's chunks together; one setting for all. */
+const saturation = 0.9;
+const boosts = { title: 2, heading: 1.5, body: 1 } as const satisfies Record<keyof FieldValues, number>;
+
+/** A title longer than the average, and than so many terms, is held against its document a little; a short one is no merit. */
+const titleLengthMin = 8;
+const titleLengthShare = 0.3;
+
+/**
+ * How the length of a body counts, as a multiple of the average. Shorter bodies than `bodyLengthMin` terms are all alike: the
+ * turns of a chat are short or long by chance, and "yes, thanks" must not gain from it. So are bodies from the average down
+ * to `alikeFrom` of it: pieces of one document are cut where it could be cut. What is longer than the average is held
+ * against its document; what is far shorter counts for it, because among short messages and long answers to them the long
+ * ones hold every word of a question somewhere.
+ */
+const bodyLengthMin = 80;
+const alikeFrom = 0.6;
+const lossPerLength = 1.5;
+const gainExponent = 1.5;
+
+/**
+ * A document that has a word as the query writes it gets so much more, by how rare that form is: "vaccination" is nearer to
+ * itself than to "vaccine", though both have one stem. Once is enough; what counts is that it is there.
+ */
+const writtenShare = 0.2;
+
+interface WeighedLeaf {
+  readonly leaf: WordLeaf;
+  /** Of the word in any form. */
+  readonly weight: number;
+  /** Of the word as it is written, on top. */
+  readonly writtenWeight: number;
+  /** The word as it stands among the terms of a field. */
+  readonly writtenTerm: string | undefined;
+}
+
+function weigh(
+  leaves: readonly WordLeaf[],
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): WeighedLeaf[] {
+  const { documents } = statistics;
+  return leaves.map((leaf) => ({
+    leaf,
+    weight: formsWeight(leaf, documentsWith, documents),
+    writtenWeight: writtenWeight(leaf, documentsWith, documents),
+    writtenTerm: writtenOf(leaf) === undefined ? undefined : ` ${writtenOf(leaf)} `,
+  }));
+}
+
+function leafScore(weighed: WeighedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
+  const { leaf, weight, writtenTerm } = weighed;
+  let frequency = 0;
+  let isWritten = false;
+  for (const field of fields) {
+    const occurrences = countLeaf(leaf, document[field]);
+    if (occurrences === 0) continue;
+    const divisor = lengthDivisor(field, document[field].length, statistics.averageLengths[field]);
+    frequency += (boosts[field] * occurrences) / divisor;
+    isWritten ||= writtenTerm !== undefined && document[field].main.includes(writtenTerm);
+  }
+  if (frequency === 0) return 0;
+  return (weight * frequency) / (saturation + frequency) + (isWritten ? weighed.writtenWeight : 0);
+}
+
+function lengthDivisor(field: keyof FieldValues, length: number, average: number): number {
+  if (field !== 'body') return 1 + titleLengthShare * Math.max(0, length / Math.max(titleLengthMin, average) - 1);
+  const relative = Math.max(bodyLengthMin, length) / Math.max(bodyLengthMin, average);
+  return relative > 1 ? 1 + lossPerLength * (relative - 1) : Math.min(1, relative / alikeFrom) ** gainExponent;
+}
+
+/** The most that a leaf can add to a score. Always above zero, so that a match never lowers a score. */
+export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
+  return formsWeight(leaf, documentsWith, documents) + writtenWeight(leaf, documentsWith, documents);
+}
+
+/** A phrase is as rare as its words are together. */
+function formsWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
+  let weight = 0;
+  for (const member of membersOf(leaf)) weight += rarity(documentsWith.get(leafKey(member)), documents);
+  return weight * (leaf.kind === 'term' ? (leaf.weight ?? 1) : 1);
+}
+
+function writtenWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
+  const written = writtenOf(leaf);
+  return written === undefined ? 0 : writtenShare * rarity(documentsWith.get(written), documents);
+}
+
+function rarity(found = 0, documents: number): number {
+  const known = Math.min(documents, found);
+  return Math.log(1 + (documents - known + 0.5) / (known + 0.5));
+}
+
+function writtenOf(leaf: WordLeaf): string | undefined {
+  return leaf.kind === 'term' ? leaf.written : undefined;
+}
+
+function countLeaf(leaf: WordLeaf, text: TermText): number {
+  switch (leaf.kind) {
+    case 'term':
+      return countIn(text.main, ` ${leaf.term} `) + countIn(text.extra, ` ${leaf.term} `);
+    case 'prefix':
+      return countIn(text.main, ` ${leaf.prefix}`) + countIn(text.extra, ` ${leaf.prefix}`);
+    case 'phrase':
+      return countIn(text.main, ` ${leaf.terms.join(' ')}${leaf.open ? '' : ' '}`);
+  }
+}
+
+/** Occurrences may share the space between them. */
+function countIn(text: string, wanted: string): number {
+  let count = 0;
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length - 1)) count += 1;
+  return count;
+}
