@@ -1,7 +1,9 @@
 import type { EntryStore } from '../contracts/entries.ts';
+import type { Dialect } from '../dialect.ts';
+import type { ListValue, SqlValue } from '../statements.ts';
 import { createEntryOperations } from '../stores/entries/entry-operations.ts';
 import { entryStoreOf } from '../stores/entries/entry-store-of.ts';
-import type { Dialect, Engine, ListValue, SqlValue } from '../stores/entries/work.ts';
+import type { Engine } from '../stores/entries/work.ts';
 import type { Connections, Statements } from './connections.ts';
 import { createOperationRunner } from './operation-runner.ts';
 import { createWordIndex, type WordIndex } from './word-index.ts';

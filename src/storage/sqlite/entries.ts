@@ -1,7 +1,9 @@
 import type { SQLInputValue } from 'node:sqlite';
+import type { Dialect } from '../dialect.ts';
 import type { OperationTable } from '../operations.ts';
+import type { ListValue, SqlValue } from '../statements.ts';
 import { createEntryOperations, type EntryOperations, writeOperations } from '../stores/entries/entry-operations.ts';
-import type { Dialect, Engine, ListValue, SqlValue } from '../stores/entries/work.ts';
+import type { Engine } from '../stores/entries/work.ts';
 import type { Database } from './database.ts';
 import { createOperationTable } from './operation-table.ts';
 import { createWordIndex } from './word-index.ts';

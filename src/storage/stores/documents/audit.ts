@@ -1,6 +1,7 @@
 import type { StoredDocument } from '../../contracts/documents.ts';
 import type { JobKind } from '../../contracts/ingestion.ts';
-import { numberOf, query } from '../entries/work.ts';
+import { numberOf } from '../../statements.ts';
+import { query } from '../entries/work.ts';
 import { type DocumentDialect, type DocumentWork, tablesOf } from './document-work.ts';
 
 export interface AuditEntry {

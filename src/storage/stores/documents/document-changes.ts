@@ -7,8 +7,9 @@ import type {
   TagsRequest,
 } from '../../contracts/documents.ts';
 import { storable } from '../../contracts/notes.ts';
+import { numberOf } from '../../statements.ts';
 import { lock } from '../entries/idempotency.ts';
-import { numberOf, query } from '../entries/work.ts';
+import { query } from '../entries/work.ts';
 import { createAudit } from './audit.ts';
 import { documentsOf } from './document-rows.ts';
 import { type DocumentDialect, type DocumentWork, labelsOf, parentOf, tablesOf } from './document-work.ts';

@@ -8,7 +8,8 @@ import type {
   StoredDocumentPage,
   TagUse,
 } from '../../contracts/documents.ts';
-import { numberOf, optionalTextOf, query, type Row, textOf } from '../entries/work.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../statements.ts';
+import { query } from '../entries/work.ts';
 import { documentsOf } from './document-rows.ts';
 import { type DocumentDialect, type DocumentWork, parentOf, tablesOf } from './document-work.ts';
 import { selectionCondition } from './selection.ts';

@@ -1,15 +1,8 @@
 import type { StoredDocument } from '../../contracts/documents.ts';
 import type { JobKind, JobPhase, JobStatus, StoredJob } from '../../contracts/ingestion.ts';
-import {
-  type Dialect,
-  numberOf,
-  optionalTextOf,
-  type Queries,
-  query,
-  type Row,
-  textOf,
-  type Work,
-} from '../entries/work.ts';
+import type { Dialect } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../statements.ts';
+import { type Queries, query, type Work } from '../entries/work.ts';
 import { tablesOf } from './document-work.ts';
 
 /** Documents of these rows, in their order, with their tags. */

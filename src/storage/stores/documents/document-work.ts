@@ -1,6 +1,7 @@
 import type { StagedOriginal } from '../../contracts/ingestion.ts';
 import type { PassageDocument } from '../../contracts/passages.ts';
-import type { Dialect, MaybePromise, Queries, Work } from '../entries/work.ts';
+import type { Dialect } from '../../dialect.ts';
+import type { MaybePromise, Queries, Work } from '../entries/work.ts';
 
 /** What the documents ask of a database beside statements. All of it takes part in the transaction. */
 export interface DocumentEngine extends Queries {

@@ -2,8 +2,9 @@ import type { NewChunk, NoteEdit, NoteEditOutcome } from '../../contracts/docume
 import type { FinishOutcome, FinishRequest } from '../../contracts/ingestion.ts';
 import { storable } from '../../contracts/notes.ts';
 import type { NewPassage } from '../../contracts/passages.ts';
+import { numberOf, optionalTextOf, textOf } from '../../statements.ts';
 import { lock } from '../entries/idempotency.ts';
-import { numberOf, optionalTextOf, query, textOf } from '../entries/work.ts';
+import { query } from '../entries/work.ts';
 import { createAudit } from './audit.ts';
 import { documentsOf, jobOf } from './document-rows.ts';
 import { type DocumentDialect, type DocumentWork, labelsOf, parentOf, tablesOf } from './document-work.ts';

@@ -1,5 +1,6 @@
 import type { JobCounts, JobListRequest, StoredJob, StoredJobPage } from '../../contracts/ingestion.ts';
-import { numberOf, query, textOf } from '../entries/work.ts';
+import { numberOf, textOf } from '../../statements.ts';
+import { query } from '../entries/work.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 import { type DocumentDialect, type DocumentWork, tablesOf } from './document-work.ts';
 

@@ -10,8 +10,9 @@ import type {
   StoredJob,
 } from '../../contracts/ingestion.ts';
 import { storable } from '../../contracts/notes.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../statements.ts';
 import { lock } from '../entries/idempotency.ts';
-import { numberOf, optionalTextOf, query, type Row, textOf } from '../entries/work.ts';
+import { query } from '../entries/work.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 import { type DocumentDialect, type DocumentWork, tablesOf } from './document-work.ts';
 

@@ -1,6 +1,7 @@
 import type { DocumentSelection } from '../../contracts/documents.ts';
 import { storable } from '../../contracts/notes.ts';
-import type { Condition, Dialect, ListValue, SqlValue } from '../entries/work.ts';
+import type { Dialect } from '../../dialect.ts';
+import type { Condition, ListValue, SqlValue } from '../../statements.ts';
 import { tablesOf } from './document-work.ts';
 
 /** A selection as a condition on the documents `o`. One that names nothing lets all through. */

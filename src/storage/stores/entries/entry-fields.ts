@@ -1,8 +1,10 @@
 import type { IndexFieldsOutcome, IndexFieldsRequest } from '../../contracts/entries.ts';
+import type { Dialect } from '../../dialect.ts';
+import { numberOf, textOf } from '../../statements.ts';
 import { createEntryParts } from './entry-parts.ts';
 import { writeSetting } from './entry-settings.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
-import { type Dialect, numberOf, query, textOf, type Work } from './work.ts';
+import { query, type Work } from './work.ts';
 
 export interface EntryFields {
   indexFields(request: IndexFieldsRequest): Work<IndexFieldsOutcome>;

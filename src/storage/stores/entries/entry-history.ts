@@ -1,7 +1,9 @@
 import type { Entry, Metadata, NewImage } from '../../contracts/entries.ts';
+import type { Dialect } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../statements.ts';
 import type { ContentType } from './entry-filter.ts';
 import { imageOf } from './entry-rows.ts';
-import { type Dialect, numberOf, optionalTextOf, query, type Row, textOf, type Work } from './work.ts';
+import { query, type Work } from './work.ts';
 
 /** What an update is about to replace. */
 export interface Replaced {

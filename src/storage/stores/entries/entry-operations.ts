@@ -1,10 +1,10 @@
+import type { Dialect } from '../../dialect.ts';
 import type { OperationRunner } from '../../operations.ts';
 import { createEntryFields, type EntryFields } from './entry-fields.ts';
 import { createEntryOverview, type EntryOverview } from './entry-overview.ts';
 import { createEntrySummaries, type EntrySummaries } from './entry-summaries.ts';
 import { createEntryReads, type EntryReads } from './read-entries.ts';
 import { createEntryRemovals, type EntryRemovals } from './remove-entries.ts';
-import type { Dialect } from './work.ts';
 import { createEntryWrites, type EntryWrites } from './write-entries.ts';
 
 /** Everything that can be asked of the entries, for one of the databases. Writes are given the time. */

@@ -1,5 +1,7 @@
 import type { EntryStatistics, ThreadPage, ThreadsRequest } from '../../contracts/entries.ts';
-import { type Dialect, numberOf, query, textOf, type Work } from './work.ts';
+import type { Dialect } from '../../dialect.ts';
+import { numberOf, textOf } from '../../statements.ts';
+import { query, type Work } from './work.ts';
 
 export interface EntryOverview {
   threads(request: ThreadsRequest): Work<ThreadPage>;

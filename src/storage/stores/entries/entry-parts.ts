@@ -1,7 +1,9 @@
 import type { Metadata, NewImage } from '../../contracts/entries.ts';
+import type { Dialect } from '../../dialect.ts';
+import type { SqlValue } from '../../statements.ts';
 import type { FieldIndex } from './indexed-fields.ts';
 import { metadataFields } from './metadata-fields.ts';
-import { ask, type Dialect, query, type SqlValue, type Work } from './work.ts';
+import { ask, query, type Work } from './work.ts';
 
 /** What belongs to an entry and lies in tables of its own. `write` replaces what was there, `add` knows that nothing was. */
 export interface EntryParts {

@@ -1,6 +1,8 @@
 import type { Entry, NewImage } from '../../contracts/entries.ts';
+import type { Dialect } from '../../dialect.ts';
+import { bytesOf, numberOf, optionalTextOf, type Row, textOf } from '../../statements.ts';
 import type { ContentType, Source } from './entry-filter.ts';
-import { bytesOf, type Dialect, numberOf, optionalTextOf, query, type Row, textOf, type Work } from './work.ts';
+import { query, type Work } from './work.ts';
 
 /** Entries of these rows, in their order, with their tags and, if wanted, images. */
 export function* entriesOf(rows: readonly Row[], images: boolean, dialect: Dialect): Work<Entry[]> {

@@ -1,4 +1,6 @@
-import { type Dialect, query, textOf, type Work } from './work.ts';
+import type { Dialect } from '../../dialect.ts';
+import { textOf } from '../../statements.ts';
+import { query, type Work } from './work.ts';
 
 /** What the entries have in common: `indexed_fields`, a JSON list; `purged_to`, when the last purged entry was removed. */
 export type SettingName = 'indexed_fields' | 'purged_to';

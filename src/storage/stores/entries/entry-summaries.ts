@@ -1,7 +1,9 @@
 import type { SummaryRequest, TextToSummarise } from '../../contracts/entries.ts';
 import { storable } from '../../contracts/notes.ts';
+import type { Dialect } from '../../dialect.ts';
+import { numberOf, textOf } from '../../statements.ts';
 import type { Source } from './entry-filter.ts';
-import { type Dialect, numberOf, query, textOf, type Work } from './work.ts';
+import { query, type Work } from './work.ts';
 
 export interface EntrySummaries {
   unsummarised(request: { readonly limit: number }): Work<TextToSummarise[]>;

@@ -1,7 +1,9 @@
 import { storable } from '../../contracts/notes.ts';
+import type { Dialect } from '../../dialect.ts';
+import type { Condition, ListValue, SqlValue } from '../../statements.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
 import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
-import { type Condition, type Dialect, type ListValue, query, type SqlValue, type Work } from './work.ts';
+import { query, type Work } from './work.ts';
 
 /** The conditions on the columns of an entry `o` that never change. */
 export function columnConditions(filter: EntryFilter, dialect: Dialect): Condition[] {

@@ -1,7 +1,9 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Idempotency } from '../../contracts/entries.ts';
 import { storable } from '../../contracts/notes.ts';
-import { type Dialect, type Queries, query, textOf, type Work } from './work.ts';
+import type { Dialect } from '../../dialect.ts';
+import { textOf } from '../../statements.ts';
+import { type Queries, query, type Work } from './work.ts';
 
 /** Does the work unless the same call was done before, whose answer is then given again. In the work's transaction. */
 export function* once<Answer>(

@@ -1,7 +1,8 @@
 import { storable } from '../../contracts/notes.ts';
+import type { Dialect } from '../../dialect.ts';
 import type { MetadataCondition } from './entry-filter.ts';
 import { readSetting } from './entry-settings.ts';
-import type { Dialect, Work } from './work.ts';
+import type { Work } from './work.ts';
 
 /** The fields of metadata that have rows in the index. Filters on all others read the metadata itself. */
 export interface FieldIndex {

@@ -10,6 +10,8 @@ import type {
   TextsRequest,
   WordSearchRequest,
 } from '../../contracts/entries.ts';
+import type { Dialect } from '../../dialect.ts';
+import { type Condition, type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../statements.ts';
 import type { EntryFilter } from './entry-filter.ts';
 import { entriesThen } from './entry-history.ts';
 import { entriesOf } from './entry-rows.ts';
@@ -23,18 +25,7 @@ import {
   selectEntries,
   selectedKeys,
 } from './select-entries.ts';
-import {
-  ask,
-  type Condition,
-  type Dialect,
-  type ListValue,
-  numberOf,
-  query,
-  type Row,
-  type SqlValue,
-  textOf,
-  type Work,
-} from './work.ts';
+import { ask, query, type Work } from './work.ts';
 
 export interface EntryReads {
   get(request: GetRequest): Work<Entry[]>;

@@ -7,11 +7,13 @@ import {
   type RestoreRequest,
 } from '../../contracts/entries.ts';
 import { storable } from '../../contracts/notes.ts';
+import type { Dialect } from '../../dialect.ts';
+import { type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../statements.ts';
 import { createEntryParts } from './entry-parts.ts';
 import { writeSetting } from './entry-settings.ts';
 import { lockAll, once, threadLock } from './idempotency.ts';
 import { createThreadCounts } from './thread-counts.ts';
-import { type Dialect, type ListValue, numberOf, query, type Row, type SqlValue, textOf, type Work } from './work.ts';
+import { query, type Work } from './work.ts';
 
 export interface EntryRemovals {
   remove(request: RemoveRequest, now: string): Work<RemoveOutcome>;

@@ -1,10 +1,12 @@
+import type { Dialect } from '../../dialect.ts';
+import { type Condition, numberOf, optionalTextOf, type Row } from '../../statements.ts';
 import type { EntryFilter, MetadataCondition } from './entry-filter.ts';
 import { pastStates } from './entry-history.ts';
 import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
 import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
 import { matchesMetadata } from './metadata-match.ts';
 import { necessaryText } from './unindexed-fields.ts';
-import { type Condition, type Dialect, numberOf, optionalTextOf, query, type Row, type Work } from './work.ts';
+import { query, type Work } from './work.ts';
 
 /** How the entries that a filter lets through are found. */
 export interface Selection {

@@ -1,5 +1,6 @@
+import type { Dialect } from '../../dialect.ts';
 import type { ContentType, Source } from './entry-filter.ts';
-import { type Dialect, query, type Work } from './work.ts';
+import { query, type Work } from './work.ts';
 
 /** What is known of each thread as a whole, kept in step by every write, so that nobody has to count. */
 export interface ThreadCounts {

@@ -1,5 +1,6 @@
+import type { Dialect } from '../../dialect.ts';
+import type { Condition } from '../../statements.ts';
 import type { MetadataCondition } from './entry-filter.ts';
-import type { Condition, Dialect } from './work.ts';
 
 /**
  * What must stand in the metadata of an entry `o`, as the JSON that we wrote, for the condition to hold: fewer entries have

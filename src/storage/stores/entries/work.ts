@@ -1,5 +1,6 @@
 import type { FoundPage, IndexedTexts, Page, WeighedWords, WeighRequest } from '../../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
+import type { BoundValue, Condition, Row } from '../../statements.ts';
 
 /**
  * What is done with a database, as steps. The entries are written once for both databases: a generator yields each step,
@@ -9,14 +10,10 @@ export type Work<Result, On = Engine> = Generator<Step<On>, Result, unknown>;
 
 export type Step<On = Engine> = (engine: On) => unknown;
 
-export type Row = Readonly<Record<string, unknown>>;
-
-export type SqlValue = string | number | null | Uint8Array;
-
 /** What every database does. */
 export interface Queries {
   /** Values are bound to the question marks in their order; lists are made by `dialect.list`. */
-  query(sql: string, values: readonly (SqlValue | ListValue)[]): MaybePromise<Row[]>;
+  query(sql: string, values: readonly BoundValue[]): MaybePromise<Row[]>;
 }
 
 export interface Engine extends Queries {
@@ -28,52 +25,12 @@ export interface Engine extends Queries {
 
 export type MaybePromise<T> = T | Promise<T>;
 
-export interface Condition {
-  readonly sql: string;
-  readonly values: readonly (SqlValue | ListValue)[];
-}
-
-/** Many values under one question mark. */
-export interface ListValue {
-  readonly list: readonly (string | number)[];
-}
-
-/** The questions that the databases answer differently. */
-export interface Dialect {
-  /** Stands before the names of our tables. */
-  readonly schema: string;
-  /** A list as something that `IN` takes. */
-  readonly integers: string;
-  readonly numbers: string;
-  readonly texts: string;
-  /** The place of the second text in the first, from 1; 0 when it is not in there. */
-  position(text: string, part: string): string;
-  /** The last characters of the first text, as many as the second has. */
-  ending(text: string, part: string): string;
-  /** Of two values. */
-  least(first: string, second: string): string;
-  greatest(first: string, second: string): string;
-  /** Behind a SELECT whose rows will be changed. */
-  readonly forUpdate: string;
-  /** Behind a SELECT whose rows must stay as they are until the end. */
-  readonly forShare: string;
-  /** Lets one transaction at a time pass for each text of a list. Undefined where there is only one writer. */
-  readonly lock: string | undefined;
-  /** The tables of the word index from which an entry has to be taken. Triggers keep the others in step. */
-  readonly wordTables: readonly string[];
-  /** At the end of a subquery that shall be asked of each row: nothing, or what keeps it from being made a join. */
-  readonly fence: string;
-  /** Rows in which the plan of a statement comes. */
-  explain(sql: string): string;
-  planLine(row: Row): string;
-}
-
 export function* ask<Result, On = Engine>(step: (engine: On) => MaybePromise<Result>): Work<Result, On> {
   // The runner gives back what the step returned; a generator's type cannot say so.
   return (yield step) as Result;
 }
 
-export function* query(sql: string, ...values: (SqlValue | ListValue)[]): Work<Row[], Queries> {
+export function* query(sql: string, ...values: BoundValue[]): Work<Row[], Queries> {
   return yield* ask((engine: Queries) => engine.query(sql, values));
 }
 
@@ -91,27 +48,4 @@ export async function runInTurn<Result, On>(work: Work<Result, On>, engine: On):
     if (next.done) return next.value;
     next = work.next(await next.value(engine));
   }
-}
-
-export function textOf(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`);
-  return value;
-}
-
-export function optionalTextOf(row: Row, column: string): string | undefined {
-  return row[column] === null ? undefined : textOf(row, column);
-}
-
-/** PostgreSQL gives 64 bits as text. */
-export function numberOf(row: Row, column: string): number {
-  const value = Number(row[column]);
-  if (!Number.isFinite(value)) throw new TypeError(`column ${column} is no number`);
-  return value;
-}
-
-export function bytesOf(row: Row, column: string): Uint8Array {
-  const value = row[column];
-  if (!(value instanceof Uint8Array)) throw new TypeError(`column ${column} holds no bytes`);
-  return value;
 }

@@ -12,6 +12,8 @@ import {
   type UpdateRequest,
 } from '../../contracts/entries.ts';
 import { storable } from '../../contracts/notes.ts';
+import type { Dialect } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../statements.ts';
 import type { ContentType } from './entry-filter.ts';
 import { keepVersion } from './entry-history.ts';
 import { createEntryParts } from './entry-parts.ts';
@@ -20,7 +22,7 @@ import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fie
 import { mergePatch } from './merge-patch.ts';
 import { daysBefore } from './remove-entries.ts';
 import { type AddedEntry, createThreadCounts } from './thread-counts.ts';
-import { type Dialect, numberOf, optionalTextOf, query, type Row, textOf, type Work } from './work.ts';
+import { query, type Work } from './work.ts';
 
 export interface EntryWrites {
   store(request: StoreRequest, now: string): Work<StoreOutcome[]>;

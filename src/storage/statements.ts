@@ -1,0 +1,53 @@
+import type { Dialect } from './dialect.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export type SqlValue = string | number | null | Uint8Array;
+
+/** Many values under one question mark. */
+export interface ListValue {
+  readonly list: readonly (string | number)[];
+}
+
+export type BoundValue = SqlValue | ListValue;
+
+/** A condition or a whole statement, with the values for its question marks in their order. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly BoundValue[];
+}
+
+/** The statements of one transaction, or of one consistent read. All that a store is written on. */
+export interface Statements {
+  readonly dialect: Dialect;
+  /** When the call was made: ISO 8601, UTC. */
+  readonly now: string;
+  /** Texts are constant and values are bound to their question marks: none is ever put into the text. */
+  query(sql: string, values?: readonly BoundValue[]): Promise<Row[]>;
+}
+
+/** What is done in one transaction, or on one state of the data. It may be done again, so it does nothing besides. */
+export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;
+
+export function textOf(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is not a text`);
+  return value;
+}
+
+export function optionalTextOf(row: Row, column: string): string | undefined {
+  return row[column] === null ? undefined : textOf(row, column);
+}
+
+/** PostgreSQL gives 64 bits as text. */
+export function numberOf(row: Row, column: string): number {
+  const value = Number(row[column]);
+  if (!Number.isFinite(value)) throw new TypeError(`column ${column} is not a number`);
+  return value;
+}
+
+export function bytesOf(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  if (!(value instanceof Uint8Array)) throw new TypeError(`column ${column} does not hold bytes`);
+  return value;
+}
