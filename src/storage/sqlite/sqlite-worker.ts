@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
 import { useLanguage } from '../../words/language.ts';
-import { type Database, type DatabaseConfig, openDatabase } from './database.ts';
+import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 import { settleAnalysis } from './rewrite-words.ts';
 import type { StoreCall, ThreadMessage } from './sqlite-thread.ts';
@@ -31,6 +31,7 @@ async function start(): Promise<void> {
     if (config.role === 'reader') await useLanguage(config.language ?? 'english');
     else {
       migrate(database);
+      closeToOthers(config.path);
       await settleAnalysis(database, config.language);
     }
     const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
