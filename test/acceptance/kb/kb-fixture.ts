@@ -3,7 +3,7 @@ import { after, before, describe } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Owner } from '../../fakes/loopback-server.ts';
 import { type Carrel, startCarrel } from '../../support/child-program.ts';
-import { createTestDatabase, postgresObstacle, startPostgres } from '../../support/postgres.ts';
+import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 import { type RecordingProxy, startRecordingProxy } from '../../support/recording-proxy.ts';
 
 export type Answer = Record<string, unknown>;
@@ -46,7 +46,7 @@ export interface KbServers extends KbAgent {
 /** Runs the suite once on each database. */
 export function onEachDatabase(name: string, suite: (servers: KbServers) => void): void {
   describe(`${name}, SQLite`, () => suite(startServers('sqlite')));
-  const obstacle = postgresObstacle();
+  const obstacle = serverObstacle();
   describe(`${name}, PostgreSQL`, { skip: obstacle ?? false }, () => {
     if (obstacle === undefined) suite(startServers('postgresql'));
   });
@@ -131,7 +131,7 @@ export async function connectAgent(t: Owner, url: string, token?: string): Promi
 }
 
 async function postgresSettings(owner: Owner): Promise<Record<string, string>> {
-  const postgres = await startPostgres();
+  const postgres = await startRealPostgres();
   assert.ok(typeof postgres !== 'string', String(postgres));
   owner.after(() => postgres.stop());
   const database = await createTestDatabase(postgres);
