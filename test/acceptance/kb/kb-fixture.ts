@@ -34,7 +34,8 @@ export interface KbServers extends KbAgent {
   kb: Carrel;
   proxy: RecordingProxy;
   /** Another kb server before the same engine. */
-  startKb(t: Owner, env?: Record<string, string>, place?: { dataDir?: string }): Promise<Carrel>;
+  /** A variable that is undefined is left out. */
+  startKb(t: Owner, env?: Record<string, string | undefined>, place?: { dataDir?: string }): Promise<Carrel>;
   connect(t: Owner, url: string, token?: string): Promise<KbAgent>;
   /** Waits until the job has ended, and gives its document. */
   ingested(answer: Answer): Promise<number>;
@@ -75,7 +76,7 @@ function methodsOf(servers: KbServers): Partial<KbServers> {
     startKb: (t, env = {}, place = {}) =>
       startCarrel(t, ['kb'], {
         ...place,
-        env: { KB_ENGINE_URL: servers.proxy.origin, KB_API_KEY: engineKey, KB_MCP_API_KEY: agentKey, ...env },
+        env: given({ KB_ENGINE_URL: servers.proxy.origin, KB_API_KEY: engineKey, KB_MCP_API_KEY: agentKey, ...env }),
       }),
     connect: connectAgent,
     async ingested(answer) {
@@ -96,6 +97,12 @@ function methodsOf(servers: KbServers): Partial<KbServers> {
         .filter((each) => each.method === method && each.url.split('?', 1)[0] === `/api/v1${path}`)
         .map(({ url, text }) => ({ url, text: Buffer.from(text, 'latin1').toString('utf8') })),
   };
+}
+
+function given(env: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
 /** The official client over Streamable HTTP. */
