@@ -34,7 +34,7 @@ async function start(): Promise<void> {
       await settleAnalysis(database, config.language);
     }
     const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
-    serve(database, createStores(database, { documentsDir: config.documentsDir, helper }), helper);
+    serve(database, helper);
     send({ kind: 'ready' });
   } catch (error) {
     database.close();
@@ -42,14 +42,18 @@ async function start(): Promise<void> {
   }
 }
 
-function serve(database: Database, stores: SqliteStores, helper: WriteHelper | undefined): void {
-  port.on('message', (message: StoreCall | 'close') => {
+function serve(database: Database, helper: WriteHelper | undefined): void {
+  const { stores, transactions } = createStores(database, { documentsDir: config.documentsDir, helper });
+  port.on('message', async (message: StoreCall | 'close') => {
     if (message === 'close') {
-      void close(database, helper);
+      await transactions.alone(() => close(database, helper));
       return;
     }
     try {
-      const value = perform(database, stores, message);
+      const value =
+        message.store === 'operations'
+          ? await perform(stores, message)
+          : await transactions.alone(() => performNow(database, stores, message));
       send({ kind: 'result', id: message.id, value }, message.method === 'after' ? buffersOf(value) : []);
     } catch (error) {
       send({ kind: 'error', id: message.id, error: toWire(error) });
@@ -64,18 +68,22 @@ async function close(database: Database, helper: WriteHelper | undefined): Promi
   port.close();
 }
 
-function perform(database: Database, stores: SqliteStores, { store, method, args }: StoreCall): unknown {
-  const table = stores[store];
-  const run: unknown = Reflect.get(table, method);
-  assert(typeof run === 'function');
-  if (config.role === 'writer') return Reflect.apply(run, table, args);
+function performNow(database: Database, stores: SqliteStores, call: StoreCall): unknown {
+  if (config.role === 'writer') return perform(stores, call);
   // All statements of one read see the same state.
   database.exec('BEGIN');
   try {
-    return Reflect.apply(run, table, args);
+    return perform(stores, call);
   } finally {
     database.exec('COMMIT');
   }
+}
+
+function perform(stores: SqliteStores, { store, method, args }: StoreCall): unknown {
+  const table = stores[store];
+  const run: unknown = Reflect.get(table, method);
+  assert(typeof run === 'function');
+  return Reflect.apply(run, table, args);
 }
 
 /** Of a block of vectors, which is handed over rather than copied. */
