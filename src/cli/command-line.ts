@@ -4,7 +4,7 @@ import { CarrelError } from '../base/errors.ts';
 
 export interface CommandLine {
   command: string;
-  /** What follows the command, without flags. */
+  /** The arguments after the command, without flags. */
   words: readonly string[];
   flags: Readonly<Record<string, string | boolean | undefined>>;
   /** The values of flags that may be given several times. */
@@ -28,11 +28,11 @@ const roleFlags: Record<string, FlagType> = {
   cody: 'boolean',
   'read-only': 'boolean',
 };
-/** The one role that has a choice of them. */
+/** The only role that lets you choose toolsets. */
 const serveFlags: Record<string, FlagType> = { ...roleFlags, toolsets: 'string' };
 const forPeople: Record<string, FlagType> = { ...serveFlags, json: 'boolean' };
 
-/** Commands that take a role to speak about as their one word. */
+/** Commands that take a role as their only argument. */
 export const peopleCommands = ['config', 'doctor', 'tools'] as const;
 
 interface Command {
@@ -52,7 +52,7 @@ const adding: Record<string, FlagType> = {
   exclude: 'list',
 };
 
-/** Commands that take words of their own. */
+/** Commands that take arguments of their own. */
 const otherCommands: Record<string, Command> = {
   help: { flags: everywhere, wordsMax: 0 },
   export: { flags: everywhere, wordsMax: 1 },
@@ -62,7 +62,7 @@ const otherCommands: Record<string, Command> = {
   restore: { flags: safety, wordsMax: 1 },
 };
 
-/** Reads the command line whole before anything is started; whatever does not fit is one clear line. */
+/** Reads the whole command line before anything is started; any fault is one clear line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const first = argv[0];
   const named = first !== undefined && !first.startsWith('-');
@@ -70,7 +70,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   const { flags: accepted, wordsMax } = knownCommand(command);
   const { values, positionals } = parse(named ? argv.slice(1) : [...argv], accepted);
   const surplus = positionals[wordsMax];
-  if (surplus !== undefined) throw usage(`unexpected word ${quote(surplus)}`);
+  if (surplus !== undefined) throw usage(`unexpected argument ${quote(surplus)}`);
   return { command, words: positionals, ...separate(values) };
 }
 
@@ -121,7 +121,7 @@ function parse(argv: string[], accepted: Record<string, FlagType>) {
 }
 
 function usage(problem: string): CarrelError {
-  return new CarrelError('invalid_usage', `${problem}. carrel --help shows what there is.`);
+  return new CarrelError('invalid_usage', `${problem}. Run carrel --help to see the commands and flags.`);
 }
 
 function quote(word: string): string {

@@ -14,7 +14,7 @@ import type { CommandLine } from './command-line.ts';
 export async function exportCommand(line: CommandLine): Promise<void> {
   const [file] = line.words;
   await withStorage(line, async ({ entries }) => {
-    // A memory is nobody else's to read. A file that is there already is not overwritten.
+    // Only the owner may read a memory. An existing file is not overwritten.
     const output = file === undefined ? process.stdout : createWriteStream(file, { flags: 'wx', mode: 0o600 });
     const lines = exportLines(entries, new AbortController().signal);
     try {
@@ -25,10 +25,10 @@ export async function exportCommand(line: CommandLine): Promise<void> {
   });
 }
 
-/** `carrel import <file>`: adds the entries of a file of any kind that is known. */
+/** `carrel import <file>`: adds the entries of a file in any known format. */
 export async function importCommand(line: CommandLine): Promise<void> {
   const [file] = line.words;
-  if (file === undefined) throw new CarrelError('invalid_usage', 'carrel import needs the file to read.');
+  if (file === undefined) throw new CarrelError('invalid_usage', 'carrel import needs a file: carrel import <file>.');
   await withStorage(line, async ({ entries }) => {
     try {
       const count = await importEntries(entries, file, new Date().toISOString());
@@ -51,11 +51,14 @@ async function withStorage(line: CommandLine, work: (storage: Storage) => Promis
 
 function fileFault(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return new CarrelError('invalid_usage', 'There is no such file.', { cause: error });
+  if (code === 'ENOENT')
+    return new CarrelError('invalid_usage', 'There is no such file. Check its path.', { cause: error });
   if (code === 'EEXIST')
-    return new CarrelError('invalid_usage', 'The file exists already. Name another.', { cause: error });
+    return new CarrelError('invalid_usage', 'The file exists already. Choose another name.', { cause: error });
   if (code === 'EACCES' || code === 'EISDIR') {
-    return new CarrelError('invalid_usage', 'The file cannot be read or written.', { cause: error });
+    return new CarrelError('invalid_usage', 'The file cannot be read or written. Check its permissions.', {
+      cause: error,
+    });
   }
   return error;
 }

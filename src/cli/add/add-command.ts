@@ -18,7 +18,8 @@ import { keepInStep } from './watch.ts';
 
 /** `carrel add <paths…>`: files and folders into the knowledge base. */
 export async function addCommand(line: CommandLine): Promise<void> {
-  if (line.words.length === 0) throw new CarrelError('invalid_usage', 'carrel add needs the files or folders to add.');
+  if (line.words.length === 0)
+    throw new CarrelError('invalid_usage', 'carrel add needs the files or folders to add: carrel add <paths...>.');
   const plan = readPlan(line);
   const stopping = stopOnSignal();
   const reporter = createReporter(line.flags['json'] === true, process);
@@ -57,7 +58,7 @@ function readPlan({ words, flags, lists }: CommandLine) {
   const folders = words.map(resolveRoot);
   const file = folders.find((path) => !statSync(path).isDirectory());
   if (flags['watch'] === true && file !== undefined) {
-    throw new CarrelError('invalid_usage', `${file} is no folder. --watch keeps folders in step.`);
+    throw new CarrelError('invalid_usage', `${file} is not a folder, and --watch follows folders only.`);
   }
   const selection = { include: lists['include'] ?? [], exclude: lists['exclude'] ?? [] };
   const { collection = defaultCollection } = readTags(given);
@@ -74,7 +75,7 @@ function debugLog(): Logger {
   return createLogger([createStderrSink('debug', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`)]);
 }
 
-/** The first signal ends the work in order; what was accepted is not lost. */
+/** The first signal ends the work cleanly; accepted files are not lost. */
 function stopOnSignal() {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
@@ -92,6 +93,6 @@ function stopOnSignal() {
 function interrupted(): CarrelError {
   return new CarrelError(
     'cancelled',
-    'Stopped. Files that were accepted are taken in by the next engine that runs; add the others again.',
+    'Stopped. The next engine that runs will ingest the files that were accepted; add the others again.',
   );
 }
