@@ -3,7 +3,7 @@ import { version } from '../base/package-info.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { exitCodes } from './exit-codes.ts';
-import { helpText } from './help.ts';
+import { commandHelp, helpText } from './help.ts';
 
 export async function run(argv: readonly string[]): Promise<void> {
   const debug = argv.includes('--debug');
@@ -27,7 +27,7 @@ async function runCommand(line: CommandLine): Promise<void> {
     return;
   }
   if (line.flags['help'] === true || line.command === 'help') {
-    process.stdout.write(helpText());
+    process.stdout.write(helpFor(line));
     return;
   }
   switch (line.command) {
@@ -35,6 +35,8 @@ async function runCommand(line: CommandLine): Promise<void> {
       return (await import('./add/add-command.ts')).addCommand(line);
     case 'backup':
       return (await import('./backup.ts')).backupCommand(line);
+    case 'completion':
+      return (await import('./completion/completion-command.ts')).completionCommand(line);
     case 'config':
       return (await import('./config.ts')).configCommand(line);
     case 'doctor':
@@ -50,6 +52,11 @@ async function runCommand(line: CommandLine): Promise<void> {
     default:
       return (await import('./role.ts')).roleCommand(line);
   }
+}
+
+function helpFor({ command, named, words: [about] }: CommandLine): string {
+  if (command === 'help') return about === undefined ? helpText() : commandHelp(about);
+  return named ? commandHelp(command) : helpText();
 }
 
 /** One readable paragraph: what is wrong and what to do. The stack is for those who ask for it. */
