@@ -2,8 +2,11 @@ import { parseArgs } from 'node:util';
 import { useCompiledCode } from '../app/compiled-code.ts';
 import { dataDirOf } from '../config/data-dir.ts';
 
-/** Those that keep compiled code in the data folder, where its place is known before any settings are read. */
-const keepingCode = ['serve', 'context', 'research', 'kb'];
+/** Those that keep compiled code, or use what was kept, in the data folder, where its place is known before any settings are read. */
+const keepingCode = [
+  ...['serve', 'context', 'research', 'kb'],
+  ...['search', 'find', 'get', 'list', 'jobs', 'notes', 'threads', 'remember'],
+];
 
 /**
  * What runs before the program: with the code that an earlier start compiled, the program is loaded in half the time. It is

@@ -41,6 +41,22 @@ async function runCommand(line: CommandLine): Promise<void> {
       return (await import('./config.ts')).configCommand(line);
     case 'doctor':
       return (await import('./doctor.ts')).doctorCommand(line);
+    case 'find':
+      return (await import('./ask/find.ts')).findCommand(line);
+    case 'get':
+      return (await import('./ask/get.ts')).getCommand(line);
+    case 'jobs':
+      return (await import('./ask/lists.ts')).jobsCommand(line);
+    case 'list':
+      return (await import('./ask/list.ts')).listCommand(line);
+    case 'notes':
+      return (await import('./ask/lists.ts')).notesCommand(line);
+    case 'remember':
+      return (await import('./ask/remember.ts')).rememberCommand(line);
+    case 'search':
+      return (await import('./ask/search.ts')).searchCommand(line);
+    case 'threads':
+      return (await import('./ask/lists.ts')).threadsCommand(line);
     case 'export':
       return (await import('./transfer.ts')).exportCommand(line);
     case 'import':
