@@ -4,8 +4,8 @@ import { fileBeside } from '../base/places.ts';
 import { createProcessCalls, type ProcessEnded } from '../base/workers/process-calls.ts';
 import { fromWire } from '../base/workers/wire-error.ts';
 import { withinTime } from '../base/workers/within-time.ts';
-import { cpuSignal } from './cpu-clock.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
+import { cpuSignal, memorySignal } from './end-signals.ts';
 import type { ExtractAnswer, ExtractRequest } from './extract-worker.ts';
 
 export interface ExtractProcess {
@@ -84,12 +84,20 @@ export function createExtractProcess({ memoryMb, cpuMsMax }: ExtractProcessConfi
 
   function failureOf(ended: ProcessEnded): CarrelError {
     if (ended.signal === cpuSignal) return tooLong(ended);
-    // SIGKILL comes from the worker's memory watch or from the system's, SIGABRT (or 134) from V8 at its heap limit.
-    if (ended.signal === 'SIGKILL' || ended.signal === 'SIGABRT' || ended.exitCode === 134) {
+    // SIGABRT (or 134) comes from V8 at its heap limit.
+    if (ended.signal === memorySignal || ended.signal === 'SIGABRT' || ended.exitCode === 134) {
       return new CarrelError(
         'extraction_memory',
         `Reading this document needed more than ${memoryMb} MB and was stopped. Try another source for it.`,
         { cause: ended, data: { memoryMb } },
+      );
+    }
+    // The worker never sends these to itself while its parent is there: the system or a person did.
+    if (ended.signal === 'SIGKILL' || ended.signal === 'SIGTERM' || ended.signal === 'SIGINT') {
+      return new CarrelError(
+        'extraction_interrupted',
+        'The process that read this document was ended from outside; the machine may be short of memory. Try again later.',
+        { cause: ended },
       );
     }
     return new CarrelError('extraction_failed', 'The reader of this document ended unexpectedly. Try again.', {
