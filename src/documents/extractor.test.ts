@@ -72,6 +72,24 @@ test('a document that takes too much memory off the heap is stopped, and the nex
   await lean.close();
 });
 
+test('a reader that the system kills did not need too much memory, and the next is read', async (t) => {
+  if (process.platform !== 'linux') return t.skip('workers are found in /proc');
+  const struck = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1 });
+  const others = new Set(childrenOf());
+  await struck.extract(small);
+  const worker = childrenOf().find((child) => !others.has(child));
+  assert.ok(worker);
+  // Stopped first, so that it has been given the document and not answered.
+  process.kill(worker, 'SIGSTOP');
+  const failed = struck.extract(small);
+  setImmediate(() => process.kill(worker, 'SIGKILL'));
+  const error = await failed.catch((caught) => caught);
+  assert.equal(error.code, 'extraction_interrupted');
+  assert.doesNotMatch(error.message, /needed more than/);
+  assert.equal((await struck.extract(small)).text, 'small');
+  await struck.close();
+});
+
 test('too many bytes are refused unread', async () => {
   await assert.rejects(extractor.extract({ ...small, bytes: new Uint8Array(1_000_001) }), {
     code: 'document_too_large',

@@ -4,7 +4,8 @@
  * itself; V8's own limit does not count ArrayBuffers.
  */
 import { workerData } from 'node:worker_threads';
-import { cpuMs, cpuSignal } from './cpu-clock.ts';
+import { cpuMs } from './cpu-clock.ts';
+import { cpuSignal, memorySignal } from './end-signals.ts';
 
 export interface WatchData {
   readonly memoryMb: number;
@@ -18,6 +19,7 @@ const { memoryMb, parentId, deadline }: WatchData = workerData;
 const bytesMax = memoryMb * 1024 * 1024;
 
 setInterval(() => {
-  if (process.memoryUsage.rss() > bytesMax || process.ppid !== parentId) process.kill(process.pid, 'SIGKILL');
+  if (process.ppid !== parentId) process.kill(process.pid, 'SIGKILL');
+  if (process.memoryUsage.rss() > bytesMax) process.kill(process.pid, memorySignal);
   if (cpuMs() > (deadline[0] ?? 0)) process.kill(process.pid, cpuSignal);
 }, intervalMs);

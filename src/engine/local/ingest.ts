@@ -44,6 +44,7 @@ const retriesMax: Readonly<Record<string, number>> = {
   storage_read_only: Number.POSITIVE_INFINITY,
   query_timeout: 5,
   extraction_timeout: 1,
+  extraction_interrupted: 5,
   too_many_in_flight: Number.POSITIVE_INFINITY,
   internal: 2,
 };
