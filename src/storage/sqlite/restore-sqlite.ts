@@ -12,7 +12,7 @@ import { isOriginal, restoreOriginal } from '../backup/originals.ts';
 import { createPrivateFile, removeLeftovers, syncFile, syncFolder, temporaryPath } from '../backup/own-files.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up-sqlite.ts';
-import { openDatabase } from './database.ts';
+import { closeToOthers, openDatabase } from './database.ts';
 import { checkOwner, migrate, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { isBusy, storageError } from './sqlite-errors.ts';
@@ -62,6 +62,7 @@ function examine(fresh: string, manifest: Manifest): void {
   const database = openDatabase({ path: fresh, role: 'writer', busyTimeoutMs });
   try {
     checkOwner(database);
+    closeToOthers(fresh);
     if (schemaVersion(database) !== manifest.schema) throw damaged();
     if (!sameRows(countRows(database), manifest.tables)) throw damaged();
     migrate(database);

@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { CarrelError } from '../../base/errors.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
 import { newNote } from '../contracts/notes.ts';
 import type { Corpus, PassageStore } from '../contracts/passages.ts';
@@ -11,7 +10,7 @@ import { documentStoreOf, ingestionStoreOf } from '../stores/documents/document-
 import { entryStoreOf } from '../stores/entries/entry-store-of.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createOriginalFiles } from './original-files.ts';
-import { createReaderPool } from './reader-pool.ts';
+import { createReaderPool, storageClosed } from './reader-pool.ts';
 import { settledLanguage } from './settled-language.ts';
 import { createSqliteThread, type SqliteThread } from './sqlite-thread.ts';
 
@@ -50,7 +49,6 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   if (language === undefined) {
     language = config.language;
     writer = createSqliteThread(connection('writer'));
-    await writer.ready;
     language = await writer.call('upkeep', 'language', []);
   }
   // Queries are parsed here.
@@ -62,7 +60,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   let closed = false;
 
   const write: SqliteThread['call'] = async (store, method, args) => {
-    if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
+    if (closed) throw storageClosed();
     if (!writer?.alive) writer = createSqliteThread(connection('writer'));
     return writer.call(store, method, args);
   };
