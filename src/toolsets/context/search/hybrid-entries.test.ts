@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger } from '../../../base/log.ts';
 import { engineSlice } from '../../../engine/engine-slice.ts';
 import { createEngine } from '../../../engine/local/create-engine.ts';
@@ -43,20 +44,15 @@ const provider: EmbeddingProvider = {
 
 const query = 'sort invoices of customers by date';
 
-/** `open` makes what uses the storage; it is closed before the storage is. */
-async function withStorage<Part extends { close?(): Promise<void> }>(
-  t: TestContext,
-  open: (storage: Storage) => Part,
-): Promise<Part> {
+async function withStorage(use: (storage: Storage) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-  const storage = await createSqliteStorage({ path: join(folder, 'test.db') });
-  const part = open(storage);
-  t.after(async () => {
-    await part.close?.();
+  const storage = await createSqliteStorage({ path: join(folder, 'test.db'), queryTimeoutMs: 60_000 });
+  try {
+    await use(storage);
+  } finally {
     await storage.close();
     rmSync(folder, { recursive: true, force: true });
-  });
-  return part;
+  }
 }
 
 function defaultsOf(fields: Record<string, { default: unknown }>): Record<string, unknown> {
@@ -73,53 +69,54 @@ interface Ranked {
 }
 
 /** Each in a thread of its own: a turn is embedded with the one before it. */
-async function rankedInContext(t: TestContext): Promise<Ranked[]> {
+async function rankedInContext(storage: Storage, signal: AbortSignal): Promise<Ranked[]> {
   const config = defaultsOf(contextSlice.fields) as never;
-  const toolset = await withStorage(t, (storage) =>
-    createContextToolset(config, { storage, embeddings: provider, log: silentLogger }),
-  );
+  const toolset = createContextToolset(config, { storage, embeddings: provider, log: silentLogger });
   const run = async (name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const tool = toolset.tools.find((each) => each.name === name);
     assert.ok(tool);
-    const call = { caller: { id: 'test', owner: 'test' }, signal: t.signal, report: () => {}, log: silentLogger };
+    const call = { caller: { id: 'test', owner: 'test' }, signal, report: () => {}, log: silentLogger };
     return (await tool.run(tool.input.parse(input), call)) as Record<string, unknown>;
   };
   for (const text of Object.values(texts)) {
     await run('store_context', { thread_id: markerOf(text), source: 'user', text });
   }
   const { results } = await run('hybrid_search_context', { query, limit: 10 });
+  await toolset.close?.();
   return (results as { text_content: string; scores: { rerank_score: number } }[]).map((entry) => ({
     marker: markerOf(entry.text_content),
     score: entry.scores.rerank_score,
   }));
 }
 
-async function rankedInKnowledgeBase(t: TestContext): Promise<Ranked[]> {
-  const engine = await withStorage(t, (storage) =>
-    createEngine(defaultsOf(engineSlice.fields) as never, {
-      storage,
-      extractor: { extract: () => Promise.reject(new Error('notes need none')), close: async () => {} },
-      embeddings: provider,
-      log: silentLogger,
-    }),
-  );
+async function rankedInKnowledgeBase(storage: Storage): Promise<Ranked[]> {
+  const engine = createEngine(defaultsOf(engineSlice.fields) as never, {
+    storage,
+    extractor: { extract: () => Promise.reject(new Error('notes need none')), close: async () => {} },
+    embeddings: provider,
+    log: silentLogger,
+  });
   for (const note of Object.values(texts)) await engine.submit({ note, title: 'Page' });
   for (;;) {
     const { queue } = await engine.status();
     if (queue.queued + queue.processing === 0) break;
+    await delay(20);
   }
   const { results } = await engine.search({ query, top: 10 });
+  await engine.close();
   return results.map(({ text, score }) => ({ marker: markerOf(text), score }));
 }
 
-test('the same texts rank in the same order in memory and knowledge base, with code among them', async (t) => {
-  const [inContext, inKnowledgeBase] = await Promise.all([rankedInContext(t), rankedInKnowledgeBase(t)]);
-  assert.equal(inContext.length, markers.length);
-  assert.deepEqual(
-    inContext.map(({ marker }) => marker),
-    inKnowledgeBase.map(({ marker }) => marker),
-  );
-  inContext.forEach(({ score }, place) => {
-    assert.ok(Math.abs(score - (inKnowledgeBase[place]?.score ?? 0)) < 1e-6, `the score of number ${place + 1}`);
-  });
-});
+test('the same texts rank in the same order in memory and knowledge base, with code among them', ({ signal }) =>
+  withStorage(async (storage) => {
+    const inContext = await rankedInContext(storage, signal);
+    const inKnowledgeBase = await rankedInKnowledgeBase(storage);
+    assert.equal(inContext.length, markers.length);
+    assert.deepEqual(
+      inContext.map(({ marker }) => marker),
+      inKnowledgeBase.map(({ marker }) => marker),
+    );
+    inContext.forEach(({ score }, place) => {
+      assert.ok(Math.abs(score - (inKnowledgeBase[place]?.score ?? 0)) < 1e-6, `the score of number ${place + 1}`);
+    });
+  }));
