@@ -94,7 +94,8 @@ async function storePassages(set: DataSet, storage: Storage, provider: Embedding
   const { kb } = storage.passages;
   const numbers = new Map<number, number>();
   for (const [number, { title, text }] of set.passages.entries()) {
-    for (const { key } of await storeDocument(storage, String(number).padStart(64, '0'), title, text)) numbers.set(key, number);
+    const hash = String(number).padStart(64, '0');
+    for (const { key } of await storeDocument(storage, hash, title, text)) numbers.set(key, number);
   }
   const vectors = storage.vectors.kb;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
