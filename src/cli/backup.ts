@@ -19,9 +19,7 @@ export async function restoreCommand(line: CommandLine): Promise<void> {
 }
 
 async function perform(line: CommandLine, work: typeof backUp, done: string): Promise<void> {
-  const [name] = line.words;
-  if (name === undefined)
-    throw new CarrelError('invalid_usage', `carrel ${line.command} needs the file of the backup.`);
+  const [name = ''] = line.words;
   const file = resolve(name);
   const place = placeOf(line);
   const progress = createProgressLine(process.stderr);

@@ -1,7 +1,9 @@
 import { getDocumentProxy } from 'unpdf';
 import { CarrelError } from '../base/errors.ts';
-import type { ExtractLimits, Mark, Reading } from './document.ts';
+import { cpuMs } from './cpu-clock.ts';
+import type { Mark, Reading, ReadOptions } from './document.ts';
 import { collapseLines } from './text/clean-text.ts';
+import { composeAccents } from './text/compose-accents.ts';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
@@ -9,19 +11,21 @@ type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
 /** A gap between baselines above this many line heights starts a paragraph. */
 const paragraphGap = 1.6;
 
-/** The text of a PDF, page after page. Stops between two pages when time or `textCharsMax` runs out. */
-export async function readPdfText(bytes: Uint8Array, limits: ExtractLimits): Promise<Reading> {
-  const stopAt = performance.now() + limits.softTimeoutMs;
+/** The text of a PDF, page after page. Stops between two pages when CPU time or `charsMax` runs out. */
+export async function readPdfText(
+  bytes: Uint8Array,
+  { charsMax, stopAt }: Pick<ReadOptions, 'charsMax' | 'stopAt'>,
+): Promise<Reading> {
   const pdf = await open(bytes);
   const pages: string[] = [];
   const marks: Mark[] = [];
   let length = 0;
   let number = 1;
-  for (; number <= pdf.numPages && length <= limits.textCharsMax; number += 1) {
+  for (; number <= pdf.numPages && length <= charsMax; number += 1) {
     // The first page is always begun: a file that takes its whole time to open must end as too slow, not as empty.
-    if (number > 1 && performance.now() >= stopAt) break;
+    if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
-    const text = await pageText(page);
+    const text = [await pageText(page), await remarksOf(page)].filter((part) => part !== '').join('\n\n');
     page.cleanup();
     if (text === '') continue;
     marks.push({ offset: length, page: number });
@@ -36,7 +40,7 @@ export async function readPdfText(bytes: Uint8Array, limits: ExtractLimits): Pro
     text: pages.join('\n\n'),
     marks,
     pages: pdf.numPages,
-    truncated: number <= pdf.numPages,
+    truncated: number <= pdf.numPages && { read: number - 1, of: pdf.numPages, unit: 'pages' },
   };
 }
 
@@ -78,14 +82,56 @@ async function pageText(page: PdfPage): Promise<string> {
       lastHeight = height;
     }
   }
-  return collapseLines(parts.join(''));
+  return collapseLines(composeAccents(parts.join('')));
+}
+
+/** Fields of a form with what was filled in, and the remarks of readers. */
+async function remarksOf(page: PdfPage): Promise<string> {
+  const annotations: unknown[] = await page.getAnnotations().catch(() => []);
+  const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
+    const { subtype, fieldValue, fieldName, alternativeText, contentsObj } = annotation as Annotation;
+    if (subtype === 'Widget') {
+      const value = [fieldValue]
+        .flat()
+        .filter((part) => typeof part === 'string' && part.trim() !== '' && part !== 'Off');
+      const label = textIn(alternativeText) || textIn(fieldName);
+      return value.length === 0 ? [] : [`${label === '' ? '' : `${label}: `}${value.join(', ')}`];
+    }
+    const remark = textIn(contentsObj?.str);
+    return remark === '' || subtype === 'Link' ? [] : [`Comment: ${remark}`];
+  });
+  return lines.join('\n').slice(0, annotationUnitsMax);
+}
+
+/** What is used of the annotations that pdf.js gives, none of which need be what it should. */
+interface Annotation {
+  subtype?: unknown;
+  fieldValue?: unknown;
+  fieldName?: unknown;
+  alternativeText?: unknown;
+  contentsObj?: { str?: unknown };
+}
+
+const annotationsMax = 2000;
+const annotationUnitsMax = 100_000;
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
 }
 
 async function describe(pdf: PdfDocument): Promise<Pick<Reading, 'title' | 'byline' | 'published'>> {
   const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
   const fields = info as Record<string, unknown>;
   const field = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
-  return { title: field('Title'), byline: field('Author'), published: pdfDate(field('CreationDate')) };
+  return { title: titleIn(field('Title')), byline: field('Author'), published: pdfDate(field('CreationDate')) };
+}
+
+/** What programs write when nobody gave a title. */
+function titleIn(title: string | null): string | null {
+  const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
+  return own === '' || /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|no ?title|\(anonymous\)|title)$/i.test(own)
+    ? null
+    : own;
 }
 
 /** `D:20261115…` (ISO 32000-1, 7.9.4) to `2026-11-15`. */

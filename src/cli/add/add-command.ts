@@ -4,11 +4,10 @@ import { loadRoleConfig } from '../../app/program.ts';
 import { kbRole } from '../../app/roles.ts';
 import { createSharedParts } from '../../app/shared-parts.ts';
 import { CarrelError } from '../../base/errors.ts';
-import { createLogger, formatFields, type Logger, silentLogger } from '../../base/log.ts';
-import { createStderrSink } from '../../base/log-sinks.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { collectionTag, defaultCollection, readTags, tagsToStore } from '../../toolsets/kb/collections.ts';
 import type { CommandLine } from '../command-line.ts';
+import { logOf } from '../debug-log.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { addAll } from './add-all.ts';
 import { findFiles, resolveRoot } from './find-files.ts';
@@ -18,7 +17,6 @@ import { keepInStep } from './watch.ts';
 
 /** `carrel add <paths…>`: files and folders into the knowledge base. */
 export async function addCommand(line: CommandLine): Promise<void> {
-  if (line.words.length === 0) throw new CarrelError('invalid_usage', 'carrel add needs the files or folders to add.');
   const plan = readPlan(line);
   const stopping = stopOnSignal();
   const reporter = createReporter(line.flags['json'] === true, process);
@@ -64,14 +62,9 @@ function readPlan({ words, flags, lists }: CommandLine) {
   return { tags, folders, selection, collectionTag: collectionTag(collection) };
 }
 
-async function openEngine({ flags }: CommandLine): Promise<Engine> {
-  const config = loadRoleConfig({ ...kbRole, slices: chosenEngineSlices }, flags);
-  const log = flags['debug'] === true ? debugLog() : silentLogger;
-  return openChosenEngine({ config, log, shared: createSharedParts(config) });
-}
-
-function debugLog(): Logger {
-  return createLogger([createStderrSink('debug', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`)]);
+async function openEngine(line: CommandLine): Promise<Engine> {
+  const config = loadRoleConfig({ ...kbRole, slices: chosenEngineSlices }, line.flags);
+  return openChosenEngine({ config, log: logOf(line), shared: createSharedParts(config) });
 }
 
 /** The first signal ends the work in order; what was accepted is not lost. */

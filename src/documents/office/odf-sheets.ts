@@ -1,3 +1,4 @@
+import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { columnsMax, createSheetText } from './sheet-text.ts';
@@ -8,6 +9,7 @@ const repeatsMax = 100;
 /** The body of a spreadsheet: cells show what the program showed, which the file keeps beside their values. */
 export function createOdfSheets(options: ReadOptions): {
   handler: XmlHandler;
+  addParagraph(text: string): void;
   finish(): Partial<Reading> & { text: string };
 } {
   const text = createSheetText(options.mode, options.charsMax);
@@ -44,12 +46,13 @@ export function createOdfSheets(options: ReadOptions): {
       if (cell) cell.shown += part;
     },
     isDone() {
-      isStopped ||= performance.now() > options.stopAt;
+      isStopped ||= cpuMs() > options.stopAt;
       return text.isFull || isStopped;
     },
   };
   return {
     handler,
+    addParagraph: (paragraph) => text.addParagraph(paragraph),
     finish() {
       const printed = text.finish();
       return { ...printed, truncated: printed.truncated === true || isStopped };

@@ -1,6 +1,9 @@
+import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
 import { prefixedAttribute, skipping, type XmlHandler } from '../xml/walk-xml.ts';
+import { readAttached } from './attached-text.ts';
+import { readEmbedded } from './embedded.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 
@@ -11,12 +14,16 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
   const flow = createFlow(options.mode, options.charsMax);
   let read = 0;
   for (const slide of slides) {
-    if (flow.isFull || performance.now() > options.stopAt) break;
+    if (flow.isFull || cpuMs() > options.stopAt) break;
     read += 1;
     flow.startPage(read);
     if (!document.walk(slide, skipping(notShown, createSlide(flow)))) continue;
     flow.endSlide(`Slide ${read}`);
     readSpeakerNotes(document, slide, flow);
+    for (const text of readAttached(document, slide, options, readEmbedded)) {
+      flow.addText(text);
+      flow.endParagraph();
+    }
   }
   const described = document.describe();
   const printed = flow.finish();
@@ -25,7 +32,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     title: described.title ?? flow.topHeading,
     ...printed,
     pages: slides.length,
-    truncated: printed.truncated === true || read < slides.length,
+    truncated: read < slides.length ? { read, of: slides.length, unit: 'slides' } : (printed.truncated ?? false),
   };
 }
 

@@ -1,6 +1,8 @@
 import { CarrelError } from '../../base/errors.ts';
+import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { prefixedAttribute } from '../xml/walk-xml.ts';
+import { readAttached } from './attached-text.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 import { columnsMax, createSheetText, type SheetText } from './sheet-text.ts';
 import { readNumberFormats, type ShowNumber } from './xlsx-numbers.ts';
@@ -16,16 +18,20 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   const text = createSheetText(options.mode, options.charsMax);
   let read = 0;
   for (const { name, part } of sheets) {
-    if (text.isFull || performance.now() > options.stopAt) break;
+    if (text.isFull || cpuMs() > options.stopAt) break;
     read += 1;
     text.startSheet(name);
     readSheet(document, part, { shared, showNumber, text, stopAt: options.stopAt });
+    for (const attached of readAttached(document, part, options)) text.addParagraph(attached);
   }
   const printed = text.finish();
   return {
     ...document.describe(),
     ...printed,
-    truncated: printed.truncated === true || read < sheets.length || performance.now() > options.stopAt,
+    truncated:
+      read < sheets.length
+        ? { read, of: sheets.length, unit: 'sheets' }
+        : printed.truncated === true || cpuMs() > options.stopAt,
   };
 }
 
@@ -122,7 +128,7 @@ function readSheet(document: OoxmlPackage, part: string, { shared, showNumber, t
     text(value) {
       if (inValue && cell) cell.value += value;
     },
-    isDone: () => text.isFull || performance.now() > stopAt,
+    isDone: () => text.isFull || cpuMs() > stopAt,
   });
 }
 

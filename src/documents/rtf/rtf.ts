@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { createFlow } from '../office/flow.ts';
 import { createRtfBody } from './rtf-body.ts';
@@ -34,6 +35,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   let isStarred = false;
   let pending: number[] = [];
   let steps = 0;
+  let hasObject = false;
 
   const addText = (text: string) => {
     if (group.isHidden || group.to === 'none') return;
@@ -52,7 +54,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
 
   for (const token of rtfTokens(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'))) {
     steps += 1;
-    if (flow.isFull || (steps % 4096 === 0 && performance.now() > options.stopAt)) break;
+    if (flow.isFull || (steps % 4096 === 0 && cpuMs() > options.stopAt)) break;
     if (token.type === 'byte') {
       if (toSkip > 0) toSkip -= 1;
       else if (group.to !== 'none' && group.to !== 'fonts') pending.push(token.byte);
@@ -65,11 +67,13 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   flushBytes();
   body.finish();
   const printed = flow.finish();
+  // Around an object, such files have a few stray signs at most.
+  if (hasObject && !/\p{L}{2}/u.test(printed.text)) printed.text = '';
   return {
     title: fields.get('title')?.trim() || flow.topHeading,
     byline: fields.get('author')?.trim() ?? null,
     ...printed,
-    truncated: printed.truncated === true || performance.now() > options.stopAt,
+    truncated: printed.truncated === true || cpuMs() > options.stopAt,
   };
 
   function take(token: Exclude<RtfToken, { type: 'byte' }>): void {
@@ -103,6 +107,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
 
   function takeWord(name: string, value: number | null): void {
     const destination = destinations.get(name);
+    hasObject ||= name === 'object' || name === 'objdata';
     if (destination !== undefined && (group.to !== 'none' || name === 'shptxt')) {
       group.to = destination;
       if (destination === 'note') body.startNote();
@@ -135,7 +140,7 @@ function append(fields: Map<string, string>, name: string, text: string): void {
 
 /** Groups whose text is not the document's, or is something special in it. */
 const destinations = new Map<string, string>([
-  ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
+  ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn pnseclvl pntxta pntxtb annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
     .split(' ')
     .map((name): [string, string] => [name, 'none']),
   ['fonttbl', 'fonts'],
@@ -146,7 +151,7 @@ const destinations = new Map<string, string>([
   ['result', 'body'],
   ['shptxt', 'body'],
 ]);
-const readStarred = new Set(['shpinst', 'shptxt', 'fldrslt', 'cs', 'pnseclvl']);
+const readStarred = new Set(['shpinst', 'shptxt', 'fldrslt', 'cs']);
 
 const characters = new Map([
   ['tab', '\t'],

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../base/places.ts';
 
 export const bundledModelName = 'gte-small-int8';
 
-/** The model that comes with the package: beside dist/ when built, at the root of the checkout otherwise. */
+/** The model that comes with the package. */
 export function bundledModelFolder(): string {
-  const root = import.meta.url.endsWith('.ts') ? '../../../' : '../';
-  return fileURLToPath(new URL(`${root}models/${bundledModelName}`, import.meta.url));
+  return fileURLToPath(packageFile(`models/${bundledModelName}`));
 }

@@ -1,0 +1,45 @@
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { fileBeside } from '../places.ts';
+import { type Calls, createCalls } from './calls.ts';
+
+export interface WorkerFile {
+  /** `import.meta.url` of the file that lies beside the worker's. */
+  readonly from: string;
+  /** Of the worker's file, without its ending. */
+  readonly file: string;
+  /** Of the thread, for whoever looks at the process. */
+  readonly name: string;
+}
+
+/** Starts a thread, from source or from the built program. */
+export function startWorker({ from, file, name }: WorkerFile, options: WorkerOptions = {}): Worker {
+  // Flags of the process (--eval, --input-type) are not for its threads.
+  return new Worker(fileBeside(from, file), { ...options, name, execArgv: [] });
+}
+
+export interface WorkerCallsConfig extends WorkerFile {
+  readonly workerData?: unknown;
+  /** What calls fail with when the thread ends before it has answered. */
+  lost(cause: unknown): Error;
+}
+
+/** A thread that answers calls. */
+export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): Calls<Request, Answer> {
+  const worker = startWorker(config, { workerData: config.workerData });
+  return createCalls(
+    {
+      send: (message) => worker.postMessage(message),
+      hold: (held) => (held ? worker.ref() : worker.unref()),
+      terminate: () => void worker.terminate(),
+      onMessage: (take) => worker.on('message', take),
+      onEnd(tell) {
+        let cause: unknown;
+        worker.on('error', (error) => {
+          cause = error;
+        });
+        worker.once('exit', () => tell(cause));
+      },
+    },
+    config.lost,
+  );
+}
