@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
-import { openStorage, type StorageConfig as StoragePlace } from '../storage/open-storage.ts';
+import { openStorage, type StoragePlace } from '../storage/open-storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
 
 /** The storage that the settings ask for. */
@@ -27,7 +27,7 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
   return { backend: 'postgres', url: postgresUrl.reveal(), language };
 }
 
-/** Whoever starts the program must be told which file is meant; whoever calls it later must not. */
+/** Whoever starts the program must learn which file is meant; later callers must not. */
 async function openFile(place: Extract<StoragePlace, { backend: 'sqlite' }>): Promise<Storage> {
   try {
     return await openStorage(place);

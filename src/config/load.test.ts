@@ -74,11 +74,11 @@ test('a value that does not fit names where it stood, its fault and the range', 
       'invalid_config',
       /config\.json is not valid JSON: line 2, column 11, found "}"/,
     ],
-    [() => load(folder({ 'config.json': '[]' })), 'invalid_config', /must hold a JSON object/],
+    [() => load(folder({ 'config.json': '[]' })), 'invalid_config', /must contain a JSON object/],
     [
       () => load(folder(), {}, { config: '/no/such/file.json' }),
       'invalid_config',
-      /Can't read the configuration file \/no\/such\/file\.json/,
+      /There is no configuration file \/no\/such\/file\.json/,
     ],
     [
       () => load(folder(), {}, { config: join(folder({ 'c.conf': '{"http":{"port":-1}}' }), 'c.conf') }),
@@ -107,13 +107,13 @@ test('a secret can not be printed from the configuration, and a blank one is ref
   const config = load(folder(), { TOKEN: 'very-secret-value' });
   assert.ok(config.of(slice).token instanceof Secret);
   assert.equal(JSON.stringify(config.settings).includes('very-secret-value'), false);
-  assert.throws(() => load(folder(), { TOKEN: '   ' }), /TOKEN must be text that is not blank\.$/);
+  assert.throws(() => load(folder(), { TOKEN: '   ' }), /TOKEN must be text, and not blank\.$/);
 });
 
 test('a key of a door that is empty is refused like a blank one, wherever it stands; other secrets are then not set', () => {
   assert.throws(() => load(folder(), { DOOR: '' }), {
     code: 'invalid_config',
-    message: /^DOOR must be .* not blank\.$/,
+    message: /^DOOR must be text, and not blank\.$/,
   });
   assert.throws(() => load(folder(), { OTHER_DOOR: '' }), /^CarrelError: OTHER_DOOR must be/);
   assert.throws(() => load(folder({ 'config.json': '{"http":{"door":""}}' })), /not blank/);

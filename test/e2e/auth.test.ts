@@ -118,7 +118,7 @@ describe('bearer tokens on the product (contract §2)', () => {
       const transport = role === 'engine' ? [] : ['--transport', 'http'];
       const open = startProgram(carrelProgram, [role, ...transport, '--port', '0'], { [variable]: '' });
       assert.equal(await open.exited, 78);
-      assert.match(open.stderrText(), new RegExp(`${variable} must be text that is not blank`));
+      assert.match(open.stderrText(), new RegExp(`${variable} must be text, and not blank`));
     });
   }
 

@@ -1,4 +1,3 @@
-import { storable } from '../contracts/notes.ts';
 import {
   type Corpus,
   matchesMax,
@@ -10,6 +9,7 @@ import {
   type StoredPassage,
 } from '../contracts/passages.ts';
 import { vectorCorpus } from '../contracts/vectors.ts';
+import { storable } from '../storable.ts';
 import { type Connections, numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
 import { createWordIndex, type OwnerFilter, type WordIndex } from './word-index.ts';
 import { writeVectors } from './write-vectors.ts';

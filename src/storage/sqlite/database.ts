@@ -35,6 +35,10 @@ export interface Database {
    * within another is a part of it.
    */
   transaction<T>(work: () => T): T;
+  /** The same for work that awaits. Whoever calls sees to it that nothing else is done meanwhile. */
+  transact<T>(work: () => Promise<T>): Promise<T>;
+  /** All statements see the same state. */
+  readOnce<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -77,6 +81,23 @@ export function openDatabase(config: DatabaseConfig): Database {
         return transaction(connection, work);
       } finally {
         inTransaction = false;
+      }
+    },
+    async transact(work) {
+      inTransaction = true;
+      try {
+        begin(connection);
+        return await finished(connection, work);
+      } finally {
+        inTransaction = false;
+      }
+    },
+    async readOnce(work) {
+      connection.exec('BEGIN');
+      try {
+        return await work();
+      } finally {
+        connection.exec('COMMIT');
       }
     },
     close: () => connection.close(),
@@ -152,6 +173,17 @@ function transaction<T>(connection: DatabaseSync, work: () => T): T {
     return result;
   } catch (error) {
     // SQLite has rolled back by itself after some errors (a full disk), and then there is nothing left to roll back.
+    if (connection.isTransaction !== false) rollback(connection);
+    throw error;
+  }
+}
+
+async function finished<T>(connection: DatabaseSync, work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await work();
+    connection.exec('COMMIT');
+    return result;
+  } catch (error) {
     if (connection.isTransaction !== false) rollback(connection);
     throw error;
   }

@@ -1,6 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { IndexedTexts, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
-import { storable } from '../contracts/notes.ts';
 import {
   type Corpus,
   corpora,
@@ -15,6 +14,7 @@ import {
 } from '../contracts/passages.ts';
 import { type TextVectors, vectorCorpus } from '../contracts/vectors.ts';
 import { createIdSet, type IdPages } from '../id-set.ts';
+import { storable } from '../storable.ts';
 import { type Database, numberOf, type Row, textOf } from './database.ts';
 import { createKeyLists, type KeyList } from './key-lists.ts';
 import type { KeyFilter } from './row-filter.ts';

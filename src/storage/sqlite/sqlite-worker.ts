@@ -37,31 +37,39 @@ async function open(database: Database): Promise<CallHandler<StoreCall, unknown>
     throw error;
   }
   const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
-  const stores = createStores(database, { documentsDir: config.documentsDir, helper });
+  const { stores, transactions } = createStores(database, { documentsDir: config.documentsDir, helper });
   return {
-    perform: (call) => perform(database, stores, call),
+    perform: (call) =>
+      call.store === 'operations'
+        ? perform(stores, call)
+        : transactions.alone(() => performNow(database, stores, call)),
     handOver: ({ method }, value) => (method === 'after' ? buffersOf(value) : []),
     explain: storageError,
     /** The helper first: whoever closes the file last clears away its log. */
-    async close() {
-      await helper?.close();
-      database.close();
-    },
+    close: () =>
+      transactions.alone(async () => {
+        await helper?.close();
+        database.close();
+      }),
   };
 }
 
-function perform(database: Database, stores: SqliteStores, { store, method, args }: StoreCall): unknown {
-  const table = stores[store];
-  const run: unknown = Reflect.get(table, method);
-  assert(typeof run === 'function');
-  if (config.role === 'writer') return Reflect.apply(run, table, args);
+function performNow(database: Database, stores: SqliteStores, call: StoreCall): unknown {
+  if (config.role === 'writer') return perform(stores, call);
   // All statements of one read see the same state.
   database.exec('BEGIN');
   try {
-    return Reflect.apply(run, table, args);
+    return perform(stores, call);
   } finally {
     database.exec('COMMIT');
   }
+}
+
+function perform(stores: SqliteStores, { store, method, args }: StoreCall): unknown {
+  const table = stores[store];
+  const run: unknown = Reflect.get(table, method);
+  assert(typeof run === 'function');
+  return Reflect.apply(run, table, args);
 }
 
 /** Of a block of vectors, which is handed over rather than copied. */
