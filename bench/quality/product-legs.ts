@@ -8,6 +8,7 @@ import { createMeaning } from '../../src/search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../src/search/meaning-leg.ts';
 import { createWordLeg } from '../../src/search/word-leg.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { idSetOf } from '../../src/storage/id-set.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { DataSet } from './data-set.ts';
 
@@ -83,7 +84,7 @@ async function storeEntries(set: DataSet, storage: Storage, provider: EmbeddingP
 
 /** Everything else as a knowledge base keeps it: passages with their titles. */
 async function storePassages(set: DataSet, storage: Storage, provider: EmbeddingProvider | undefined): Promise<Stored> {
-  const { kb } = storage.passages;
+  const kb = storage.passages;
   const numbers = new Map<number, number>();
   for (let at = 0; at < set.passages.length; at += batch) {
     const documents = set.passages.slice(at, at + batch).map(({ title, text }, index) => {
@@ -91,9 +92,10 @@ async function storePassages(set: DataSet, storage: Storage, provider: Embedding
       return { parent: id, passages: [{ id, position: 0, title, headings: [], body: text, labels: [] }] };
     });
     await kb.replace(documents);
-    for (const { parent } of documents) {
-      for (const { key } of await kb.between(parent, 0, 0)) numbers.set(key, Number(parent));
-    }
+    // Keys ascend with the documents.
+    const parents = documents.map(({ parent }) => parent);
+    const keys = idSetOf(await storage.vectors.kb.matching({ parents })).list() ?? [];
+    for (const [index, key] of keys.entries()) numbers.set(key, at + index);
   }
   const vectors = storage.vectors.kb;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { makeSnippet, markedText } from './snippet.ts';
+import { markedText } from '../../test/support/marked-text.ts';
+import { makeSnippet } from './snippet.ts';
 import { nothing, plainQuery } from './word-query.ts';
 
 const filler = 'lorem ipsum dolor sit amet '.repeat(40);

@@ -15,17 +15,6 @@ export function makeSnippet(text: string, query: WordQuery, unitsMax = 200): Sni
   return flatten(text, window, matches);
 }
 
-/** The snippet with a mark before and behind each match. */
-export function markedText(snippet: Snippet, open: string, close: string): string {
-  let result = '';
-  let at = 0;
-  for (const [start, end] of snippet.marks) {
-    result += snippet.text.slice(at, start) + open + snippet.text.slice(start, end) + close;
-    at = end;
-  }
-  return result + snippet.text.slice(at);
-}
-
 /** A match in a text, in UTF-16 units. */
 export interface Match {
   start: number;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { NewNote, NoteListRequest, NoteStore } from '../../src/storage/contracts/notes.ts';
-import { markedText } from '../../src/words/snippet.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { markedText } from '../support/marked-text.ts';
 
 onEachBackend('notes', (backend) => {
   let notes: NoteStore;

@@ -20,7 +20,7 @@ describe('the word index of an earlier release', () => {
     const path = join(folder, 'before.db');
     fill(path);
     const storage = await openStorage({ backend: 'sqlite', path });
-    const { kb } = storage.passages;
+    const kb = storage.passages;
     const ids = async (query: Parameters<typeof kb.search>[0]['query']) =>
       (await kb.search({ query, limit: 10, offset: 0 })).hits.map(({ id }) => id);
     assert.deepEqual(await ids(plainQuery('lighthouses')), ['old-1']);

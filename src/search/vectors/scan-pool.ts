@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { CarrelError } from '../../base/errors.ts';
-import type { QuantisedQuery } from './quantise.ts';
+import type { QuantisedQuery } from '../../storage/quantise.ts';
 import { createScanner, type ScanPart, type ScanTask } from './scanner.ts';
 import type { Segment } from './segment.ts';
 import { blockRows, type SegmentLayout } from './segment-layout.ts';

@@ -193,7 +193,7 @@ export function createWordIndex({ name, owner, poolMax, totalMax }: WordIndexCon
     leaves: readonly WordLeaf[],
     statistics: IndexStatistics,
   ): Promise<Map<string, number>> {
-    const counts = cache.for(statistics);
+    const counts = cache(name, statistics);
     const unknown = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
     if (unknown.length === 0) return counts;
     const totals = await totalsOf(

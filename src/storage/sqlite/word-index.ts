@@ -188,7 +188,7 @@ export function createWordIndex(database: Database, config: WordIndexConfig): Wo
   }
 
   function countDocuments(leaves: readonly WordLeaf[], statistics: IndexStatistics): Map<string, number> {
-    const counts = cache.for(statistics);
+    const counts = cache(name, statistics);
     for (const leaf of countedLeaves(leaves)) {
       const key = leafKey(leaf);
       if (!counts.has(key)) counts.set(key, countLeaf(leaf));
