@@ -10,7 +10,7 @@ const smallPage = Buffer.from('<!doctype html><title>Small</title><p>A small pag
  * The stall is the longest time for which the loop of this process, the one that would serve, was not turning.
  */
 export async function runBombs(): Promise<void> {
-  const extractor = createExtractor({ timeoutMs: 5000, memoryMb: 256, workersMax: 2 });
+  const extractor = createExtractor({ cpuMsMax: 5000, memoryMb: 256, workersMax: 2 });
   let longest = 0;
   console.log(
     `\n${'bomb'.padEnd(46)}${'bytes'.padStart(10)}${'ms'.padStart(7)}${'stall ms'.padStart(10)}  outcome, small page`,

@@ -51,7 +51,7 @@ async function measure(
   files: readonly CorpusFile[],
   { seconds = 2, workers = 2 }: FormatBenchOptions,
 ): Promise<FormatFigure> {
-  const extractor = createExtractor({ timeoutMs: 60_000, memoryMb: 1024, workersMax: workers, idleMs: 60_000 });
+  const extractor = createExtractor({ cpuMsMax: 60_000, memoryMb: 1024, workersMax: workers, idleMs: 60_000 });
   const before = new Set(childIds());
   const count = { files: 0, bytes: 0, chars: 0 };
   const read = async (index: number) => {

@@ -24,7 +24,7 @@ export async function openLocalEngine({ config, log, shared }: EngineContext): P
     import('../documents/extractor.ts'),
   ]);
   const extractor = createExtractor({
-    timeoutMs: settings.extractTimeoutMs,
+    cpuMsMax: settings.extractCpuMs,
     memoryMb: settings.extractMemoryMb,
     workersMax: settings.workers,
     bytesMax: settings.fileBytesMax,

@@ -21,7 +21,7 @@ export interface SharedParts {
 }
 
 /** What one document may cost (security bar: five seconds, 256 MB), and how many are read at the same time. */
-const extraction = { timeoutMs: 5_000, memoryMb: 256, workersMax: 2 };
+const extraction = { cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 };
 
 export function createSharedParts(config: Config): SharedParts {
   return {

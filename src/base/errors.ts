@@ -70,6 +70,8 @@ const kinds = {
   extraction_timeout: 'timeout',
   // Turning the document into text needed more memory than a worker may have.
   extraction_memory: 'limit',
+  // The process that read the document was ended from outside, as a system short of memory does. The same call may succeed.
+  extraction_interrupted: 'upstream',
   // The document has more parts than we read (nodes of a page), found before time or memory ran out.
   extraction_too_complex: 'limit',
   // The document is damaged, or its reader failed on it. Not for a kind that we do not read.

@@ -9,7 +9,7 @@ export interface SlotsOptions {
 
 export interface Slots {
   /** Waits for a free slot and returns what gives it back. Gives up when the signal aborts. */
-  acquire(signal: AbortSignal): Promise<() => void>;
+  acquire(signal?: AbortSignal): Promise<() => void>;
 }
 
 interface Waiting {
@@ -17,7 +17,7 @@ interface Waiting {
 }
 
 /** A bounded number of calls run, a bounded number wait in order, the rest are told to come back. */
-export function createSlots({ runningMax, waitingMax }: SlotsOptions): Slots {
+export function createSlots({ runningMax, waitingMax }: SlotsOptions, refusal = tooMany): Slots {
   let running = 0;
   const queue = new Set<Waiting>();
 
@@ -33,12 +33,12 @@ export function createSlots({ runningMax, waitingMax }: SlotsOptions): Slots {
 
   return {
     acquire(signal) {
-      if (signal.aborted) return Promise.reject(cancelled());
+      if (signal?.aborted) return Promise.reject(cancelled());
       if (running < runningMax) {
         running += 1;
         return Promise.resolve(once(release));
       }
-      if (queue.size >= waitingMax) return Promise.reject(tooMany(runningMax, waitingMax));
+      if (queue.size >= waitingMax) return Promise.reject(refusal(runningMax, waitingMax));
       return new Promise((resolve, reject) => {
         const giveUp = (): void => {
           queue.delete(waiting);
@@ -46,12 +46,12 @@ export function createSlots({ runningMax, waitingMax }: SlotsOptions): Slots {
         };
         const waiting: Waiting = {
           enter: () => {
-            signal.removeEventListener('abort', giveUp);
+            signal?.removeEventListener('abort', giveUp);
             resolve(once(release));
           },
         };
         queue.add(waiting);
-        signal.addEventListener('abort', giveUp, { once: true });
+        signal?.addEventListener('abort', giveUp, { once: true });
       });
     },
   };

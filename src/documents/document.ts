@@ -96,15 +96,25 @@ export interface ExtractedDocument {
   published: string | null;
   /** Pages or slides of the whole document, also when `text` stops before its end. */
   pages?: number;
-  /** `text` stops before the end of the document: at `textCharsMax`, or because time ran out between two pages. */
-  truncated: boolean;
+  /** Where `text` stops before the end of the document. */
+  truncated?: Truncation;
+}
+
+/** What was left out, and why. */
+export interface Truncation {
+  /** The bound that was reached: `textCharsMax`, or the CPU time of one extraction. */
+  reason: 'characters' | 'cpu_time';
+  read: number;
+  /** Null where only reading on would tell. */
+  of: number | null;
+  unit: 'pages' | 'slides' | 'sheets' | 'chapters' | 'files' | 'characters';
 }
 
 /** What one extraction may use; reaches the worker with every document. */
 export interface ExtractLimits {
   textCharsMax: number;
-  /** A reader that can stop between two parts does so after this time and returns what it has. */
-  softTimeoutMs: number;
+  /** A reader that can stop between two parts does so after this CPU time and returns what it has. */
+  softCpuMs: number;
   pdfEnabled: boolean;
 }
 
@@ -121,13 +131,14 @@ export interface Reading {
   byline?: string | null;
   published?: string | null;
   pages?: number;
-  truncated?: boolean;
+  /** True, or how many of its parts were read. */
+  truncated?: boolean | Omit<Truncation, 'reason'>;
 }
 
 /** What every reader of a binary format is told. */
 export interface ReadOptions {
   mode: ExtractMode;
   charsMax: number;
-  /** On the clock of `performance.now()`: between two parts, a reader stops after this. */
+  /** On the clock of `cpuMs`: between two parts, a reader stops after this. */
   stopAt: number;
 }

@@ -5,7 +5,7 @@ import { encryptedPdf } from '../../test/security/parsers/pdf-samples.ts';
 import type { DocumentSource } from './document.ts';
 import { extractDocument } from './extract-document.ts';
 
-const limits = { textCharsMax: 10_000, softTimeoutMs: 60_000, pdfEnabled: true };
+const limits = { textCharsMax: 10_000, softCpuMs: 60_000, pdfEnabled: true };
 
 function extract(content: string | Uint8Array, contentType?: string, more: Partial<DocumentSource> = {}) {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -86,10 +86,10 @@ test('a PDF without text, with a password, damaged or switched off is a named er
 test('text is cut at the bound, and the result says so', async () => {
   for (const type of ['text/plain', 'text/html', 'text/markdown']) {
     const { text, truncated } = await extract('word '.repeat(4000), type);
-    assert.equal(truncated, true, type);
+    assert.equal(truncated?.reason, 'characters', type);
     assert.ok(text.length <= limits.textCharsMax && text.length > limits.textCharsMax - 10, type);
   }
-  assert.equal((await extract('short', 'text/plain')).truncated, false);
+  assert.equal((await extract('short', 'text/plain')).truncated, undefined);
 });
 
 function pick({ kind, text }: { kind: string; text: string }): { kind: string; text: string } {

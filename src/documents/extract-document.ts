@@ -1,5 +1,6 @@
 import { CarrelError } from '../base/errors.ts';
 import { contentKind } from './content-kind.ts';
+import { cpuMs } from './cpu-clock.ts';
 import type {
   DocumentKind,
   DocumentSource,
@@ -7,6 +8,7 @@ import type {
   ExtractLimits,
   Reading,
   ReadOptions,
+  Truncation,
 } from './document.ts';
 import { archiveMembers, joinMembers, type MembersContext, nestedArchive, nothingReadable } from './members.ts';
 import { cleanText } from './text/clean-text.ts';
@@ -25,7 +27,7 @@ async function extract(source: DocumentSource, limits: ExtractLimits, opens: boo
   const options = {
     mode: source.mode,
     charsMax: limits.textCharsMax,
-    stopAt: performance.now() + limits.softTimeoutMs,
+    stopAt: cpuMs() + limits.softCpuMs,
   };
   const context: MembersContext = {
     mode: source.mode,
@@ -39,7 +41,7 @@ async function extract(source: DocumentSource, limits: ExtractLimits, opens: boo
   }
   if (kind === 'email') return extractMail(bytes, context, opens);
   const reading = (await readBinary(kind, source, limits, options)) ?? (await readText(kind, source, limits));
-  return finished(reading, kind, limits);
+  return finished(reading, kind, options);
 }
 
 /** Readers of formats that are no text are loaded when the first such document comes. */
@@ -54,7 +56,7 @@ async function readBinary(
       if (!limits.pdfEnabled) {
         throw new CarrelError('unsupported_content_type', 'This is a PDF, and reading PDF is switched off here.');
       }
-      return (await import('./pdf-text.ts')).readPdfText(bytes, limits);
+      return (await import('./pdf-text.ts')).readPdfText(bytes, options);
     case 'docx':
       return (await import('./office/docx.ts')).readDocx(bytes, options);
     case 'pptx':
@@ -75,7 +77,7 @@ async function readBinary(
 }
 
 async function extractArchive(bytes: Uint8Array, context: MembersContext): Promise<ExtractedDocument> {
-  const joined = await joinMembers({ text: '', marks: [], truncated: false }, archiveMembers(bytes), context);
+  const joined = await joinMembers({ text: '', marks: [] }, archiveMembers(bytes), context);
   if (joined.members.length === 0) throw nothingReadable(joined.omitted);
   return { kind: 'zip', title: null, language: null, byline: null, published: null, ...joined };
 }
@@ -83,16 +85,17 @@ async function extractArchive(bytes: Uint8Array, context: MembersContext): Promi
 async function extractMail(bytes: Uint8Array, context: MembersContext, opens: boolean): Promise<ExtractedDocument> {
   const { readEmail } = await import('./email.ts');
   const { reading, files } = await readEmail(bytes, context.mode, context.limits.textCharsMax);
-  const mail = finished(reading, 'email', context.limits);
+  const mail = finished(reading, 'email', { charsMax: context.limits.textCharsMax, stopAt: context.stopAt });
   if (!opens || files.length === 0) return mail;
   const sources = files.map((file) => ({ ...file, bytes: () => file.bytes }));
   return { ...mail, ...(await joinMembers(mail, sources, context)) };
 }
 
-function finished(reading: Reading, kind: DocumentKind, limits: ExtractLimits): ExtractedDocument {
-  const { text, marks } = finishText(reading.text, reading.marks ?? [], limits.textCharsMax);
+function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {
+  const { text, marks } = finishText(reading.text, reading.marks ?? [], bounds.charsMax);
   if (text === '') assertMayBeEmpty(kind, reading.pages);
   const { codeLanguage, pages } = reading;
+  const truncated = truncationOf(reading, text, bounds);
   return {
     title: oneLine(reading.title),
     text,
@@ -103,8 +106,20 @@ function finished(reading: Reading, kind: DocumentKind, limits: ExtractLimits): 
     byline: oneLine(reading.byline),
     published: oneLine(reading.published),
     ...(pages === undefined ? {} : { pages }),
-    truncated: reading.truncated === true || reading.text.length > limits.textCharsMax,
+    ...(truncated === undefined ? {} : { truncated }),
   };
+}
+
+type Bounds = Pick<ReadOptions, 'charsMax' | 'stopAt'>;
+
+function truncationOf(reading: Reading, text: string, { charsMax, stopAt }: Bounds): Truncation | undefined {
+  const isLong = reading.text.length > charsMax;
+  const { truncated = false } = reading;
+  if (truncated === false && !isLong) return undefined;
+  const reason = isLong || cpuMs() <= stopAt ? 'characters' : 'cpu_time';
+  if (typeof truncated === 'object') return { reason, ...truncated };
+  // A reader that has stopped by itself does not know how much more there is.
+  return { reason, read: text.length, of: truncated ? null : reading.text.length, unit: 'characters' };
 }
 
 /** An empty text file is just that. Other documents have pictures where text was expected, and it helps to say so. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { CarrelError } from '../base/errors.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
+import { cpuSignal, memorySignal } from './end-signals.ts';
 import type { ExtractReply, ExtractRequest } from './extract-worker.ts';
 
 export interface ExtractProcess {
@@ -9,7 +10,7 @@ export interface ExtractProcess {
   run(
     source: DocumentSource,
     limits: ExtractLimits,
-    timeoutMs: number,
+    cpuMsMax: number,
     signal: AbortSignal | undefined,
   ): Promise<ExtractedDocument>;
   /** Resolves when the process has ended. */
@@ -17,7 +18,13 @@ export interface ExtractProcess {
 }
 
 /** Starting Node and loading the readers; on a loaded machine this takes many times the usual 0.1 s. */
-const startTimeoutMs = 30_000;
+const startTimeoutMs = 120_000;
+
+/**
+ * A worker ends by itself when its CPU time is spent. Waiting so many times as long is for one that neither works nor ends,
+ * and leaves room for a machine that is busy with other things.
+ */
+const waitFactor = 20;
 
 /** Share of a worker's memory for the JavaScript heap. The rest is for Node itself and for off-heap buffers. */
 const heapShare = 0.6;
@@ -72,7 +79,7 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
   async function run(
     source: DocumentSource,
     limits: ExtractLimits,
-    timeoutMs: number,
+    cpuMsMax: number,
     signal: AbortSignal | undefined,
   ): Promise<ExtractedDocument> {
     hold(child, true);
@@ -83,8 +90,8 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
       await ready;
       started = true;
       hold(child, true);
-      const request: ExtractRequest = { source, limits };
-      const reply = once(child, timeoutMs);
+      const request: ExtractRequest = { source, limits, cpuMsMax };
+      const reply = once(child, cpuMsMax * waitFactor);
       child.send(request);
       const answer = await reply;
       if (answer.type !== 'ready' && answer.residentMb > memoryMb * residentShareMax) void kill();
@@ -93,7 +100,7 @@ export function createExtractProcess(config: { memoryMb: number }): ExtractProce
       if (!(error instanceof Ended)) throw error;
       if (killed) throw new CarrelError('cancelled', 'The extraction was cancelled.', { cause: error });
       void kill();
-      throw started ? failureOf(error, timeoutMs, memoryMb) : unavailable(error);
+      throw started ? failureOf(error, cpuMsMax, memoryMb) : unavailable(error);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       if (alive) hold(child, false);
@@ -168,20 +175,28 @@ function unavailable(ended: Ended): CarrelError {
   return new CarrelError('unavailable', 'The reader of documents did not start. Try again later.', { cause: ended });
 }
 
-function failureOf(ended: Ended, timeoutMs: number, memoryMb: number): CarrelError {
-  if (ended.reason === 'timeout') {
+function failureOf(ended: Ended, cpuMsMax: number, memoryMb: number): CarrelError {
+  if (ended.reason === 'timeout' || ended.signal === cpuSignal) {
     return new CarrelError(
       'extraction_timeout',
-      `Reading this document took longer than ${timeoutMs} ms and was stopped. Try another source for it.`,
-      { cause: ended, data: { timeoutMs } },
+      `Reading this document took more than ${cpuMsMax} ms of CPU time and was stopped. Try another source for it.`,
+      { cause: ended, data: { cpuMsMax } },
     );
   }
-  // SIGKILL comes from the worker's memory watch or from the system's, SIGABRT (or 134) from V8 at its heap limit.
-  if (ended.signal === 'SIGKILL' || ended.signal === 'SIGABRT' || ended.exitCode === 134) {
+  // SIGABRT (or 134) comes from V8 at its heap limit.
+  if (ended.signal === memorySignal || ended.signal === 'SIGABRT' || ended.exitCode === 134) {
     return new CarrelError(
       'extraction_memory',
       `Reading this document needed more than ${memoryMb} MB and was stopped. Try another source for it.`,
       { cause: ended, data: { memoryMb } },
+    );
+  }
+  // The worker never sends these to itself while its parent is there: the system or a person did.
+  if (ended.signal === 'SIGKILL' || ended.signal === 'SIGTERM' || ended.signal === 'SIGINT') {
+    return new CarrelError(
+      'extraction_interrupted',
+      'The process that read this document was ended from outside; the machine may be short of memory. Try again later.',
+      { cause: ended },
     );
   }
   return new CarrelError('extraction_failed', 'The reader of this document ended unexpectedly. Try again.', {

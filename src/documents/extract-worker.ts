@@ -5,12 +5,16 @@
 import { setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, isCarrelError } from '../base/errors.ts';
+import { cpuMs } from './cpu-clock.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
 import { extractDocument } from './extract-document.ts';
+import type { WatchData } from './memory-watch-worker.ts';
 
 export interface ExtractRequest {
   source: DocumentSource;
   limits: ExtractLimits;
+  /** After so much CPU time the process ends. */
+  cpuMsMax: number;
 }
 
 export type ExtractReply =
@@ -28,9 +32,10 @@ export type ExtractReply =
 /** Of 19: enough to give way, little enough to get on while others work. */
 const niceness = 5;
 
+const deadline = new Float64Array(new SharedArrayBuffer(8)).fill(Number.POSITIVE_INFINITY);
 const watch = import.meta.url.endsWith('.ts') ? './memory-watch-worker.ts' : './memory-watch-worker.js';
 new Worker(new URL(watch, import.meta.url), {
-  workerData: { memoryMb: Number(process.argv[2]), parentId: process.ppid },
+  workerData: { memoryMb: Number(process.argv[2]), parentId: process.ppid, deadline } satisfies WatchData,
   execArgv: [],
 }).once('online', () => reply({ type: 'ready' }));
 
@@ -44,7 +49,8 @@ process.on('message', async (request: ExtractRequest) => {
   reply(await answer(request));
 });
 
-async function answer({ source, limits }: ExtractRequest): Promise<ExtractReply> {
+async function answer({ source, limits, cpuMsMax }: ExtractRequest): Promise<ExtractReply> {
+  deadline[0] = cpuMs() + cpuMsMax;
   try {
     const document = await extractDocument(source, limits);
     return { type: 'document', residentMb: residentMb(), document };
@@ -68,6 +74,8 @@ async function answer({ source, limits }: ExtractRequest): Promise<ExtractReply>
       data: {},
       cause,
     };
+  } finally {
+    deadline[0] = Number.POSITIVE_INFINITY;
   }
 }
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { pdfBombs } from '../../test/security/parsers/bombs.ts';
 import { createExtractor } from './extractor.ts';
 
-const extractor = createExtractor({ timeoutMs: 20_000, memoryMb: 256, workersMax: 2, bytesMax: 1_000_000 });
+const extractor = createExtractor({ cpuMsMax: 20_000, memoryMb: 256, workersMax: 2, bytesMax: 1_000_000 });
 after(() => extractor.close());
 
 const small = { bytes: Buffer.from('<p>small</p>'), contentType: 'text/html', mode: 'text' as const };
@@ -33,21 +35,59 @@ test('a failure in the reader keeps its code, and its foreign text stays out of 
   assert.ok(!error.message.includes('secret'));
 });
 
-test('a document that takes too long is stopped, and the next is read', async () => {
-  const hasty = createExtractor({ timeoutMs: 300, memoryMb: 2048, workersMax: 1 });
+test('a document that takes too much CPU time is stopped, and the next is read', async () => {
+  const hasty = createExtractor({ cpuMsMax: 300, memoryMb: 2048, workersMax: 1 });
   await hasty.extract(small).catch(() => undefined);
   await assert.rejects(hasty.extract(bombNamed('forms that double')), { code: 'extraction_timeout', kind: 'timeout' });
   await hasty.close();
   assert.equal((await extractor.extract(small)).text, 'small');
 });
 
+test('a worker that the machine gives no time to is waited for: only its own CPU time counts', async (t) => {
+  if (process.platform !== 'linux') return t.skip('workers are found in /proc');
+  const slow = createExtractor({ cpuMsMax: 1000, memoryMb: 256, workersMax: 1 });
+  const others = new Set(childrenOf());
+  await slow.extract(small);
+  const worker = childrenOf().find((child) => !others.has(child));
+  assert.ok(worker);
+  process.kill(worker, 'SIGSTOP');
+  const read = slow.extract(small);
+  await delay(1500);
+  process.kill(worker, 'SIGCONT');
+  assert.equal((await read).text, 'small');
+  await slow.close();
+});
+
+function childrenOf(): number[] {
+  const listed = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
+  return listed.trim().split(' ').filter(Boolean).map(Number);
+}
+
 test('a document that takes too much memory off the heap is stopped, and the next is read', async () => {
-  const lean = createExtractor({ timeoutMs: 60_000, memoryMb: 256, workersMax: 1 });
+  const lean = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1 });
   const failed = lean.extract(bombNamed('Flate to 300 MB'));
   const waiting = lean.extract(small);
   await assert.rejects(failed, { code: 'extraction_memory', kind: 'limit' });
   assert.equal((await waiting).text, 'small');
   await lean.close();
+});
+
+test('a reader that the system kills did not need too much memory, and the next is read', async (t) => {
+  if (process.platform !== 'linux') return t.skip('workers are found in /proc');
+  const struck = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1 });
+  const others = new Set(childrenOf());
+  await struck.extract(small);
+  const worker = childrenOf().find((child) => !others.has(child));
+  assert.ok(worker);
+  // Stopped first, so that it has been given the document and not answered.
+  process.kill(worker, 'SIGSTOP');
+  const failed = struck.extract(small);
+  setImmediate(() => process.kill(worker, 'SIGKILL'));
+  const error = await failed.catch((caught) => caught);
+  assert.equal(error.code, 'extraction_interrupted');
+  assert.doesNotMatch(error.message, /needed more than/);
+  assert.equal((await struck.extract(small)).text, 'small');
+  await struck.close();
 });
 
 test('too many bytes are refused unread', async () => {
@@ -57,7 +97,7 @@ test('too many bytes are refused unread', async () => {
 });
 
 test('the queue is bounded', async () => {
-  const narrow = createExtractor({ timeoutMs: 60_000, memoryMb: 256, workersMax: 1, queueMax: 1 });
+  const narrow = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1, queueMax: 1 });
   const running = narrow.extract(small);
   const waiting = narrow.extract(small);
   await assert.rejects(narrow.extract(small), { code: 'too_many_in_flight' });
@@ -69,7 +109,7 @@ test('the queue is bounded', async () => {
 });
 
 test('cancelling frees the place at once, waiting or running', async () => {
-  const single = createExtractor({ timeoutMs: 60_000, memoryMb: 2048, workersMax: 1 });
+  const single = createExtractor({ cpuMsMax: 60_000, memoryMb: 2048, workersMax: 1 });
   const [running, waiting] = [new AbortController(), new AbortController()];
   const first = single.extract(bombNamed('forms that double'), { signal: running.signal });
   const second = single.extract(small, { signal: waiting.signal });
@@ -84,7 +124,7 @@ test('cancelling frees the place at once, waiting or running', async () => {
 });
 
 test('closing cancels what runs and what waits, and nothing is taken afterwards', async () => {
-  const closing = createExtractor({ timeoutMs: 60_000, memoryMb: 2048, workersMax: 1 });
+  const closing = createExtractor({ cpuMsMax: 60_000, memoryMb: 2048, workersMax: 1 });
   const calls = [closing.extract(bombNamed('forms that double')), closing.extract(small)];
   const outcomes = Promise.allSettled(calls);
   await closing.close();
@@ -98,7 +138,7 @@ test('closing cancels what runs and what waits, and nothing is taken afterwards'
 test('an idle worker does not keep the program from ending, and gets nothing of its environment', async () => {
   const program = `
     const { createExtractor } = await import(${JSON.stringify(new URL('./extractor.ts', import.meta.url).href)});
-    const extractor = createExtractor({ timeoutMs: 20000, memoryMb: 256, workersMax: 1, idleMs: 3600000 });
+    const extractor = createExtractor({ cpuMsMax: 20000, memoryMb: 256, workersMax: 1, idleMs: 3600000 });
     console.log((await extractor.extract({ bytes: Buffer.from('<p>done'), mode: 'text', contentType: 'text/html' })).text);`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
     timeout: 60_000,

@@ -3,8 +3,8 @@ import type { DocumentSource, ExtractedDocument, ExtractLimits } from './documen
 import { createExtractProcess, type ExtractProcess } from './extract-process.ts';
 
 export interface ExtractorConfig {
-  /** Time for one document in a worker, waiting in the queue not counted. */
-  timeoutMs: number;
+  /** CPU time for one document. */
+  cpuMsMax: number;
   /** Resident memory of one worker, off-heap buffers included. */
   memoryMb: number;
   workersMax: number;
@@ -38,11 +38,11 @@ interface Task {
  * A process that exceeds its time or memory is killed; the next document starts another.
  */
 export function createExtractor(config: ExtractorConfig): Extractor {
-  const { timeoutMs, memoryMb, workersMax, bytesMax = 16 * 1024 * 1024, idleMs = 10_000 } = config;
+  const { cpuMsMax, memoryMb, workersMax, bytesMax = 16 * 1024 * 1024, idleMs = 10_000 } = config;
   const queueMax = config.queueMax ?? workersMax * 32;
   const limits: ExtractLimits = {
     textCharsMax: config.textCharsMax ?? 2_000_000,
-    softTimeoutMs: Math.round(timeoutMs * 0.8),
+    softCpuMs: Math.round(cpuMsMax * 0.8),
     pdfEnabled: config.pdfEnabled ?? true,
   };
   const idle: { worker: ExtractProcess; timer: NodeJS.Timeout }[] = [];
@@ -64,7 +64,7 @@ export function createExtractor(config: ExtractorConfig): Extractor {
       }
       if (queue.size >= queueMax) {
         throw new CarrelError('too_many_in_flight', 'Too many documents are waiting to be read. Try again shortly.', {
-          retryAfterSeconds: Math.ceil(timeoutMs / 1000),
+          retryAfterSeconds: Math.ceil(cpuMsMax / 1000),
         });
       }
       const task: Task = { source, signal, resolve, reject };
@@ -108,7 +108,7 @@ export function createExtractor(config: ExtractorConfig): Extractor {
   async function perform(worker: ExtractProcess, task: Task): Promise<void> {
     busy.add(worker);
     try {
-      task.resolve(await worker.run(task.source, limits, timeoutMs, task.signal));
+      task.resolve(await worker.run(task.source, limits, cpuMsMax, task.signal));
     } catch (error) {
       task.reject(error);
     }

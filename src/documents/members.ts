@@ -1,6 +1,7 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../base/errors.ts';
 import { openZip, type Zip } from './archive/zip.ts';
 import type { ZipMember } from './archive/zip-directory.ts';
+import { cpuMs } from './cpu-clock.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits, Mark, Member, Omission } from './document.ts';
 import { cleanText } from './text/clean-text.ts';
 
@@ -19,7 +20,9 @@ export interface MembersContext {
   read(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument>;
 }
 
-type Joined = Pick<ExtractedDocument, 'text' | 'marks' | 'truncated'> & { members: Member[]; omitted: Omission[] };
+type First = Pick<ExtractedDocument, 'text' | 'marks' | 'truncated'>;
+
+type Joined = First & { members: Member[]; omitted: Omission[] };
 
 const memberBytesMax = 32 * 1024 * 1024;
 const omittedMax = 100;
@@ -38,28 +41,29 @@ export function archiveMembers(bytes: Uint8Array): MemberSource[] {
  * noted and does no harm to the others. Marks and members have offsets of the joined text.
  */
 export async function joinMembers(
-  first: Pick<ExtractedDocument, 'text' | 'marks' | 'truncated'>,
+  first: First,
   sources: readonly MemberSource[],
   context: MembersContext,
 ): Promise<Joined> {
   const { limits, mode, stopAt } = context;
-  const joined: Joined = { text: '', marks: [...first.marks], truncated: first.truncated, members: [], omitted: [] };
+  const joined: Joined = { ...first, members: [], omitted: [] };
   const parts = [first.text].filter((text) => text !== '');
   const marks: Mark[] = [...first.marks];
   let length = first.text.length;
-  for (const { name, contentType, bytes } of sources) {
+  for (const [place, { name, contentType, bytes }] of sources.entries()) {
     const label = oneLine(name);
     const heading = `${length > 0 ? '\n\n' : ''}${mode === 'markdown' ? '# ' : ''}${label}\n\n`;
     const charsLeft = limits.textCharsMax - length - heading.length;
-    const timeLeft = stopAt - performance.now();
-    if (charsLeft <= 0 || timeLeft <= 0) {
-      joined.truncated = true;
+    const cpuLeft = stopAt - cpuMs();
+    if (charsLeft <= 0 || cpuLeft <= 0) {
+      const reason = charsLeft <= 0 ? 'characters' : 'cpu_time';
+      joined.truncated = { reason, read: place, of: sources.length, unit: 'files' };
       break;
     }
     try {
       const source: DocumentSource = { bytes: bytes(), filename: name, mode, extent: 'all' };
       if (contentType !== undefined) source.contentType = contentType;
-      const own = await context.read(source, { ...limits, textCharsMax: charsLeft, softTimeoutMs: timeLeft });
+      const own = await context.read(source, { ...limits, textCharsMax: charsLeft, softCpuMs: cpuLeft });
       if (own.text === '') continue;
       const headingStart = length + (length > 0 ? 2 : 0);
       const start = length + heading.length;
@@ -72,7 +76,7 @@ export async function joinMembers(
       const { kind, codeLanguage } = own;
       const language = codeLanguage === undefined ? {} : { codeLanguage };
       joined.members.push({ name: label, kind, ...language, headingStart, start, end: length });
-      joined.truncated ||= own.truncated;
+      if (own.truncated) joined.truncated ??= own.truncated;
     } catch (error) {
       if (joined.omitted.length < omittedMax) joined.omitted.push(omission(label, error));
     }

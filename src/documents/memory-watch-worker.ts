@@ -1,14 +1,25 @@
 /**
- * A thread inside the extracting process that ends the whole process when its resident memory exceeds the bound, or
- * when its parent is gone. The thread that extracts may be in one long synchronous call, so it cannot watch itself;
- * V8's own limit does not count ArrayBuffers.
+ * A thread inside the extracting process that ends the whole process when its resident memory or its CPU time exceeds the
+ * bound, or when its parent is gone. The thread that extracts may be in one long synchronous call, so it cannot watch
+ * itself; V8's own limit does not count ArrayBuffers.
  */
 import { workerData } from 'node:worker_threads';
+import { cpuMs } from './cpu-clock.ts';
+import { cpuSignal, memorySignal } from './end-signals.ts';
+
+export interface WatchData {
+  readonly memoryMb: number;
+  readonly parentId: number;
+  /** One number: where on the clock of `cpuMs` the document at hand must have ended. */
+  readonly deadline: Float64Array;
+}
 
 const intervalMs = 20;
-const { memoryMb, parentId }: { memoryMb: number; parentId: number } = workerData;
+const { memoryMb, parentId, deadline }: WatchData = workerData;
 const bytesMax = memoryMb * 1024 * 1024;
 
 setInterval(() => {
-  if (process.memoryUsage.rss() > bytesMax || process.ppid !== parentId) process.kill(process.pid, 'SIGKILL');
+  if (process.ppid !== parentId) process.kill(process.pid, 'SIGKILL');
+  if (process.memoryUsage.rss() > bytesMax) process.kill(process.pid, memorySignal);
+  if (cpuMs() > (deadline[0] ?? 0)) process.kill(process.pid, cpuSignal);
 }, intervalMs);

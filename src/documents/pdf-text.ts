@@ -1,6 +1,7 @@
 import { getDocumentProxy } from 'unpdf';
 import { CarrelError } from '../base/errors.ts';
-import type { ExtractLimits, Mark, Reading } from './document.ts';
+import { cpuMs } from './cpu-clock.ts';
+import type { Mark, Reading, ReadOptions } from './document.ts';
 import { collapseLines } from './text/clean-text.ts';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
@@ -9,17 +10,19 @@ type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
 /** A gap between baselines above this many line heights starts a paragraph. */
 const paragraphGap = 1.6;
 
-/** The text of a PDF, page after page. Stops between two pages when time or `textCharsMax` runs out. */
-export async function readPdfText(bytes: Uint8Array, limits: ExtractLimits): Promise<Reading> {
-  const stopAt = performance.now() + limits.softTimeoutMs;
+/** The text of a PDF, page after page. Stops between two pages when CPU time or `charsMax` runs out. */
+export async function readPdfText(
+  bytes: Uint8Array,
+  { charsMax, stopAt }: Pick<ReadOptions, 'charsMax' | 'stopAt'>,
+): Promise<Reading> {
   const pdf = await open(bytes);
   const pages: string[] = [];
   const marks: Mark[] = [];
   let length = 0;
   let number = 1;
-  for (; number <= pdf.numPages && length <= limits.textCharsMax; number += 1) {
+  for (; number <= pdf.numPages && length <= charsMax; number += 1) {
     // The first page is always begun: a file that takes its whole time to open must end as too slow, not as empty.
-    if (number > 1 && performance.now() >= stopAt) break;
+    if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
     const text = await pageText(page);
     page.cleanup();
@@ -36,7 +39,7 @@ export async function readPdfText(bytes: Uint8Array, limits: ExtractLimits): Pro
     text: pages.join('\n\n'),
     marks,
     pages: pdf.numPages,
-    truncated: number <= pdf.numPages,
+    truncated: number <= pdf.numPages && { read: number - 1, of: pdf.numPages, unit: 'pages' },
   };
 }
 

@@ -30,7 +30,7 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     description: 'The largest file that is taken, in bytes.',
   }),
   textCharsMax: integer({
-    default: 4_000_000,
+    default: 10_000_000,
     min: 10_000,
     max: 50_000_000,
     env: ['KB_TEXT_CHARS_MAX'],
@@ -50,12 +50,13 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     env: ['KB_JOBS_KEPT_MAX'],
     description: 'Of the jobs that have ended no more than the newest so many are kept.',
   }),
-  extractTimeoutMs: integer({
-    default: 30_000,
+  extractCpuMs: integer({
+    default: 300_000,
     min: 1_000,
-    max: 600_000,
-    env: ['KB_EXTRACT_TIMEOUT_MS'],
-    description: 'Time to turn one file into text, in milliseconds. What takes longer fails.',
+    max: 3_600_000,
+    env: ['KB_EXTRACT_CPU_MS', 'KB_EXTRACT_TIMEOUT_MS'],
+    description:
+      'CPU time to turn one file into text, in milliseconds. A file in parts (pages, sheets) is read as far as it goes, and says so; another fails.',
   }),
   extractMemoryMb: integer({
     default: 512,

@@ -20,6 +20,7 @@ export function documentOnWire(document: StoredDocument): EngineDocument {
     filename: document.filename,
     content_type: document.contentType,
     size: document.bytes,
+    ...truncatedOf(document),
     metadata: publicDetails(document.details),
   };
 }
@@ -59,6 +60,11 @@ function progressOf(job: StoredJob, live: PhaseProgress | undefined): JobProgres
   if (job.kind !== 'ingest') return null;
   const { phase, done, total } = job.status === 'processing' ? (live ?? job.progress) : job.progress;
   return { phase, ...(done === undefined ? {} : { done }), ...(total === undefined ? {} : { total }) };
+}
+
+/** What was left out of the text, where something was. */
+export function truncatedOf({ details: { truncated } }: Pick<StoredDocument, 'details'>): { truncated?: unknown } {
+  return truncated === undefined ? {} : { truncated };
 }
 
 /** What only we need to know of a document stays out. */

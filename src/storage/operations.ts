@@ -1,32 +1,69 @@
-import type { ReadOptions } from './contracts/read-options.ts';
+import assert from 'node:assert/strict';
+import type { Operation } from './statements.ts';
+import { changeDocuments, changeTags, removeDocument } from './stores/documents/change-documents.ts';
+import {
+  acceptJob,
+  cancelJob,
+  claimJob,
+  failJob,
+  forgetJobs,
+  giveBackJobs,
+  postponeJob,
+  renewJob,
+} from './stores/documents/change-jobs.ts';
+import {
+  countDocuments,
+  documentChunks,
+  documentNote,
+  documentTags,
+  getDocument,
+  listDocuments,
+  locatedChunks,
+} from './stores/documents/read-documents.ts';
+import { countJobs, getJob, leaseOwners, listJobs } from './stores/documents/read-jobs.ts';
+import { releaseOriginals, usedOriginals } from './stores/documents/release-originals.ts';
+import { editNote, finishJob } from './stores/documents/write-documents.ts';
+import { indexFields } from './stores/entries/entry-fields.ts';
+import { entryStatistics, listThreads } from './stores/entries/entry-overview.ts';
+import { putSummary, unsummarisedEntries } from './stores/entries/entry-summaries.ts';
+import {
+  entryTexts,
+  getEntries,
+  listEntries,
+  matchingEntries,
+  pastGaps,
+  searchEntryWords,
+  weighEntryWords,
+} from './stores/entries/read-entries.ts';
+import { removeEntries, restoreEntries } from './stores/entries/remove-entries.ts';
+import { storeEntries, updateEntries } from './stores/entries/write-entries.ts';
 
-/*
- * Operations on a database: functions by their names, each of which is given a request and, where it writes, the time, and
- * makes the work that is to be done. They are written once, and each database performs them in its own way.
+/**
+ * Everything that can be asked of a database. SQLite works on a thread of its own, to which a function cannot be sent: both
+ * sides find it in this table by its name.
  */
+const operations = {
+  ...{ storeEntries, updateEntries, removeEntries, restoreEntries, indexFields, putSummary },
+  ...{ getEntries, listEntries, searchEntryWords, weighEntryWords, matchingEntries, entryTexts, pastGaps },
+  ...{ unsummarisedEntries, listThreads, entryStatistics },
+  ...{ getDocument, listDocuments, documentChunks, locatedChunks, documentNote, documentTags, countDocuments },
+  ...{ removeDocument, changeTags, changeDocuments, editNote },
+  ...{ acceptJob, claimJob, renewJob, finishJob, failJob, postponeJob, giveBackJobs, cancelJob, forgetJobs },
+  ...{ getJob, listJobs, countJobs, leaseOwners, releaseOriginals, usedOriginals },
+} satisfies Record<string, Operation<never, unknown>>;
 
-export type RequestOf<Operation> = Operation extends (request: infer Request, now: string) => unknown
-  ? unknown extends Request
-    ? Record<never, never>
-    : Request
-  : never;
+export type OperationName = keyof typeof operations;
 
-/** Whatever engine the work is done with. */
-export type AnswerOf<Operation> = Operation extends (...given: never[]) => Generator<unknown, infer Answer>
-  ? Answer
-  : never;
+const names = new Map(Object.entries(operations).map(([name, operation]): [unknown, string] => [operation, name]));
 
-/** How a database performs operations: a write in a transaction, a read on one state of the data. */
-export interface OperationRunner<Operations, WriteName extends keyof Operations> {
-  write<Name extends WriteName>(name: Name, request: RequestOf<Operations[Name]>): Promise<AnswerOf<Operations[Name]>>;
-  read<Name extends Exclude<keyof Operations, WriteName>>(
-    name: Name,
-    request: RequestOf<Operations[Name]>,
-    options: ReadOptions | undefined,
-  ): Promise<AnswerOf<Operations[Name]>>;
+export function nameOf<Request, Answer>(operation: Operation<Request, Answer>): OperationName {
+  const name = names.get(operation);
+  assert(name !== undefined, `${operation.name} is not in the table of operations`);
+  // The map was made of this table.
+  return name as OperationName;
 }
 
-/** The operations as functions that have ended when they return, for a database that performs them at once. */
-export type OperationTable<Operations> = {
-  [Name in keyof Operations]: (request: RequestOf<Operations[Name]>, now: string) => AnswerOf<Operations[Name]>;
-};
+/** Whoever names an operation sends what it takes. */
+export function operationOf(name: OperationName): Operation<never, unknown> {
+  return operations[name];
+}

@@ -7,7 +7,7 @@ import { createPlaces } from '../../src/documents/places.ts';
 import { chunkDocument } from '../../src/search/chunking/chunk-document.ts';
 import { type CorpusFile, corpusFiles, refusedFiles } from './corpus.ts';
 
-const extractor = createExtractor({ timeoutMs: 60_000, memoryMb: 512, workersMax: 2, queueMax: 10_000 });
+const extractor = createExtractor({ cpuMsMax: 60_000, memoryMb: 512, workersMax: 2, queueMax: 10_000 });
 after(() => extractor.close());
 
 const files = corpusFiles();

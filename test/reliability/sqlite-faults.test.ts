@@ -82,8 +82,23 @@ describe('a SQLite file that misbehaves', () => {
     await damaged.close();
   });
 
-  test('a folder in the place of the file is a clean error', async () => {
-    await fails(createSqliteStorage({ path: folder }), 'unavailable');
+  test('a folder in the place of the file is a matter of configuration, and keeps its mode', async () => {
+    const path = join(folder, 'a-folder');
+    mkdirSync(path, { mode: 0o755 });
+    const error = await fails(createSqliteStorage({ path }), 'invalid_config');
+    assert.match(error.message, /DB_PATH.*folder/);
+    assert.equal(statSync(path).mode & 0o777, 0o755);
+  });
+
+  test('files that are not ours keep their mode', async () => {
+    const foreign = join(folder, 'foreign-mode.db');
+    edit(foreign, 'CREATE TABLE t (x)');
+    const text = join(folder, 'text-mode.db');
+    writeFileSync(text, 'No database. '.repeat(500));
+    for (const path of [foreign, text]) chmodSync(path, 0o644);
+    await fails(createSqliteStorage({ path: foreign }), 'storage_foreign');
+    await fails(createSqliteStorage({ path: text }), 'storage_corrupt');
+    for (const path of [foreign, text]) assert.equal(statSync(path).mode & 0o777, 0o644);
   });
 
   test('a step of a migration that fails leaves the step before it', async () => {

@@ -1,11 +1,12 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { binaries, installPostgres, postgresRoot } from './install-postgres.ts';
 
 export interface PostgresServer {
   /** Of a database in which anything may be made and dropped. */
@@ -119,98 +120,24 @@ export async function createPlainDatabase(server: PostgresServer): Promise<TestD
   };
 }
 
-const binaries = '/usr/lib/postgresql/17/bin';
-
-function postgresRoot(): string {
-  return process.env['CARREL_POSTGRES_ROOT'] ?? join(tmpdir(), 'carrel-postgres-17');
-}
-
-/** Takes about two minutes and 740 MB the first time. The reason why it cannot be done, or nothing. */
-function installPostgres(root: string): string | undefined {
-  if (isInstalled(root)) return undefined;
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) {
-    return 'no DATABASE_URL, and only root on Linux can install a PostgreSQL of our own';
-  }
-  try {
-    locked(`${root}.lock`, () => {
-      if (isInstalled(root)) return;
-      if (!has('debootstrap')) {
-        // A new machine has no lists of packages, and without them nothing can be installed.
-        run('apt-get', ['update']);
-        run('apt-get', ['install', '-y', '--no-install-recommends', 'debootstrap']);
-      }
-      const unfinished = `${root}.${process.pid}`;
-      run('debootstrap', ['--variant=minbase', `--include=${packages}`, 'trixie', unfinished]);
-      rmSync(root, { recursive: true, force: true });
-      renameSync(unfinished, root);
-    });
-    return undefined;
-  } catch (error) {
-    return `no DATABASE_URL, and PostgreSQL cannot be installed: ${error instanceof Error ? error.message : error}`;
-  }
-}
-
-const packages = 'postgresql-17,postgresql-17-pgvector';
-
-function isInstalled(root: string): boolean {
-  // pgvector is unpacked last of what we need.
-  return (
-    existsSync(join(root, binaries, 'postgres')) &&
-    existsSync(join(root, '/usr/share/postgresql/17/extension/vector.control'))
-  );
-}
-
-function has(command: string): boolean {
-  return ['/usr/sbin', '/usr/bin', '/sbin', '/bin'].some((folder) => existsSync(join(folder, command)));
-}
-
-function run(command: string, args: readonly string[]): void {
-  execFileSync(command, args, {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  });
-}
-
-/** Test files run in processes of their own, and several may find that nothing is installed yet. */
-function locked(folder: string, work: () => void): void {
-  for (;;) {
-    try {
-      mkdirSync(folder);
-      break;
-    } catch {
-      const age = Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-      if (age > 15 * 60_000) rmSync(folder, { recursive: true, force: true });
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-    }
-  }
-  try {
-    work();
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 async function startServer(root: string): Promise<PostgresServer> {
-  const id = randomBytes(6).toString('hex');
-  const folder = `/var/lib/postgresql/carrel-${id}`;
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-postgres-'));
+  const data = join(folder, 'data');
+  const log = join(folder, 'log');
   const password = randomBytes(16).toString('hex');
-  const passwordFile = `/var/lib/postgresql/carrel-${id}.password`;
-  writeFileSync(join(root, passwordFile), password, { mode: 0o644 });
-  inRoot(root, 'initdb', [
-    '-D',
-    folder,
-    '-A',
-    'scram-sha-256',
-    `--pwfile=${passwordFile}`,
-    '-U',
-    'carrel',
-    '-E',
-    'UTF8',
-  ]);
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, password);
+  chmodSync(folder, 0o700);
+  if (process.getuid?.() === 0) for (const path of [folder, passwordFile]) chownSync(path, nobody, nobody);
+  const authentication = ['-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-U', 'carrel'];
+  const [command, ...initdb] = [...starter(), join(root, binaries, 'initdb')];
+  execFileSync(command, [...initdb, '-D', data, ...authentication, '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const port = await freePort();
   const url = `postgres://carrel:${password}@127.0.0.1:${port}/postgres`;
   const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 100 };
-  const args = ['-D', folder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 
   let server = await launch();
   return {
@@ -218,21 +145,20 @@ async function startServer(root: string): Promise<PostgresServer> {
     async restart() {
       await end(server, 'SIGKILL');
       // A killed postmaster leaves this behind; its children end by themselves.
-      rmSync(join(root, folder, 'postmaster.pid'), { force: true });
-      await delay(500);
+      rmSync(join(data, 'postmaster.pid'), { force: true });
       server = await launch();
     },
     async stop() {
       // At once: its data go with it.
       await end(server, 'SIGQUIT');
-      rmSync(join(root, folder), { recursive: true, force: true });
-      rmSync(join(root, passwordFile), { force: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 
-  async function launch() {
-    const child = spawn('chroot', [root, ...asPostgres('postgres'), ...args], { stdio: 'ignore' });
-    for (let attempt = 0; ; attempt += 1) {
+  /** Until it answers. It refuses to start while children of one that was killed are still there, and is started again. */
+  async function launch(): Promise<ChildProcess> {
+    const deadline = Date.now() + 60_000;
+    for (let child = spawned(); ; ) {
       const client = new Client({ connectionString: url });
       client.on('error', () => {});
       try {
@@ -242,29 +168,41 @@ async function startServer(root: string): Promise<PostgresServer> {
         child.unref();
         return child;
       } catch (error) {
-        if (attempt >= 100 || child.exitCode !== null) throw error;
+        if (Date.now() > deadline)
+          throw new Error(`PostgreSQL: ${readFileSync(log, 'utf8').slice(-2000)}`, { cause: error });
         await delay(100);
+        if (hasEnded(child)) child = spawned();
       }
     }
   }
+
+  function spawned(): ChildProcess {
+    const output = openSync(log, 'a');
+    const [first, ...rest] = [...starter(), join(root, binaries, 'postgres')];
+    const child = spawn(first, [...rest, ...args], { stdio: ['ignore', 'ignore', output] });
+    closeSync(output);
+    return child;
+  }
 }
 
-function inRoot(root: string, program: string, args: readonly string[]): void {
-  run('chroot', [root, ...asPostgres(program), ...args]);
-}
+const nobody = 65_534;
 
 /** PostgreSQL refuses to run as root. The signal ends the server when the process that started it is gone. */
-function asPostgres(program: string): string[] {
-  const user = ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--pdeathsig=INT'];
-  return ['setpriv', ...user, `${binaries}/${program}`];
+function starter(): [string, ...string[]] {
+  const user = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
+  return ['setpriv', ...(process.getuid?.() === 0 ? user : []), '--pdeathsig=INT'];
 }
 
-async function end(child: ReturnType<typeof spawn>, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (hasEnded(child)) return;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.ref();
   child.kill(signal);
   await ended;
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
 }
 
 async function freePort(): Promise<number> {

@@ -1,3 +1,4 @@
+import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { columnsMax, createSheetText } from './sheet-text.ts';
@@ -44,7 +45,7 @@ export function createOdfSheets(options: ReadOptions): {
       if (cell) cell.shown += part;
     },
     isDone() {
-      isStopped ||= performance.now() > options.stopAt;
+      isStopped ||= cpuMs() > options.stopAt;
       return text.isFull || isStopped;
     },
   };

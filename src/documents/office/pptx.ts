@@ -1,3 +1,4 @@
+import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
 import { prefixedAttribute, skipping, type XmlHandler } from '../xml/walk-xml.ts';
@@ -11,7 +12,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
   const flow = createFlow(options.mode, options.charsMax);
   let read = 0;
   for (const slide of slides) {
-    if (flow.isFull || performance.now() > options.stopAt) break;
+    if (flow.isFull || cpuMs() > options.stopAt) break;
     read += 1;
     flow.startPage(read);
     if (!document.walk(slide, skipping(notShown, createSlide(flow)))) continue;
@@ -25,7 +26,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     title: described.title ?? flow.topHeading,
     ...printed,
     pages: slides.length,
-    truncated: printed.truncated === true || read < slides.length,
+    truncated: read < slides.length ? { read, of: slides.length, unit: 'slides' } : (printed.truncated ?? false),
   };
 }
 

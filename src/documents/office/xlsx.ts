@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { prefixedAttribute } from '../xml/walk-xml.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
@@ -16,7 +17,7 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   const text = createSheetText(options.mode, options.charsMax);
   let read = 0;
   for (const { name, part } of sheets) {
-    if (text.isFull || performance.now() > options.stopAt) break;
+    if (text.isFull || cpuMs() > options.stopAt) break;
     read += 1;
     text.startSheet(name);
     readSheet(document, part, { shared, showNumber, text, stopAt: options.stopAt });
@@ -25,7 +26,10 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   return {
     ...document.describe(),
     ...printed,
-    truncated: printed.truncated === true || read < sheets.length || performance.now() > options.stopAt,
+    truncated:
+      read < sheets.length
+        ? { read, of: sheets.length, unit: 'sheets' }
+        : printed.truncated === true || cpuMs() > options.stopAt,
   };
 }
 
@@ -122,7 +126,7 @@ function readSheet(document: OoxmlPackage, part: string, { shared, showNumber, t
     text(value) {
       if (inValue && cell) cell.value += value;
     },
-    isDone: () => text.isFull || performance.now() > stopAt,
+    isDone: () => text.isFull || cpuMs() > stopAt,
   });
 }
 

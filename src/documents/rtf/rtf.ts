@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { createFlow } from '../office/flow.ts';
 import { createRtfBody } from './rtf-body.ts';
@@ -52,7 +53,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
 
   for (const token of rtfTokens(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'))) {
     steps += 1;
-    if (flow.isFull || (steps % 4096 === 0 && performance.now() > options.stopAt)) break;
+    if (flow.isFull || (steps % 4096 === 0 && cpuMs() > options.stopAt)) break;
     if (token.type === 'byte') {
       if (toSkip > 0) toSkip -= 1;
       else if (group.to !== 'none' && group.to !== 'fonts') pending.push(token.byte);
@@ -69,7 +70,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
     title: fields.get('title')?.trim() || flow.topHeading,
     byline: fields.get('author')?.trim() ?? null,
     ...printed,
-    truncated: printed.truncated === true || performance.now() > options.stopAt,
+    truncated: printed.truncated === true || cpuMs() > options.stopAt,
   };
 
   function take(token: Exclude<RtfToken, { type: 'byte' }>): void {

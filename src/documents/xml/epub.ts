@@ -3,6 +3,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { walkMember } from '../archive/walk-member.ts';
 import { openZip, type Zip } from '../archive/zip.ts';
 import { damagedZip } from '../archive/zip-directory.ts';
+import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { readHtml } from '../html/read-html.ts';
 import { attributeOf } from './walk-xml.ts';
@@ -16,7 +17,7 @@ export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
   let units = 0;
   let read = 0;
   for (const chapter of book.chapters) {
-    if (units > options.charsMax || performance.now() > options.stopAt) break;
+    if (units > options.charsMax || cpuMs() > options.stopAt) break;
     read += 1;
     const member = zip.find(chapter) ?? zip.find(decodeName(chapter));
     if (!member) continue;
@@ -33,7 +34,8 @@ export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
     language: book.fields.get('language') ?? null,
     published: book.fields.get('date') ?? null,
     text: parts.join('\n\n'),
-    truncated: read < book.chapters.length || units > options.charsMax,
+    truncated:
+      read < book.chapters.length ? { read, of: book.chapters.length, unit: 'chapters' } : units > options.charsMax,
   };
 }
 

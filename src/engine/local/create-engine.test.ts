@@ -29,7 +29,6 @@ function failing(...errors: Error[]): Extractor {
         language: null,
         byline: null,
         published: null,
-        truncated: false,
       };
     },
     close: async () => {},

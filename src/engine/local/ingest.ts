@@ -43,6 +43,8 @@ const retriesMax: Readonly<Record<string, number>> = {
   storage_full: Number.POSITIVE_INFINITY,
   storage_read_only: Number.POSITIVE_INFINITY,
   query_timeout: 5,
+  extraction_timeout: 1,
+  extraction_interrupted: 5,
   too_many_in_flight: Number.POSITIVE_INFINITY,
   internal: 2,
 };
@@ -148,9 +150,9 @@ export function textOfNote(text: string): TextToChunk {
 
 function detailsOf(extracted: ExtractedDocument): Record<string, unknown> {
   const { kind, codeLanguage, byline, published, pages, truncated, omitted } = extracted;
-  const details = { kind, code_language: codeLanguage, byline, published, pages, omitted };
+  const details = { kind, code_language: codeLanguage, byline, published, pages, omitted, truncated };
   const known = Object.entries(details).filter(([, value]) => value !== undefined && value !== null);
-  return { ...Object.fromEntries(known), ...(truncated ? { truncated } : {}) };
+  return Object.fromEntries(known);
 }
 
 async function readOriginal(hash: string, { storage }: IngestDeps): Promise<Uint8Array> {

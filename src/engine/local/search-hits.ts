@@ -1,6 +1,6 @@
 import type { Storage } from '../../storage/contracts/storage.ts';
 import type { EngineHit } from '../engine.ts';
-import { neighboursOnWire } from '../wire.ts';
+import { neighboursOnWire, truncatedOf } from '../wire.ts';
 
 export interface RankedChunk {
   readonly id: number;
@@ -41,6 +41,7 @@ export async function hitsOf(
         source_path: document.sourcePath ?? null,
         created_at: document.createdAt,
         tags: [...document.tags],
+        ...truncatedOf(document),
         why,
         ...(neighbours > 0 ? { neighbours: neighboursOnWire(chunk) } : {}),
       },

@@ -1,15 +1,18 @@
 import type { Storage, StorageDeps } from '../contracts/storage.ts';
-import { documentStoreOf, ingestionStoreOf } from '../stores/documents/document-stores-of.ts';
+import { createDocumentStore } from '../stores/documents/document-store.ts';
+import { createIngestionStore } from '../stores/documents/ingestion-store.ts';
+import { releaseOriginals } from '../stores/documents/release-originals.ts';
+import { createEntryStore } from '../stores/entries/entry-store.ts';
 import { checkContent } from './check-content.ts';
 import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
-import { createDocumentRunner } from './documents.ts';
-import { createEntryStore } from './entries.ts';
+import { postgresDialect } from './dialect.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { findExtension } from './nearest-index.ts';
 import { createNoteStore } from './notes.ts';
 import { createOriginals } from './originals.ts';
-import { createPassageStore, createPassageWriter } from './passages.ts';
+import { createPassageStore } from './passages.ts';
 import { settleAnalysis } from './rewrite-words.ts';
+import { createPostgresTransactions } from './transactions.ts';
 import { createVectorStores } from './vector-stores.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
@@ -25,8 +28,8 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     throw error;
   }
   const now = deps.now ?? (() => new Date());
-  const documents = createDocumentRunner(connections, createPassageWriter('kb'), now);
-  const entries = createEntryStore(connections, now);
+  const transactions = createPostgresTransactions(connections, postgresDialect, now);
+  const entries = createEntryStore(transactions);
   return {
     backend: 'postgres',
     notes: createNoteStore(connections, now),
@@ -36,10 +39,10 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
       kb: createPassageStore(connections, 'kb'),
       notes: createPassageStore(connections, 'notes'),
     },
-    documents: documentStoreOf(documents),
-    ingestion: ingestionStoreOf(documents),
+    documents: createDocumentStore(transactions),
+    ingestion: createIngestionStore(transactions),
     originals: createOriginals(connections, async (hashes) =>
-      hashes.length === 0 ? 0 : documents.write('releaseOriginals', { hashes }),
+      hashes.length === 0 ? 0 : transactions.write(releaseOriginals, { hashes }),
     ),
     vectors: createVectorStores(connections, extension, entries),
     describe: () =>

@@ -5,12 +5,12 @@ import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import { type HeldOriginals, holdOriginals } from '../backup/originals.ts';
 import { checkSchema } from '../schema-version.ts';
-import { type Database, numberOf, openDatabase, textOf } from './database.ts';
+import { checkContent } from './check-content.ts';
+import { closeToOthers, type Database, numberOf, openDatabase, textOf } from './database.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { checkOwner, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { storageError } from './sqlite-errors.ts';
-import { createStores } from './stores.ts';
 
 export interface SqliteSourcePlace {
   readonly path: string;
@@ -96,9 +96,10 @@ function examineCopy(copy: string): CopyFacts {
   const database = openDatabase({ path: copy, role: 'writer', busyTimeoutMs });
   try {
     checkOwner(database);
+    closeToOthers(copy);
     const schema = checkSchema(schemaVersion(database), migrations.length);
     // An older schema has not all that the check looks at; the next start brings it up to date.
-    const problems = schema === migrations.length ? createStores(database).upkeep.check() : [];
+    const problems = schema === migrations.length ? checkContent(database) : [];
     if (problems.length > 0) {
       throw new CarrelError(
         'storage_corrupt',

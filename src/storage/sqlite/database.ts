@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { CarrelError } from '../../base/errors.ts';
@@ -35,6 +35,10 @@ export interface Database {
    * within another is a part of it.
    */
   transaction<T>(work: () => T): T;
+  /** The same for work that awaits. Whoever calls sees to it that nothing else is done meanwhile. */
+  transact<T>(work: () => Promise<T>): Promise<T>;
+  /** All statements see the same state. */
+  readOnce<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -45,6 +49,7 @@ const statementsMax = 1000;
 
 export function openDatabase(config: DatabaseConfig): Database {
   if (config.role === 'writer') prepareFile(config.path);
+  checkIsFile(config.path);
   const connection = new (loadSqlite().DatabaseSync)(config.path, { readOnly: config.role === 'reader' });
   try {
     configure(connection, config);
@@ -78,6 +83,23 @@ export function openDatabase(config: DatabaseConfig): Database {
         inTransaction = false;
       }
     },
+    async transact(work) {
+      inTransaction = true;
+      try {
+        begin(connection);
+        return await finished(connection, work);
+      } finally {
+        inTransaction = false;
+      }
+    },
+    async readOnce(work) {
+      connection.exec('BEGIN');
+      try {
+        return await work();
+      } finally {
+        connection.exec('COMMIT');
+      }
+    },
     close: () => connection.close(),
   };
 }
@@ -104,15 +126,27 @@ function prepareFile(path: string): void {
     const message = 'The database cannot be made there. Check the path (DB_PATH, --data-dir) and who may write to it.';
     throw new CarrelError('invalid_config', message, { cause });
   }
-  closeToOthers(path);
 }
 
-/** Notes and memories are nobody else's to read. SQLite gives its log the mode of the database file. */
+function checkIsFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() !== false) return;
+  const what = found.isDirectory() ? 'a folder. Name a file in it' : 'neither a file nor a new one. Name a file';
+  throw new CarrelError('invalid_config', `The path of the database (DB_PATH) is ${what} instead.`);
+}
+
+/**
+ * Notes and memories are nobody else's to read. Only for a file that is known to be ours: what else a path may name by
+ * mistake keeps its mode. SQLite gives the log and its index the mode of the database file, when it makes them.
+ */
 export function closeToOthers(path: string): void {
-  try {
-    chmodSync(path, 0o600);
-  } catch {
-    // Another user's file, or a read-only disk: opening it will tell.
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      const { mode } = statSync(file);
+      if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
+    } catch {
+      // No such file, another user's, or a read-only disk: opening it will tell.
+    }
   }
 }
 
@@ -139,6 +173,17 @@ function transaction<T>(connection: DatabaseSync, work: () => T): T {
     return result;
   } catch (error) {
     // SQLite has rolled back by itself after some errors (a full disk), and then there is nothing left to roll back.
+    if (connection.isTransaction !== false) rollback(connection);
+    throw error;
+  }
+}
+
+async function finished<T>(connection: DatabaseSync, work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await work();
+    connection.exec('COMMIT');
+    return result;
+  } catch (error) {
     if (connection.isTransaction !== false) rollback(connection);
     throw error;
   }

@@ -12,11 +12,11 @@ import { isOriginal, restoreOriginal } from '../backup/originals.ts';
 import { createPrivateFile, removeLeftovers, syncFile, syncFolder, temporaryPath } from '../backup/own-files.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up-sqlite.ts';
-import { openDatabase } from './database.ts';
+import { checkContent } from './check-content.ts';
+import { closeToOthers, openDatabase } from './database.ts';
 import { checkOwner, migrate, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { isBusy, storageError } from './sqlite-errors.ts';
-import { createStores } from './stores.ts';
 
 export interface SqliteTarget {
   readonly path: string;
@@ -62,10 +62,11 @@ function examine(fresh: string, manifest: Manifest): void {
   const database = openDatabase({ path: fresh, role: 'writer', busyTimeoutMs });
   try {
     checkOwner(database);
+    closeToOthers(fresh);
     if (schemaVersion(database) !== manifest.schema) throw damaged();
     if (!sameRows(countRows(database), manifest.tables)) throw damaged();
     migrate(database);
-    if (createStores(database).upkeep.check().length > 0) throw damaged();
+    if (checkContent(database).length > 0) throw damaged();
     database.exec('PRAGMA journal_mode = DELETE');
   } finally {
     database.close();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -29,7 +29,10 @@ test('a database of ours that needs no change is settled, in its own language un
 
 test('what must be made, changed or refused first is not settled', async () => {
   assert.equal(settledLanguage(join(folder, 'none.db'), undefined), undefined);
-  assert.equal(settledLanguage(folder, undefined), undefined);
+  const inTheWay = join(folder, 'folder.db');
+  mkdirSync(inTheWay, { mode: 0o755 });
+  assert.equal(settledLanguage(inTheWay, undefined), undefined);
+  assert.equal(statSync(inTheWay).mode & 0o777, 0o755);
   const garbage = join(folder, 'garbage.db');
   writeFileSync(garbage, 'No database. '.repeat(500));
   assert.equal(settledLanguage(garbage, undefined), undefined);

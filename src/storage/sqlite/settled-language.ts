@@ -16,11 +16,11 @@ import { storedAnalysis } from './stored-analysis.ts';
 export function settledLanguage(path: string, wanted: Language | undefined): Language | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
-    closeToOthers(path);
     // No wait for a lock here: a thread can wait without holding up others.
     const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 0 });
     try {
       checkOwner(database);
+      closeToOthers(path);
       if (schemaVersion(database) !== migrations.length) return undefined;
       const stored = storedAnalysis(database);
       const { language, stamp } = analysisFor(stored, wanted);

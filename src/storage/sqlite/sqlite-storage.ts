@@ -1,19 +1,20 @@
 import { dirname, join } from 'node:path';
-import { CarrelError } from '../../base/errors.ts';
 import { type Language, useLanguage } from '../../words/language.ts';
 import { newNote } from '../contracts/notes.ts';
 import type { Corpus, PassageStore } from '../contracts/passages.ts';
 import type { Storage, StorageDeps } from '../contracts/storage.ts';
 import type { VectorCorpus, VectorStore } from '../contracts/vectors.ts';
 import { createIdSet } from '../id-set.ts';
-import type { DocumentRunner } from '../stores/documents/document-operations.ts';
-import { documentStoreOf, ingestionStoreOf } from '../stores/documents/document-stores-of.ts';
-import { entryStoreOf } from '../stores/entries/entry-store-of.ts';
+import { createDocumentStore } from '../stores/documents/document-store.ts';
+import { createIngestionStore } from '../stores/documents/ingestion-store.ts';
+import { releaseOriginals, usedOriginals } from '../stores/documents/release-originals.ts';
+import { createEntryStore } from '../stores/entries/entry-store.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createOriginalFiles } from './original-files.ts';
-import { createReaderPool } from './reader-pool.ts';
+import { createReaderPool, storageClosed } from './reader-pool.ts';
 import { settledLanguage } from './settled-language.ts';
 import { createSqliteThread, type SqliteThread } from './sqlite-thread.ts';
+import { createSqliteTransactions } from './transactions.ts';
 
 export interface SqliteStorageConfig {
   /** Of the database file. It and its folder are made when they are missing. */
@@ -50,7 +51,6 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   if (language === undefined) {
     language = config.language;
     writer = createSqliteThread(connection('writer'));
-    await writer.ready;
     language = await writer.call('upkeep', 'language', []);
   }
   // Queries are parsed here.
@@ -62,7 +62,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   let closed = false;
 
   const write: SqliteThread['call'] = async (store, method, args) => {
-    if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
+    if (closed) throw storageClosed();
     if (!writer?.alive) writer = createSqliteThread(connection('writer'));
     return writer.call(store, method, args);
   };
@@ -102,20 +102,11 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     },
   });
 
-  const entries = entryStoreOf({
-    // The operations are typed by their names; a call to a thread cannot carry that through.
-    write: (name, request) => write('entries', name, [request, now().toISOString()] as never) as never,
-    read: (name, request, options) => readers.call('entries', name, [request, ''] as never, options) as never,
-  });
-
-  const documents: DocumentRunner = {
-    // The operations are typed by their names; a call to a thread cannot carry that through.
-    write: (name, request) => write('documents', name, [request, now().toISOString()] as never) as never,
-    read: (name, request, options) => readers.call('documents', name, [request, ''] as never, options) as never,
-  };
+  const transactions = createSqliteTransactions(write, readers, now);
+  const entries = createEntryStore(transactions);
   const files = createOriginalFiles(documentsDir);
   const release = async (hashes: readonly string[]): Promise<number> =>
-    hashes.length === 0 ? 0 : documents.write('releaseOriginals', { hashes });
+    hashes.length === 0 ? 0 : transactions.write(releaseOriginals, { hashes });
 
   return {
     backend: 'sqlite',
@@ -136,8 +127,8 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
         matching: (filter, options) => readers.call('passages', 'matching', ['kb', filter], options),
       },
     },
-    documents: documentStoreOf(documents),
-    ingestion: ingestionStoreOf(documents),
+    documents: createDocumentStore(transactions),
+    ingestion: createIngestionStore(transactions),
     originals: {
       stage: files.stage,
       discard: files.discard,
@@ -148,7 +139,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
         let released = 0;
         for (let first = 0; first < hashes.length; first += sweptAtOnce) {
           const some = hashes.slice(first, first + sweptAtOnce);
-          const used = new Set(await documents.read('usedOriginals', { hashes: some }, undefined));
+          const used = new Set(await transactions.read(usedOriginals, { hashes: some }));
           // Nearly always none are left over: so the lock of the writer is not even taken.
           released += await release(some.filter((hash) => !used.has(hash)));
         }

@@ -1,81 +1,75 @@
 import assert from 'node:assert/strict';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import { answerCalls, type CallHandler } from '../../base/workers/answer-calls.ts';
 import { useLanguage } from '../../words/language.ts';
-import { type Database, type DatabaseConfig, openDatabase } from './database.ts';
+import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 import { settleAnalysis } from './rewrite-words.ts';
-import type { StoreCall, ThreadMessage } from './sqlite-thread.ts';
+import { storageError } from './sqlite-errors.ts';
+import type { StoreCall } from './sqlite-thread.ts';
 import { createStores, type SqliteStores } from './stores.ts';
-import { toWire } from './wire-error.ts';
-import { createWriteHelper, type WriteHelper } from './write-helper.ts';
+import { createWriteHelper } from './write-helper.ts';
 
 /**
  * The thread of one connection. SQLite works on the thread that asks it, and a search may take as long as its bound
  * allows; here it holds up nobody who is answering calls.
  */
-assert(parentPort !== null, 'runs as a worker only');
-const port = parentPort;
 const config: DatabaseConfig = workerData;
 
-await start();
-
-async function start(): Promise<void> {
-  let database: Database;
+answerCalls(async () => {
   try {
-    database = openDatabase(config);
+    return await open(openDatabase(config));
   } catch (error) {
-    send({ kind: 'failed', error: toWire(error) });
-    return;
+    throw storageError(error);
   }
+});
+
+async function open(database: Database): Promise<CallHandler<StoreCall, unknown>> {
   try {
     if (config.role === 'reader') await useLanguage(config.language ?? 'english');
     else {
       migrate(database);
+      closeToOthers(config.path);
       await settleAnalysis(database, config.language);
     }
-    const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
-    serve(database, createStores(database, { documentsDir: config.documentsDir, helper }), helper);
-    send({ kind: 'ready' });
   } catch (error) {
     database.close();
-    send({ kind: 'failed', error: toWire(error) });
+    throw error;
   }
+  const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
+  const { stores, transactions } = createStores(database, { documentsDir: config.documentsDir, helper });
+  return {
+    perform: (call) =>
+      call.store === 'operations'
+        ? perform(stores, call)
+        : transactions.alone(() => performNow(database, stores, call)),
+    handOver: ({ method }, value) => (method === 'after' ? buffersOf(value) : []),
+    explain: storageError,
+    /** The helper first: whoever closes the file last clears away its log. */
+    close: () =>
+      transactions.alone(async () => {
+        await helper?.close();
+        database.close();
+      }),
+  };
 }
 
-function serve(database: Database, stores: SqliteStores, helper: WriteHelper | undefined): void {
-  port.on('message', (message: StoreCall | 'close') => {
-    if (message === 'close') {
-      void close(database, helper);
-      return;
-    }
-    try {
-      const value = perform(database, stores, message);
-      send({ kind: 'result', id: message.id, value }, message.method === 'after' ? buffersOf(value) : []);
-    } catch (error) {
-      send({ kind: 'error', id: message.id, error: toWire(error) });
-    }
-  });
-}
-
-/** The helper first: whoever closes the file last clears away its log. */
-async function close(database: Database, helper: WriteHelper | undefined): Promise<void> {
-  await helper?.close();
-  database.close();
-  port.close();
-}
-
-function perform(database: Database, stores: SqliteStores, { store, method, args }: StoreCall): unknown {
-  const table = stores[store];
-  const run: unknown = Reflect.get(table, method);
-  assert(typeof run === 'function');
-  if (config.role === 'writer') return Reflect.apply(run, table, args);
+function performNow(database: Database, stores: SqliteStores, call: StoreCall): unknown {
+  if (config.role === 'writer') return perform(stores, call);
   // All statements of one read see the same state.
   database.exec('BEGIN');
   try {
-    return Reflect.apply(run, table, args);
+    return perform(stores, call);
   } finally {
     database.exec('COMMIT');
   }
+}
+
+function perform(stores: SqliteStores, { store, method, args }: StoreCall): unknown {
+  const table = stores[store];
+  const run: unknown = Reflect.get(table, method);
+  assert(typeof run === 'function');
+  return Reflect.apply(run, table, args);
 }
 
 /** Of a block of vectors, which is handed over rather than copied. */
@@ -83,8 +77,4 @@ function buffersOf(value: unknown): ArrayBuffer[] {
   return Object.values(Object(value)).flatMap((list) =>
     ArrayBuffer.isView(list) && list.buffer instanceof ArrayBuffer ? [list.buffer] : [],
   );
-}
-
-function send(message: ThreadMessage, handedOver: readonly ArrayBuffer[] = []): void {
-  port.postMessage(message, [...handedOver]);
 }

@@ -1,9 +1,10 @@
 import { currentLanguage, type Language } from '../../words/language.ts';
-import { corpora } from '../contracts/passages.ts';
 import type { StorageDescription } from '../contracts/storage.ts';
+import { type OperationName, operationOf } from '../operations.ts';
+import { checkContent } from './check-content.ts';
 import { type Database, numberOf, textOf } from './database.ts';
-import { createDocumentTable, type DocumentTable } from './documents.ts';
-import { createEntryTable, type EntryTable } from './entries.ts';
+import { createSqliteDialect } from './dialect.ts';
+import { createLocalTransactions, type LocalTransactions } from './local-transactions.ts';
 import { schemaVersion } from './migrate.ts';
 import { createNoteTable, type NoteTable } from './notes.ts';
 import { createPassageTables, type PassageTables } from './passages.ts';
@@ -13,11 +14,16 @@ import type { WriteHelper } from './write-helper.ts';
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
 export interface SqliteStores {
   readonly notes: NoteTable;
-  readonly entries: EntryTable;
   readonly passages: PassageTables;
-  readonly documents: DocumentTable;
   readonly vectors: VectorTables;
   readonly upkeep: Upkeep;
+  readonly operations: OperationCalls;
+}
+
+/** Operations by their names. */
+export interface OperationCalls {
+  write(name: OperationName, request: unknown, now: string): Promise<unknown>;
+  read(name: OperationName, request: unknown, now: string): Promise<unknown>;
 }
 
 export interface Upkeep {
@@ -33,20 +39,29 @@ export interface StoresConfig {
   readonly helper?: WriteHelper | undefined;
 }
 
-export function createStores(database: Database, { documentsDir = '', helper }: StoresConfig = {}): SqliteStores {
+export function createStores(
+  database: Database,
+  { documentsDir = '', helper }: StoresConfig = {},
+): { stores: SqliteStores; transactions: LocalTransactions } {
   const passages = createPassageTables(database, helper);
-  return {
+  const transactions = createLocalTransactions(database, createSqliteDialect(database, { passages, documentsDir }));
+  const stores = {
     notes: createNoteTable(database),
-    entries: createEntryTable(database),
     passages,
-    documents: createDocumentTable(database, passages, documentsDir),
     vectors: createVectorTables(database),
     upkeep: createUpkeep(database),
+    operations: createOperationCalls(transactions),
   };
+  return { stores, transactions };
 }
 
-/** The word indexes, by the prefix of their tables. */
-const indexes = ['note', 'context_entry', ...corpora.map((corpus) => `${corpus}_passage`)];
+function createOperationCalls({ write, read }: LocalTransactions): OperationCalls {
+  return {
+    // The other side has named the operation that this is a request for; a message cannot carry that proof.
+    write: (name, request, now) => write(operationOf(name), request as never, now),
+    read: (name, request, now) => read(operationOf(name), request as never, now),
+  };
+}
 
 function createUpkeep(database: Database): Upkeep {
   return {
@@ -61,21 +76,6 @@ function createUpkeep(database: Database): Upkeep {
       };
     },
     language: currentLanguage,
-    check() {
-      const problems = database
-        .all('PRAGMA quick_check(10)')
-        .map((row) => textOf(row, 'quick_check'))
-        .filter((result) => result !== 'ok')
-        .map((result) => `The file is damaged: ${result}`);
-      for (const name of indexes) {
-        try {
-          // Rank 1 has FTS5 compare the index with the terms that it was made from, too.
-          database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);
-        } catch {
-          problems.push(`The full-text index ${name}_words does not agree with what is stored.`);
-        }
-      }
-      return problems;
-    },
+    check: () => checkContent(database),
   };
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
+import { startWorker } from '../../base/workers/worker-calls.ts';
 import { documentTermsOf } from '../../words/document-terms.ts';
 import { currentLanguage } from '../../words/language.ts';
 import type { DocumentTerms } from '../../words/ranking/bm25.ts';
@@ -115,12 +116,10 @@ export function createWriteHelper(config: WriteHelperConfig = {}): WriteHelper {
   function start(): HelpingThread {
     const { port1: replies, port2 } = new MessageChannel();
     const workerData: HelperData = { language: currentLanguage(), replies: port2, path: config.path };
-    const worker = new Worker(workerUrl, {
-      workerData,
-      transferList: [port2],
-      name: 'carrel-write-help',
-      execArgv: [],
-    });
+    const worker = startWorker(
+      { from: import.meta.url, file: 'write-helper-worker', name: 'carrel-write-help' },
+      { workerData, transferList: [port2] },
+    );
     const idle = setTimeout(() => void end(started), config.idleMs ?? idleMs);
     const started: HelpingThread = { worker, replies, idle };
     worker.unref();
@@ -144,12 +143,6 @@ export function createWriteHelper(config: WriteHelperConfig = {}): WriteHelper {
 export function* cutHere(texts: readonly IndexedTexts[]): Iterable<DocumentTerms> {
   for (const text of texts) yield documentTermsOf(text);
 }
-
-// Bundled, all files lie in one folder.
-const workerUrl = new URL(
-  import.meta.url.endsWith('.ts') ? './write-helper-worker.ts' : './write-helper-worker.js',
-  import.meta.url,
-);
 
 function receive({ replies }: HelpingThread): CutReply | undefined {
   return receiveMessageOnPort(replies)?.message;

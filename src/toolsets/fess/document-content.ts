@@ -108,7 +108,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
       { bytes, contentType, url, mode: 'text', extent: 'all' },
       { signal },
     );
-    const made = { text, isTruncated: truncated };
+    const made = { text, isTruncated: truncated !== undefined };
     converted.set(key, made);
     return made;
   };

@@ -137,7 +137,7 @@ function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[])
 /** Processes start with the first document that needs one. */
 function openExtractor({ contentFetch }: FessConfig) {
   return createExtractor({
-    timeoutMs: 30_000,
+    cpuMsMax: 30_000,
     memoryMb: 512,
     workersMax: Math.max(1, Math.min(4, availableParallelism() - 1)),
     bytesMax: contentFetch.maxBytes,

@@ -10,7 +10,7 @@ import { createSafeFetch } from '../../web/safe-fetch.ts';
 import { parseTargetList } from '../../web/target-list.ts';
 import { createPageReader, type Page } from './page-reader.ts';
 
-const extractor = createExtractor({ timeoutMs: 5_000, memoryMb: 256, workersMax: 1 });
+const extractor = createExtractor({ cpuMsMax: 5_000, memoryMb: 256, workersMax: 1 });
 after(() => extractor.close());
 
 async function start(t: TestContext, timeoutMs = 5_000) {

@@ -59,7 +59,7 @@ export function createPageReader({ fetch, extractor, clock = () => performance.n
 
 function pageOf(document: ExtractedDocument, url: string): Page {
   const { title, text, truncated, language, published } = document;
-  return { url, title: title ?? new URL(url).hostname, text, isCut: truncated, language, published };
+  return { url, title: title ?? new URL(url).hostname, text, isCut: truncated !== undefined, language, published };
 }
 
 /** Refuses what would be downloaded in vain. What passes is judged again by its bytes. */

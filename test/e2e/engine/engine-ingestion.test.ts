@@ -10,7 +10,7 @@ import { pause } from '../../support/pause.ts';
 import { shareOneQueue } from '../../support/share-queue.ts';
 
 test('a poisoned file fails alone, with a reason that helps, while searches go on', async (t) => {
-  const env = { KB_EXTRACT_TIMEOUT_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
+  const env = { KB_EXTRACT_CPU_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
   const engine = await startEngine(t, { env });
   const good = await engine.document(await engine.addNote('a lighthouse in the fog'));
   const zeros = new Uint8Array(64 * 1024 * 1024);

@@ -5,7 +5,7 @@ import { createExtractor } from '../../../src/documents/extractor.ts';
 import { chunkDocument } from '../../../src/search/chunking/chunk-document.ts';
 import { type FormatBomb, officeBombs, textBombs, zipBombs } from './format-bombs.ts';
 
-const extractor = createExtractor({ timeoutMs: 60_000, memoryMb: 256, workersMax: 2 });
+const extractor = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 2 });
 after(() => extractor.close());
 
 const small = { bytes: Buffer.from('<!doctype html><p>A small page.</p>'), mode: 'text' as const };

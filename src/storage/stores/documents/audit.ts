@@ -1,8 +1,6 @@
 import type { StoredDocument } from '../../contracts/documents.ts';
 import type { JobKind } from '../../contracts/ingestion.ts';
-import { numberOf } from '../../statements.ts';
-import { query } from '../entries/work.ts';
-import { type DocumentDialect, type DocumentWork, tablesOf } from './document-work.ts';
+import { numberOf, type Statements } from '../../statements.ts';
 
 export interface AuditEntry {
   readonly kind: Exclude<JobKind, 'ingest'>;
@@ -13,17 +11,19 @@ export interface AuditEntry {
 }
 
 /** Leaves a job that is done: what was changed, in the transaction that changed it. The id of the job. */
-export function createAudit(dialect: DocumentDialect): (entry: AuditEntry, now: string) => DocumentWork<number> {
-  const { jobs } = tablesOf(dialect);
-  return function* ({ kind, document, chunkCount, details }, now) {
-    const [row = {}] = yield* query(
-      `INSERT INTO ${jobs} (kind, filename, title, doc_type, source_path, content_hash, tags, status, phase, details,
-         document_id, chunk_count, attempts, crashes, retries, run_after, created_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 'done', 'indexing', ?, ?, ?, 0, 0, 0, 0, ?, ?) RETURNING key`,
+export async function leaveRecord(
+  on: Statements,
+  { kind, document, chunkCount, details }: AuditEntry,
+): Promise<number> {
+  const [row = {}] = await on.query(
+    `INSERT INTO ${on.dialect.schema}kb_jobs (kind, filename, title, doc_type, source_path, content_hash, tags, status,
+      phase, details, document_id, chunk_count, attempts, crashes, retries, run_after, created_at, updated_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, 'done', 'indexing', ?, ?, ?, 0, 0, 0, 0, ?, ?) RETURNING key`,
+    [
       ...[kind, document?.filename ?? null, document?.title ?? null, document?.docType ?? null],
       ...[document?.sourcePath ?? null, document?.contentHash ?? null, JSON.stringify(document?.tags ?? [])],
-      ...[JSON.stringify(details), document?.id ?? null, chunkCount ?? null, now, now],
-    );
-    return numberOf(row, 'key');
-  };
+      ...[JSON.stringify(details), document?.id ?? null, chunkCount ?? null, on.now, on.now],
+    ],
+  );
+  return numberOf(row, 'key');
 }

@@ -1,16 +1,14 @@
 import type { StoredDocument } from '../../contracts/documents.ts';
 import type { JobKind, JobPhase, JobStatus, StoredJob } from '../../contracts/ingestion.ts';
-import type { Dialect } from '../../dialect.ts';
-import { numberOf, optionalTextOf, type Row, textOf } from '../../statements.ts';
-import { type Queries, query, type Work } from '../entries/work.ts';
-import { tablesOf } from './document-work.ts';
+import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
 
 /** Documents of these rows, in their order, with their tags. */
-export function* documentsOf(rows: readonly Row[], dialect: Dialect): Work<StoredDocument[], Queries> {
+export async function documentsOf(on: Statements, rows: readonly Row[]): Promise<StoredDocument[]> {
   if (rows.length === 0) return [];
-  const tagRows = yield* query(
-    `SELECT document, tag FROM ${tablesOf(dialect).tags} WHERE document IN (${dialect.integers}) ORDER BY document, position`,
-    { list: rows.map((row) => numberOf(row, 'key')) },
+  const tagRows = await on.query(
+    `SELECT document, tag FROM ${on.dialect.schema}kb_document_tags WHERE document IN (${on.dialect.integers})
+      ORDER BY document, position`,
+    [{ list: rows.map((row) => numberOf(row, 'key')) }],
   );
   const tags = Map.groupBy(tagRows, (row) => numberOf(row, 'document'));
   return rows.map((row) =>

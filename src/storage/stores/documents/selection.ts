@@ -2,11 +2,9 @@ import type { DocumentSelection } from '../../contracts/documents.ts';
 import { storable } from '../../contracts/notes.ts';
 import type { Dialect } from '../../dialect.ts';
 import type { Condition, ListValue, SqlValue } from '../../statements.ts';
-import { tablesOf } from './document-work.ts';
 
 /** A selection as a condition on the documents `o`. One that names nothing lets all through. */
 export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
-  const { tags } = tablesOf(dialect);
   const parts: string[] = [];
   const values: (SqlValue | ListValue)[] = [];
   const add = (sql: string, value: SqlValue | ListValue | undefined): void => {
@@ -16,7 +14,7 @@ export function selectionCondition(selection: DocumentSelection, dialect: Dialec
   };
   add(`o.key IN (${dialect.integers})`, selection.ids && { list: selection.ids });
   for (const tag of selection.tags ?? []) {
-    add(`o.key IN (SELECT t.document FROM ${tags} t WHERE t.tag = ?)`, storable(tag));
+    add(`o.key IN (SELECT t.document FROM ${dialect.schema}kb_document_tags t WHERE t.tag = ?)`, storable(tag));
   }
   add('o.doc_type = ?', selection.docType && storable(selection.docType));
   add('o.source_path = ?', selection.sourcePath && storable(selection.sourcePath));

@@ -21,7 +21,8 @@ export type Scalar = string | number | boolean;
 
 /**
  * A condition on one field of the metadata. Types are told apart: a number is never equal to its text, and `ne` and
- * `not_in` hold for a value of another type. A missing field and JSON null satisfy `not_exists` only, and null `is_null`.
+ * `not_in` hold for a value of another type. A missing field and JSON null satisfy `not_exists` only,
+   and null `is_null`.
  */
 export type MetadataCondition = {
   /** Keys from the outermost to the field. They lead through objects only, never into arrays. */

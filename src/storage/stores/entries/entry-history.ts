@@ -1,9 +1,7 @@
 import type { Entry, Metadata, NewImage } from '../../contracts/entries.ts';
-import type { Dialect } from '../../dialect.ts';
-import { numberOf, optionalTextOf, type Row, textOf } from '../../statements.ts';
+import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
 import type { ContentType } from './entry-filter.ts';
 import { imageOf } from './entry-rows.ts';
-import { query, type Work } from './work.ts';
 
 /** What an update is about to replace. */
 export interface Replaced {
@@ -12,23 +10,31 @@ export interface Replaced {
 }
 
 /** Keeps an entry as it is, before it is changed. `row` is its row. */
-export function* keepVersion(row: Row, replaced: Replaced, now: string, dialect: Dialect): Work<void> {
+export async function keepVersion(on: Statements, row: Row, replaced: Replaced): Promise<void> {
   const id = numberOf(row, 'key');
-  const tags = yield* query(`SELECT tag FROM ${dialect.schema}context_tags WHERE entry = ? ORDER BY tag`, id);
+  const tags = await on.query(`SELECT tag FROM ${on.dialect.schema}context_tags WHERE entry = ? ORDER BY tag`, [id]);
   const movesImages = replaced.images && textOf(row, 'content_type') === 'multimodal';
-  const [version = {}] = yield* query(
-    `INSERT INTO ${dialect.schema}context_versions (entry, updated_at, replaced_at, content_type, text_content, summary,
-       metadata, tags, replaced_images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-    ...[id, textOf(row, 'updated_at'), now, textOf(row, 'content_type')],
-    ...(replaced.text ? [textOf(row, 'text_content'), optionalTextOf(row, 'summary') ?? null] : [null, null]),
-    ...[optionalTextOf(row, 'metadata') ?? null, JSON.stringify(tags.map((tag) => textOf(tag, 'tag')))],
-    movesImages ? 1 : 0,
+  const [version = {}] = await on.query(
+    `INSERT INTO ${on.dialect.schema}context_versions (entry, updated_at, replaced_at, content_type, text_content,
+      summary,
+      metadata, tags, replaced_images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+    [
+      id,
+      textOf(row, 'updated_at'),
+      on.now,
+      textOf(row, 'content_type'),
+      ...(replaced.text ? [textOf(row, 'text_content'), optionalTextOf(row, 'summary') ?? null] : [null, null]),
+      optionalTextOf(row, 'metadata') ?? null,
+      JSON.stringify(tags.map((tag) => textOf(tag, 'tag'))),
+      movesImages ? 1 : 0,
+    ],
   );
   if (!movesImages) return;
-  yield* query(
-    `INSERT INTO ${dialect.schema}context_version_images (version, position, mime_type, metadata, data)
-     SELECT CAST(? AS bigint), position, mime_type, metadata, data FROM ${dialect.schema}context_images WHERE entry = ?`,
-    ...[numberOf(version, 'key'), id],
+  await on.query(
+    `INSERT INTO ${on.dialect.schema}context_version_images (version, position, mime_type, metadata, data)
+      SELECT CAST(? AS bigint), position, mime_type, metadata, data FROM ${on.dialect.schema}context_images
+      WHERE entry = ?`,
+    [numberOf(version, 'key'), id],
   );
 }
 
@@ -45,17 +51,17 @@ export interface PastState {
 }
 
 /** Of those of these entries that were changed after the time. Undefined where what they were is not known any more. */
-export function* pastStates(
+export async function pastStates(
+  on: Statements,
   ids: readonly number[],
   asOf: string,
-  dialect: Dialect,
-): Work<Map<number, PastState | undefined>> {
-  const rows = yield* query(
+): Promise<Map<number, PastState | undefined>> {
+  const rows = await on.query(
     `SELECT v.key, v.entry, v.updated_at, v.content_type, v.metadata, v.tags, v.replaced_images,
-       CASE WHEN v.text_content IS NULL THEN 0 ELSE 1 END AS replaced_text
-     FROM ${dialect.schema}context_versions v WHERE v.entry IN (${dialect.integers}) AND v.replaced_at > ?
-     ORDER BY v.entry, v.replaced_at, v.key`,
-    ...[{ list: ids }, asOf],
+      CASE WHEN v.text_content IS NULL THEN 0 ELSE 1 END AS replaced_text
+      FROM ${on.dialect.schema}context_versions v WHERE v.entry IN (${on.dialect.integers}) AND v.replaced_at > ?
+      ORDER BY v.entry, v.replaced_at, v.key`,
+    [{ list: ids }, asOf],
   );
   const versions = Map.groupBy(rows, (row) => numberOf(row, 'entry'));
   return new Map(ids.map((id) => [id, stateOf(versions.get(id) ?? [], asOf)]));
@@ -81,20 +87,20 @@ function stateOf(versions: readonly Row[], asOf: string): PastState | undefined 
 }
 
 /** The entries as they were. Those of which that is not known are left out. */
-export function* entriesThen(entries: readonly Entry[], asOf: string, dialect: Dialect): Work<Entry[]> {
+export async function entriesThen(on: Statements, entries: readonly Entry[], asOf: string): Promise<Entry[]> {
   const changed = entries.filter(({ updatedAt }) => updatedAt > asOf).map(({ id }) => id);
   if (changed.length === 0) return [...entries];
-  const states = yield* pastStates(changed, asOf, dialect);
+  const states = await pastStates(on, changed, asOf);
   const known = [...states.values()].filter((state) => state !== undefined);
-  const texts = yield* textsOf(
+  const texts = await textsOf(
+    on,
     known.flatMap(({ textVersion }) => textVersion ?? []),
-    dialect,
   );
-  const images = yield* imagesOf(
+  const images = await imagesOf(
+    on,
     entries.some((entry) => entry.images !== undefined)
       ? known.flatMap(({ imagesVersion }) => imagesVersion ?? [])
       : [],
-    dialect,
   );
   return entries.flatMap((entry) => {
     if (!states.has(entry.id)) return [entry];
@@ -122,13 +128,13 @@ function imagesThen(
 }
 
 /** Texts with the summaries that belong to them. */
-function* textsOf(
+async function textsOf(
+  on: Statements,
   versions: readonly number[],
-  dialect: Dialect,
-): Work<Map<number, { text: string; summary: string | undefined }>> {
-  const rows = yield* query(
-    `SELECT key, text_content, summary FROM ${dialect.schema}context_versions WHERE key IN (${dialect.integers})`,
-    { list: versions },
+): Promise<Map<number, { text: string; summary: string | undefined }>> {
+  const rows = await on.query(
+    `SELECT key, text_content, summary FROM ${on.dialect.schema}context_versions WHERE key IN (${on.dialect.integers})`,
+    [{ list: versions }],
   );
   return new Map(
     rows.map((row) => [
@@ -138,11 +144,11 @@ function* textsOf(
   );
 }
 
-function* imagesOf(versions: readonly number[], dialect: Dialect): Work<Map<number, NewImage[]>> {
-  const rows = yield* query(
-    `SELECT version, data, mime_type, metadata FROM ${dialect.schema}context_version_images
-     WHERE version IN (${dialect.integers}) ORDER BY version, position`,
-    { list: versions },
+async function imagesOf(on: Statements, versions: readonly number[]): Promise<Map<number, NewImage[]>> {
+  const rows = await on.query(
+    `SELECT version, data, mime_type, metadata FROM ${on.dialect.schema}context_version_images
+      WHERE version IN (${on.dialect.integers}) ORDER BY version, position`,
+    [{ list: versions }],
   );
   const byVersion = Map.groupBy(rows, (row) => numberOf(row, 'version'));
   return new Map([...byVersion].map(([version, images]) => [version, images.map(imageOf)]));

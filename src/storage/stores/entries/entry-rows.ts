@@ -1,22 +1,21 @@
 import type { Entry, NewImage } from '../../contracts/entries.ts';
-import type { Dialect } from '../../dialect.ts';
-import { bytesOf, numberOf, optionalTextOf, type Row, textOf } from '../../statements.ts';
+import { bytesOf, numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
 import type { ContentType, Source } from './entry-filter.ts';
-import { query, type Work } from './work.ts';
 
 /** Entries of these rows, in their order, with their tags and, if wanted, images. */
-export function* entriesOf(rows: readonly Row[], images: boolean, dialect: Dialect): Work<Entry[]> {
+export async function entriesOf(on: Statements, rows: readonly Row[], images: boolean): Promise<Entry[]> {
   if (rows.length === 0) return [];
   const list = { list: rows.map((row) => numberOf(row, 'key')) };
-  const tagRows = yield* query(
-    `SELECT entry, tag FROM ${dialect.schema}context_tags WHERE entry IN (${dialect.integers}) ORDER BY entry, tag`,
-    list,
+  const tagRows = await on.query(
+    `SELECT entry, tag FROM ${on.dialect.schema}context_tags WHERE entry IN (${on.dialect.integers})
+      ORDER BY entry, tag`,
+    [list],
   );
   const imageRows = images
-    ? yield* query(
-        `SELECT entry, data, mime_type, metadata FROM ${dialect.schema}context_images
-         WHERE entry IN (${dialect.integers}) ORDER BY entry, position`,
-        list,
+    ? await on.query(
+        `SELECT entry, data, mime_type, metadata FROM ${on.dialect.schema}context_images
+          WHERE entry IN (${on.dialect.integers}) ORDER BY entry, position`,
+        [list],
       )
     : [];
   const tags = Map.groupBy(tagRows, (row) => numberOf(row, 'entry'));

@@ -1,9 +1,8 @@
 import { storable } from '../../contracts/notes.ts';
 import type { Dialect } from '../../dialect.ts';
-import type { Condition, ListValue, SqlValue } from '../../statements.ts';
+import type { Condition, ListValue, SqlValue, Statements } from '../../statements.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
 import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
-import { query, type Work } from './work.ts';
 
 /** The conditions on the columns of an entry `o` that never change. */
 export function columnConditions(filter: EntryFilter, dialect: Dialect): Condition[] {
@@ -26,14 +25,15 @@ export function changingConditions(filter: EntryFilter, dialect: Dialect): Condi
 
 /**
  * The same, for a statement that goes through entries in an order and stops early: conditions that hold for many entries are
- * tested on each entry instead of being listed first. SQLite does not weigh the ways to do that itself, and PostgreSQL takes
+ * tested on each entry instead of being listed first. SQLite does not weigh the ways to do that itself,
+ and PostgreSQL takes
  * the parts of a condition for independent, so that it expects few entries where there are many.
  */
-export function* weighedConditions(filter: EntryFilter, dialect: Dialect): Work<WeighedConditions> {
+export async function weighedConditions(on: Statements, filter: EntryFilter): Promise<WeighedConditions> {
   const chosen: Condition[] = [];
   let isWide = true;
-  for (const { listed, tested, probe } of setConditions(filter, dialect)) {
-    const holdsForMany = probe !== undefined && (probe === 'wide' || (yield* countRows(probe)) >= wideRows);
+  for (const { listed, tested, probe } of setConditions(filter, on.dialect)) {
+    const holdsForMany = probe !== undefined && (probe === 'wide' || (await countRows(on, probe)) >= wideRows);
     if (!holdsForMany) isWide = false;
     chosen.push(holdsForMany ? tested : listed);
   }
@@ -56,8 +56,8 @@ export function allOf(conditions: readonly Condition[]): Condition {
 /** Rows from which on testing is cheaper than listing. */
 const wideRows = 500;
 
-function* countRows({ sql, values }: Condition): Work<number> {
-  return (yield* query(sql, ...values)).length;
+async function countRows(on: Statements, { sql, values }: Condition): Promise<number> {
+  return (await on.query(sql, values)).length;
 }
 
 function typeCondition(filter: EntryFilter): Condition[] {
@@ -106,7 +106,8 @@ function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCond
   const fields = `${dialect.schema}context_fields f WHERE`;
   const path = pathText(condition.path);
   if (condition.operator === 'not_exists') {
-    const sql = `NOT EXISTS (SELECT 1 FROM ${fields} f.entry = o.key AND f.path = ? AND f.member = 0 AND f.kind <> 'null')`;
+    const sql = `NOT EXISTS (SELECT 1 FROM ${fields} f.entry = o.key AND f.path = ? AND f.member = 0
+      AND f.kind <> 'null')`;
     const missing = { sql, values: [path] };
     return { listed: missing, tested: missing, probe: 'wide' };
   }

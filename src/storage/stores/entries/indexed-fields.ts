@@ -1,8 +1,7 @@
 import { storable } from '../../contracts/notes.ts';
-import type { Dialect } from '../../dialect.ts';
+import type { Statements } from '../../statements.ts';
 import type { MetadataCondition } from './entry-filter.ts';
 import { readSetting } from './entry-settings.ts';
-import type { Work } from './work.ts';
 
 /** The fields of metadata that have rows in the index. Filters on all others read the metadata itself. */
 export interface FieldIndex {
@@ -46,6 +45,6 @@ export function createFieldIndex(names: readonly string[]): FieldIndex {
 }
 
 /** See entry-settings for the locks. */
-export function* readFieldNames(lock: 'none' | 'share' | 'update', dialect: Dialect): Work<string[]> {
-  return JSON.parse((yield* readSetting('indexed_fields', lock, dialect)) ?? '[]');
+export async function readFieldNames(on: Statements, lock: 'none' | 'share' | 'update'): Promise<string[]> {
+  return JSON.parse((await readSetting(on, 'indexed_fields', lock)) ?? '[]');
 }

@@ -10,8 +10,15 @@ import type {
   TextsRequest,
   WordSearchRequest,
 } from '../../contracts/entries.ts';
-import type { Dialect } from '../../dialect.ts';
-import { type Condition, type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../statements.ts';
+import {
+  type Condition,
+  type ListValue,
+  numberOf,
+  type Row,
+  type SqlValue,
+  type Statements,
+  textOf,
+} from '../../statements.ts';
 import type { EntryFilter } from './entry-filter.ts';
 import { entriesThen } from './entry-history.ts';
 import { entriesOf } from './entry-rows.ts';
@@ -25,138 +32,154 @@ import {
   selectEntries,
   selectedKeys,
 } from './select-entries.ts';
-import { ask, query, type Work } from './work.ts';
 
-export interface EntryReads {
-  get(request: GetRequest): Work<Entry[]>;
-  list(request: ListRequest): Work<EntryPage>;
-  searchWords(request: WordSearchRequest): Work<ScoredPage>;
-  weighWords(request: WeighRequest): Work<WeighedWords>;
-  matching(request: EntryFilter): Work<number[]>;
-  texts(request: TextsRequest): Work<EntryText[]>;
-  pastGaps(request: EntryFilter & { readonly asOf: string }): Work<PastGaps>;
+export async function getEntries(on: Statements, { ids, images, asOf }: GetRequest): Promise<Entry[]> {
+  const condition = allOf([amongKeys(on, ids), asOf === undefined ? live : existedAt(asOf, on.dialect)]);
+  const { sql, values } = newestFirst(on, 'o.*', condition, undefined, ids.length, 0);
+  return shown(on, await on.query(sql, values), images, asOf);
 }
 
-export function createEntryReads(dialect: Dialect): EntryReads {
-  const entries = `${dialect.schema}context_entries`;
+export async function listEntries(
+  on: Statements,
+  { filter, limit, offset, images, explain }: ListRequest,
+): Promise<EntryPage> {
+  const selection = await selectEntries(on, filter, 'read', 'some');
+  const page = newestFirst(on, 'o.*', selection.condition, undefined, limit, offset);
+  const rows =
+    selection.passes === undefined
+      ? await on.query(page.sql, page.values)
+      : await testedRows(on, selection, limit, offset);
   return {
-    *get({ ids, images, asOf }) {
-      const condition = allOf([amongKeys(ids), asOf === undefined ? live : existedAt(asOf, dialect)]);
-      const { sql, values } = newestFirst('o.*', condition, undefined, ids.length, 0);
-      return yield* shown(yield* query(sql, ...values), images, asOf);
-    },
-    *list({ filter, limit, offset, images, explain }) {
-      const selection = yield* selectEntries(filter, dialect, 'read', 'some');
-      const page = newestFirst('o.*', selection.condition, undefined, limit, offset);
-      const rows =
-        selection.passes === undefined
-          ? yield* query(page.sql, ...page.values)
-          : yield* testedRows(selection, limit, offset);
-      return {
-        entries: yield* shown(rows, images, filter.asOf),
-        plan: explain ? yield* planOf(page, selection) : undefined,
-      };
-    },
-    *searchWords({ query: words, filter, limit, offset, explain }) {
-      const { condition, isWide, selection } = yield* searchCondition(filter, dialect);
-      const { found, total, scoreMax } = yield* ask((engine) =>
-        engine.findWords(words, condition, isWide, { limit, offset }),
-      );
-      const { sql, values } = selection.condition;
-      return {
-        hits: found.map(({ key, score }) => ({ id: key, score })),
-        total,
-        scoreMax,
-        plan: explain
-          ? yield* planOf({ sql: `SELECT o.key FROM ${entries} o WHERE ${sql}`, values }, selection)
-          : undefined,
-      };
-    },
-    weighWords: (request) => ask((engine) => engine.weighWords(request)),
-    *matching(filter) {
-      return yield* selectedKeys(yield* selectEntries(filter, dialect, 'search', 'all'), dialect);
-    },
-    *texts({ filter, after, limit }) {
-      const { condition, passes } = yield* selectEntries(filter, dialect, 'read', 'some');
-      const found: Row[] = [];
-      for (let from = after; ; ) {
-        const rows = yield* query(
-          `SELECT o.* FROM ${entries} o WHERE ${condition.sql} AND o.key > ? ORDER BY o.key LIMIT ?`,
-          ...[...condition.values, from, limit],
-        );
-        found.push(...(passes === undefined ? rows : rows.filter(passes)));
-        const last = rows.at(-1);
-        if (last === undefined || rows.length < limit || found.length >= limit) break;
-        from = numberOf(last, 'key');
-      }
-      const wanted = found.slice(0, limit);
-      if (filter.asOf === undefined)
-        return wanted.map((row) => ({ id: numberOf(row, 'key'), text: textOf(row, 'text_content') }));
-      return (yield* shown(wanted, false, filter.asOf)).map(({ id, text }) => ({ id, text }));
-    },
-    *pastGaps(filter) {
-      const { found, sameText, unknown } = yield* changedEntries(filter, filter.asOf, dialect);
-      const selection = yield* selectEntries(filter, dialect, 'read', 'all');
-      const removed = allOf([selection.condition, { sql: 'o.deleted_at IS NOT NULL', values: [] }]);
-      const same = new Set(sameText);
-      const unsearched = new Set([
-        ...(yield* selectedKeys({ ...selection, condition: removed }, dialect)),
-        ...found.filter((id) => !same.has(id)),
-      ]);
-      const purgedTo = yield* readSetting('purged_to', 'none', dialect);
-      return { unknown, unsearched: unsearched.size, purged: purgedTo !== undefined && purgedTo > filter.asOf };
-    },
+    entries: await shown(on, rows, images, filter.asOf),
+    plan: explain ? await planOf(on, page, selection) : undefined,
   };
+}
 
-  function* shown(rows: readonly Row[], images: boolean, asOf: string | undefined): Work<Entry[]> {
-    const found = yield* entriesOf(rows, images, dialect);
-    return asOf === undefined ? found : yield* entriesThen(found, asOf, dialect);
-  }
+export async function searchEntryWords(
+  on: Statements,
+  { query: words, filter, limit, offset, explain }: WordSearchRequest,
+): Promise<ScoredPage> {
+  const { condition, isWide, selection } = await searchCondition(on, filter);
+  const { found, total, scoreMax } = await on.dialect.entryWords.find(on, words, condition, isWide, {
+    limit,
+    offset,
+  });
+  const { sql, values } = selection.condition;
+  return {
+    hits: found.map(({ key, score }) => ({ id: key, score })),
+    total,
+    scoreMax,
+    plan: explain
+      ? await planOf(
+          on,
+          { sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${sql}`, values },
+          selection,
+        )
+      : undefined,
+  };
+}
 
-  function newestFirst(
-    columns: string,
-    condition: Condition,
-    before: Row | undefined,
-    limit: number,
-    offset: number,
-  ): Condition {
-    const behind = before === undefined ? '' : 'AND (o.created_at, o.key) < (?, ?)';
-    const place = before === undefined ? [] : [textOf(before, 'created_at'), numberOf(before, 'key')];
-    return {
-      sql: `SELECT ${columns} FROM ${entries} o WHERE ${condition.sql} ${behind}
-        ORDER BY o.created_at DESC, o.key DESC LIMIT ? OFFSET ?`,
-      values: [...condition.values, ...place, limit, offset],
-    };
-  }
+export async function weighEntryWords(on: Statements, request: WeighRequest): Promise<WeighedWords> {
+  return on.dialect.entryWords.weigh(on, request);
+}
 
-  /** Goes through the metadata, of more entries at a time the fewer of them pass. */
-  function* testedRows({ condition, passes }: Selection, limit: number, offset: number): Work<Row[]> {
-    const found: Row[] = [];
-    let before: Row | undefined;
-    for (let size = 2 * (limit + offset) + 100; ; size = Math.min(2 * size, 5_000)) {
-      const page = newestFirst('o.key, o.created_at, o.metadata', condition, before, size, 0);
-      const rows = yield* query(page.sql, ...page.values);
-      for (const row of rows) if (passes?.(row)) found.push(row);
-      before = rows.at(-1);
-      if (before === undefined || rows.length < size || found.length >= offset + limit) break;
-    }
-    const keys = found.slice(offset, offset + limit).map((row) => numberOf(row, 'key'));
-    const { sql, values } = newestFirst('o.*', amongKeys(keys), undefined, limit, 0);
-    return yield* query(sql, ...values);
-  }
+export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {
+  return selectedKeys(on, await selectEntries(on, filter, 'search', 'all'));
+}
 
-  function amongKeys(keys: readonly number[]): Condition {
-    return { sql: `o.key IN (${dialect.integers})`, values: [{ list: keys }] };
+export async function entryTexts(on: Statements, { filter, after, limit }: TextsRequest): Promise<EntryText[]> {
+  const { condition, passes } = await selectEntries(on, filter, 'read', 'some');
+  const found: Row[] = [];
+  for (let from = after; ; ) {
+    const rows = await on.query(
+      `SELECT o.* FROM ${on.dialect.schema}context_entries o WHERE ${condition.sql} AND o.key > ?
+        ORDER BY o.key LIMIT ?`,
+      [...condition.values, from, limit],
+    );
+    found.push(...(passes === undefined ? rows : rows.filter(passes)));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < limit || found.length >= limit) break;
+    from = numberOf(last, 'key');
   }
+  const wanted = found.slice(0, limit);
+  if (filter.asOf === undefined)
+    return wanted.map((row) => ({ id: numberOf(row, 'key'), text: textOf(row, 'text_content') }));
+  return (await shown(on, wanted, false, filter.asOf)).map(({ id, text }) => ({ id, text }));
+}
 
-  function* planOf(
-    { sql, values }: { sql: string; values: readonly (SqlValue | ListValue)[] },
-    { unindexed }: Selection,
-  ): Work<string> {
-    const rows = yield* query(dialect.explain(sql), ...values);
-    const tested = unindexed.map((name) => `metadata ${name}: not indexed, read from each of these entries`);
-    return [...rows.map(dialect.planLine), ...tested].join('\n');
+export async function pastGaps(on: Statements, filter: EntryFilter & { readonly asOf: string }): Promise<PastGaps> {
+  const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
+  const selection = await selectEntries(on, filter, 'read', 'all');
+  const removed = allOf([selection.condition, { sql: 'o.deleted_at IS NOT NULL', values: [] }]);
+  const same = new Set(sameText);
+  const unsearched = new Set([
+    ...(await selectedKeys(on, { ...selection, condition: removed })),
+    ...found.filter((id) => !same.has(id)),
+  ]);
+  const purgedTo = await readSetting(on, 'purged_to', 'none');
+  return { unknown, unsearched: unsearched.size, purged: purgedTo !== undefined && purgedTo > filter.asOf };
+}
+
+async function shown(
+  on: Statements,
+  rows: readonly Row[],
+  images: boolean,
+  asOf: string | undefined,
+): Promise<Entry[]> {
+  const found = await entriesOf(on, rows, images);
+  return asOf === undefined ? found : await entriesThen(on, found, asOf);
+}
+
+function newestFirst(
+  on: Statements,
+  columns: string,
+  condition: Condition,
+  before: Row | undefined,
+  limit: number,
+  offset: number,
+): Condition {
+  const behind = before === undefined ? '' : 'AND (o.created_at, o.key) < (?, ?)';
+  const place = before === undefined ? [] : [textOf(before, 'created_at'), numberOf(before, 'key')];
+  return {
+    sql: `SELECT ${columns} FROM ${on.dialect.schema}context_entries o WHERE ${condition.sql} ${behind}
+      ORDER BY o.created_at DESC, o.key DESC LIMIT ? OFFSET ?`,
+    values: [...condition.values, ...place, limit, offset],
+  };
+}
+
+/** Goes through the metadata, of more entries at a time the fewer of them pass. */
+async function testedRows(
+  on: Statements,
+  { condition, passes }: Selection,
+  limit: number,
+  offset: number,
+): Promise<Row[]> {
+  const found: Row[] = [];
+  let before: Row | undefined;
+  for (let size = 2 * (limit + offset) + 100; ; size = Math.min(2 * size, 5_000)) {
+    const page = newestFirst(on, 'o.key, o.created_at, o.metadata', condition, before, size, 0);
+    const rows = await on.query(page.sql, page.values);
+    for (const row of rows) if (passes?.(row)) found.push(row);
+    before = rows.at(-1);
+    if (before === undefined || rows.length < size || found.length >= offset + limit) break;
   }
+  const keys = found.slice(offset, offset + limit).map((row) => numberOf(row, 'key'));
+  const { sql, values } = newestFirst(on, 'o.*', amongKeys(on, keys), undefined, limit, 0);
+  return on.query(sql, values);
+}
+
+function amongKeys(on: Statements, keys: readonly number[]): Condition {
+  return { sql: `o.key IN (${on.dialect.integers})`, values: [{ list: keys }] };
+}
+
+async function planOf(
+  on: Statements,
+  { sql, values }: { sql: string; values: readonly (SqlValue | ListValue)[] },
+  { unindexed }: Selection,
+): Promise<string> {
+  const rows = await on.query(on.dialect.explain(sql), values);
+  const tested = unindexed.map((name) => `metadata ${name}: not indexed, read from each of these entries`);
+  return [...rows.map(on.dialect.planLine), ...tested].join('\n');
 }
 
 const live: Condition = { sql: 'o.deleted_at IS NULL', values: [] };

@@ -8,81 +8,84 @@ import {
 } from '../../contracts/entries.ts';
 import { storable } from '../../contracts/notes.ts';
 import type { Dialect } from '../../dialect.ts';
-import { type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../statements.ts';
-import { createEntryParts } from './entry-parts.ts';
+import { type ListValue, numberOf, type Row, type SqlValue, type Statements, textOf } from '../../statements.ts';
+import { removeWords, writeWords } from './entry-parts.ts';
 import { writeSetting } from './entry-settings.ts';
 import { lockAll, once, threadLock } from './idempotency.ts';
-import { createThreadCounts } from './thread-counts.ts';
-import { query, type Work } from './work.ts';
-
-export interface EntryRemovals {
-  remove(request: RemoveRequest, now: string): Work<RemoveOutcome>;
-  restore(request: RestoreRequest, now: string): Work<RestoreOutcome>;
-}
+import { recountThreads } from './thread-counts.ts';
 
 /** Ids that an answer names. */
 const namedMax = 100;
 
-export function createEntryRemovals(dialect: Dialect): EntryRemovals {
-  const entries = `${dialect.schema}context_entries`;
-  const parts = createEntryParts(dialect);
-  const counts = createThreadCounts(dialect);
-  return {
-    *remove(request, now) {
-      const { sql, values } = removeCondition(request, now, dialect);
-      const select = () => query(`SELECT o.key, o.thread_id FROM ${entries} o WHERE ${sql} ORDER BY o.key`, ...values);
-      if (request.dryRun) return outcome(idsOf(yield* select()));
-      return yield* once(request.idempotency, now, dialect, function* () {
-        yield* lockThreads(yield* select());
-        // Read again, because somebody may have had the lock.
-        const rows = yield* select();
-        const ids = idsOf(rows);
-        yield* query(`UPDATE ${entries} SET deleted_at = ? WHERE key IN (${dialect.integers})`, now, { list: ids });
-        yield* parts.removeWords(ids);
-        yield* counts.recount(threadsOf(rows));
-        yield* purge(now);
-        return outcome(ids);
-      });
-    },
-    restore: ({ ids, threadId, idempotency }, now) =>
-      once(idempotency, now, dialect, function* () {
-        const wanted = threadId === undefined ? `key IN (${dialect.integers})` : 'thread_id = ?';
-        const select = () =>
-          query(
-            `SELECT key, thread_id, deleted_at, text_content FROM ${entries} WHERE ${wanted} AND deleted_at >= ?
-             ORDER BY key`,
-            ...[threadId === undefined ? { list: ids ?? [] } : storable(threadId), daysBefore(now, keptDays)],
-          );
-        yield* lockThreads(yield* select());
-        const rows = yield* select();
-        for (const row of rows) {
-          const id = numberOf(row, 'key');
-          yield* query(
-            `INSERT INTO ${dialect.schema}context_absences (entry, removed_at, restored_at) VALUES (?, ?, ?)`,
-            ...[id, textOf(row, 'deleted_at'), now],
-          );
-          yield* query(`UPDATE ${entries} SET deleted_at = NULL WHERE key = ?`, id);
-          yield* parts.writeWords(id, textOf(row, 'text_content'));
-        }
-        yield* counts.recount(threadsOf(rows));
-        return { ids: idsOf(rows) };
-      }),
-  };
+export async function removeEntries(on: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
+  const { sql, values } = removeCondition(request, on.now, on.dialect);
+  const select = () =>
+    on.query(
+      `SELECT o.key, o.thread_id FROM ${on.dialect.schema}context_entries o WHERE ${sql} ORDER BY o.key`,
+      values,
+    );
+  if (request.dryRun) return outcome(idsOf(await select()));
+  return once(on, request.idempotency, async () => {
+    await lockThreads(on, await select());
+    // Read again, because somebody may have had the lock.
+    const rows = await select();
+    const ids = idsOf(rows);
+    await on.query(
+      `UPDATE ${on.dialect.schema}context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
+      [on.now, { list: ids }],
+    );
+    await removeWords(on, ids);
+    await recountThreads(on, threadsOf(rows));
+    await purge(on);
+    return outcome(ids);
+  });
+}
 
-  /** As storing does, so that what is counted does not change meanwhile. */
-  function* lockThreads(rows: readonly Row[]): Work<void> {
-    const names = threadsOf(rows).map(threadLock);
-    yield* lockAll(names, dialect);
-  }
+export async function restoreEntries(
+  on: Statements,
+  { ids, threadId, idempotency }: RestoreRequest,
+): Promise<RestoreOutcome> {
+  return once(on, idempotency, async () => {
+    const wanted = threadId === undefined ? `key IN (${on.dialect.integers})` : 'thread_id = ?';
+    const select = () =>
+      on.query(
+        `SELECT key, thread_id, deleted_at, text_content FROM ${on.dialect.schema}context_entries
+          WHERE ${wanted} AND deleted_at >= ?
+          ORDER BY key`,
+        [threadId === undefined ? { list: ids ?? [] } : storable(threadId), daysBefore(on.now, keptDays)],
+      );
+    await lockThreads(on, await select());
+    const rows = await select();
+    for (const row of rows) {
+      const id = numberOf(row, 'key');
+      await on.query(
+        `INSERT INTO ${on.dialect.schema}context_absences (entry, removed_at, restored_at) VALUES (?, ?, ?)`,
+        [id, textOf(row, 'deleted_at'), on.now],
+      );
+      await on.query(`UPDATE ${on.dialect.schema}context_entries SET deleted_at = NULL WHERE key = ?`, [id]);
+      await writeWords(on, id, textOf(row, 'text_content'));
+    }
+    await recountThreads(on, threadsOf(rows));
+    return { ids: idsOf(rows) };
+  });
+}
 
-  /** What nobody can bring back any more goes for good, with everything that belongs to it. */
-  function* purge(now: string): Work<void> {
-    const limit = daysBefore(now, keptDays);
-    const gone = yield* query(`DELETE FROM ${entries} WHERE deleted_at < ? RETURNING deleted_at`, limit);
-    const last = gone.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
-    if (last !== '') yield* writeSetting('purged_to', last, dialect);
-    yield* query(`DELETE FROM ${dialect.schema}context_idempotency WHERE created_at < ?`, limit);
-  }
+/** As storing does, so that what is counted does not change meanwhile. */
+async function lockThreads(on: Statements, rows: readonly Row[]): Promise<void> {
+  const names = threadsOf(rows).map(threadLock);
+  await lockAll(on, names);
+}
+
+/** What nobody can bring back any more goes for good, with everything that belongs to it. */
+async function purge(on: Statements): Promise<void> {
+  const limit = daysBefore(on.now, keptDays);
+  const gone = await on.query(
+    `DELETE FROM ${on.dialect.schema}context_entries WHERE deleted_at < ? RETURNING deleted_at`,
+    [limit],
+  );
+  const last = gone.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
+  if (last !== '') await writeSetting(on, 'purged_to', last);
+  await on.query(`DELETE FROM ${on.dialect.schema}context_idempotency WHERE created_at < ?`, [limit]);
 }
 
 function idsOf(rows: readonly Row[]): number[] {

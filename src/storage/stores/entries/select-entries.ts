@@ -1,12 +1,11 @@
 import type { Dialect } from '../../dialect.ts';
-import { type Condition, numberOf, optionalTextOf, type Row } from '../../statements.ts';
+import { type Condition, numberOf, optionalTextOf, type Row, type Statements } from '../../statements.ts';
 import type { EntryFilter, MetadataCondition } from './entry-filter.ts';
 import { pastStates } from './entry-history.ts';
 import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
 import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
 import { matchesMetadata } from './metadata-match.ts';
 import { necessaryText } from './unindexed-fields.ts';
-import { query, type Work } from './work.ts';
 
 /** How the entries that a filter lets through are found. */
 export interface Selection {
@@ -21,43 +20,44 @@ export interface Selection {
 }
 
 /**
- * `search`: entries that are found by today's text, so that one whose text was another at `asOf` must not be. `some`: a page
+ * `search`: entries that are found by today's text,
+   so that one whose text was another at `asOf` must not be. `some`: a page
  * of them is wanted, or they are tested one by one; see weighedConditions. `all`: the keys of all are.
  */
-export function* selectEntries(
+export async function selectEntries(
+  on: Statements,
   filter: EntryFilter,
-  dialect: Dialect,
   use: 'read' | 'search',
   wanted: 'some' | 'all',
-): Work<Selection> {
-  const { indexed, unindexed } = yield* partedByIndex(filter.metadata ?? [], dialect);
+): Promise<Selection> {
+  const { indexed, unindexed } = await partedByIndex(on, filter.metadata ?? []);
   const rest = { ...filter, metadata: indexed };
   const { conditions, isWide } =
     filter.asOf === undefined && wanted === 'some'
-      ? yield* weighedConditions(rest, dialect)
-      : { conditions: changingConditions(rest, dialect), isWide: false };
-  const changing = [...conditions, ...unindexed.flatMap((each) => necessaryText(each, dialect) ?? [])];
+      ? await weighedConditions(on, rest)
+      : { conditions: changingConditions(rest, on.dialect), isWide: false };
+  const changing = [...conditions, ...unindexed.flatMap((each) => necessaryText(each, on.dialect) ?? [])];
   const names = unindexed.map(({ path }) => path.join('.'));
   const passes = (row: Row) => matchesMetadata(metadataOf(row), unindexed);
   const tested = unindexed.length === 0 ? undefined : passes;
   if (filter.asOf === undefined) {
     const condition = allOf([
       { sql: 'o.deleted_at IS NULL', values: [] },
-      ...columnConditions(filter, dialect),
+      ...columnConditions(filter, on.dialect),
       ...changing,
     ]);
     return { condition, isWide: isWide && tested === undefined, passes: tested, unindexed: names };
   }
-  const past = yield* changedEntries(filter, filter.asOf, dialect);
+  const past = await changedEntries(on, filter, filter.asOf);
   const kept = new Set(use === 'read' ? past.found : past.sameText);
   const unchanged = allOf([{ sql: 'o.updated_at <= ?', values: [filter.asOf] }, ...changing]);
   return {
     condition: allOf([
-      existedAt(filter.asOf, dialect),
+      existedAt(filter.asOf, on.dialect),
       ...(use === 'search' ? [{ sql: 'o.deleted_at IS NULL', values: [] }] : []),
-      ...columnConditions(filter, dialect),
+      ...columnConditions(filter, on.dialect),
       {
-        sql: `((${unchanged.sql}) OR o.key IN (${dialect.integers}))`,
+        sql: `((${unchanged.sql}) OR o.key IN (${on.dialect.integers}))`,
         values: [...unchanged.values, { list: [...kept] }],
       },
     ]),
@@ -86,17 +86,17 @@ export interface ChangedEntries {
 }
 
 /** The entries that were there at the time and were changed since. */
-export function* changedEntries(filter: EntryFilter, asOf: string, dialect: Dialect): Work<ChangedEntries> {
+export async function changedEntries(on: Statements, filter: EntryFilter, asOf: string): Promise<ChangedEntries> {
   const { sql, values } = allOf([
-    existedAt(asOf, dialect),
+    existedAt(asOf, on.dialect),
     { sql: 'o.updated_at > o.created_at AND o.updated_at > ?', values: [asOf] },
-    ...columnConditions(filter, dialect),
+    ...columnConditions(filter, on.dialect),
   ]);
-  const rows = yield* query(`SELECT o.key FROM ${dialect.schema}context_entries o WHERE ${sql}`, ...values);
-  const states = yield* pastStates(
+  const rows = await on.query(`SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${sql}`, values);
+  const states = await pastStates(
+    on,
     rows.map((row) => numberOf(row, 'key')),
     asOf,
-    dialect,
   );
   const known = [...states].flatMap(([id, state]) => (state === undefined ? [] : [{ id, ...state }]));
   const found = known.filter(
@@ -113,18 +113,19 @@ export function* changedEntries(filter: EntryFilter, asOf: string, dialect: Dial
 }
 
 /** The keys of a selection, ascending. */
-export function* selectedKeys({ condition, passes }: Selection, dialect: Dialect): Work<number[]> {
-  const from = `${dialect.schema}context_entries o WHERE ${condition.sql}`;
+export async function selectedKeys(on: Statements, { condition, passes }: Selection): Promise<number[]> {
+  const from = `${on.dialect.schema}context_entries o WHERE ${condition.sql}`;
   if (passes === undefined) {
-    const rows = yield* query(`SELECT o.key FROM ${from} ORDER BY o.key`, ...condition.values);
+    const rows = await on.query(`SELECT o.key FROM ${from} ORDER BY o.key`, condition.values);
     return rows.map((row) => numberOf(row, 'key'));
   }
   const keys: number[] = [];
   for (let after = 0; ; ) {
-    const rows = yield* query(
-      `SELECT o.key, o.metadata FROM ${from} AND o.key > ? ORDER BY o.key LIMIT ?`,
-      ...[...condition.values, after, scanRows],
-    );
+    const rows = await on.query(`SELECT o.key, o.metadata FROM ${from} AND o.key > ? ORDER BY o.key LIMIT ?`, [
+      ...condition.values,
+      after,
+      scanRows,
+    ]);
     for (const row of rows) if (passes(row)) keys.push(numberOf(row, 'key'));
     const last = rows.at(-1);
     if (last === undefined || rows.length < scanRows) return keys;
@@ -136,21 +137,25 @@ export function* selectedKeys({ condition, passes }: Selection, dialect: Dialect
 const scanRows = 20_000;
 
 /** For a search that the database performs: a condition that leaves nothing open. Undefined where everything may be found. */
-export function* searchCondition(
+export async function searchCondition(
+  on: Statements,
   filter: EntryFilter,
-  dialect: Dialect,
-): Work<{ condition: Condition | undefined; isWide: boolean; selection: Selection }> {
-  const selection = yield* selectEntries(filter, dialect, 'search', 'some');
+): Promise<{ condition: Condition | undefined; isWide: boolean; selection: Selection }> {
+  const selection = await selectEntries(on, filter, 'search', 'some');
   // The word index holds only what is not removed.
   if (isOpen(filter)) return { condition: undefined, isWide: true, selection };
   if (selection.passes === undefined) return { ...selection, selection };
-  const keys = yield* selectedKeys(selection, dialect);
-  return { condition: { sql: `o.key IN (${dialect.integers})`, values: [{ list: keys }] }, isWide: false, selection };
+  const keys = await selectedKeys(on, selection);
+  return {
+    condition: { sql: `o.key IN (${on.dialect.integers})`, values: [{ list: keys }] },
+    isWide: false,
+    selection,
+  };
 }
 
-function* partedByIndex(conditions: readonly MetadataCondition[], dialect: Dialect) {
+async function partedByIndex(on: Statements, conditions: readonly MetadataCondition[]) {
   if (conditions.length === 0) return { indexed: [], unindexed: [] };
-  const index = createFieldIndex(yield* readFieldNames('none', dialect));
+  const index = createFieldIndex(await readFieldNames(on, 'none'));
   return {
     indexed: conditions.filter((condition) => index.covers(condition)),
     unindexed: conditions.filter((condition) => !index.covers(condition)),

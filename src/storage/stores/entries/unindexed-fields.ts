@@ -3,7 +3,8 @@ import type { Condition } from '../../statements.ts';
 import type { MetadataCondition } from './entry-filter.ts';
 
 /**
- * What must stand in the metadata of an entry `o`, as the JSON that we wrote, for the condition to hold: fewer entries have
+ * What must stand in the metadata of an entry `o`, as the JSON that we wrote,
+   for the condition to hold: fewer entries have
  * to be read and tested. Undefined where nothing can be told.
  */
 export function necessaryText(condition: MetadataCondition, dialect: Dialect): Condition | undefined {

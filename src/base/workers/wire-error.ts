@@ -1,7 +1,6 @@
-import { CarrelError, type ErrorCode, isCarrelError } from '../../base/errors.ts';
-import { storageError } from './sqlite-errors.ts';
+import { CarrelError, type ErrorCode, isCarrelError } from '../errors.ts';
 
-/** An error as it travels between threads, which keep neither classes nor codes of their own. */
+/** An error as it travels between threads and processes, which keep neither classes nor codes of their own. */
 export interface WireError {
   readonly code: ErrorCode | undefined;
   readonly message: string;
@@ -11,8 +10,7 @@ export interface WireError {
   readonly detail: string | undefined;
 }
 
-export function toWire(thrown: unknown): WireError {
-  const error = storageError(thrown);
+export function toWire(error: unknown): WireError {
   if (isCarrelError(error)) {
     const { code, message, data, retryAfterSeconds, cause } = error;
     return { code, message, data, retryAfterSeconds, detail: cause === undefined ? undefined : detailOf(cause) };
@@ -22,7 +20,7 @@ export function toWire(thrown: unknown): WireError {
 
 export function fromWire(error: WireError): Error {
   const cause = error.detail === undefined ? undefined : new Error(error.detail);
-  if (error.code === undefined) return cause ?? new Error('a storage thread failed');
+  if (error.code === undefined) return cause ?? new Error('a worker failed');
   const { code, message, data, retryAfterSeconds } = error;
   return new CarrelError(code, message, {
     cause,

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { parentPort } from 'node:worker_threads';
+import { toWire, type WireError } from './wire-error.ts';
+
+export interface WorkerCall<Request> {
+  readonly id: number;
+  readonly request: Request;
+}
+
+export type WorkerMessage<Answer> =
+  | { readonly kind: 'ready' }
+  /** It cannot do its work; it ends. */
+  | { readonly kind: 'failed'; readonly error: WireError }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: Answer }
+  | { readonly kind: 'error'; readonly id: number; readonly error: WireError };
+
+export interface CallHandler<Request, Answer> {
+  perform(request: Request): Answer | Promise<Answer>;
+  /** What of an answer is handed over instead of copied. */
+  handOver?(request: Request, answer: Answer): ArrayBuffer[];
+  /** Errors as callers should see them. */
+  explain?(error: unknown): unknown;
+  close?(): void | Promise<void>;
+}
+
+/**
+ * The thread's side of worker-calls.ts. Calls are performed one at a time, in the order they came: what one awaits lets
+ * no other in between. Those that come while the handler is being opened wait.
+ */
+export function answerCalls<Request, Answer>(
+  open: () => CallHandler<Request, Answer> | Promise<CallHandler<Request, Answer>>,
+): void {
+  assert(parentPort !== null, 'runs as a worker only');
+  const port = parentPort;
+  const send = (message: WorkerMessage<Answer>, handedOver: ArrayBuffer[] = []) =>
+    port.postMessage(message, handedOver);
+  let handler: CallHandler<Request, Answer> | undefined;
+  let last = start();
+  port.on('message', (message: WorkerCall<Request> | 'close') => {
+    last = last.then(() => (message === 'close' ? close() : answer(message)));
+  });
+
+  async function start(): Promise<void> {
+    try {
+      handler = await open();
+      send({ kind: 'ready' });
+    } catch (error) {
+      send({ kind: 'failed', error: toWire(error) });
+      port.close();
+    }
+  }
+
+  async function answer({ id, request }: WorkerCall<Request>): Promise<void> {
+    if (handler === undefined) return;
+    try {
+      const value = await handler.perform(request);
+      send({ kind: 'answer', id, value }, handler.handOver?.(request, value));
+    } catch (error) {
+      send({ kind: 'error', id, error: toWire(handler.explain?.(error) ?? error) });
+    }
+  }
+
+  async function close(): Promise<void> {
+    await handler?.close?.();
+    port.close();
+  }
+}

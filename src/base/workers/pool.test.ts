@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CarrelError } from '../errors.ts';
+import { createPool, type PoolConfig, type PooledWorker } from './pool.ts';
+import { withinTime } from './within-time.ts';
+
+interface TestWorker extends PooledWorker {
+  readonly number: number;
+  /** Of the one that may be lingering. */
+  end(): void;
+}
+
+/** Workers that linger, once terminated, until they are told to end. */
+function lingeringWorkers(): { started: TestWorker[]; start: () => TestWorker } {
+  const started: TestWorker[] = [];
+  return { started, start };
+
+  function start(): TestWorker {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let alive = true;
+    const worker: TestWorker = {
+      number: started.length + 1,
+      get alive() {
+        return alive;
+      },
+      terminate() {
+        alive = false;
+        return promise;
+      },
+      end: resolve,
+    };
+    started.push(worker);
+    return worker;
+  }
+}
+
+const config: PoolConfig = {
+  workersMax: 2,
+  waitingMax: 1000,
+  refused: () => new CarrelError('storage_busy', 'Too many.'),
+  closed: () => new CarrelError('unavailable', 'Closed.'),
+};
+
+const never = () => new Promise<never>(() => {});
+
+/** How each call ended: its error's code, or its answer. All of them must end. */
+async function endings(calls: Promise<unknown>[]): Promise<unknown[]> {
+  const settled = await Promise.allSettled(calls);
+  return settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.code));
+}
+
+test('workers are started as they are needed and used again', async () => {
+  const { started, start } = lingeringWorkers();
+  const pool = createPool(config, start);
+  const numbers = await Promise.all([1, 2, 3, 4].map(() => pool.use(async ({ number }) => number)));
+  assert.deepEqual([new Set(numbers).size, started.length], [2, 2]);
+  assert.equal(await pool.use(async () => 'again'), 'again');
+  assert.equal(started.length, 2);
+});
+
+test('a worker that died is replaced, whether it was working or idle', async () => {
+  const { started, start } = lingeringWorkers();
+  const pool = createPool({ ...config, workersMax: 1 }, start);
+  await pool.use(async (worker) => void worker.terminate());
+  assert.equal(await pool.use(async ({ number }) => number), 2);
+  started[1]?.terminate();
+  assert.equal(await pool.use(async ({ number }) => number), 3);
+});
+
+// Under overload, 3 of these 14 were left waiting for good.
+test('when so many workers linger that no other may start, nobody is left waiting', { timeout: 60_000 }, async () => {
+  const { started, start } = lingeringWorkers();
+  const pool = createPool({ ...config, lingeringMax: 8 }, start);
+  const overdue = () => new CarrelError('query_timeout', 'Too long.');
+  const call = () => pool.use((worker) => withinTime(worker, never(), { timeoutMs: 1, overdue }));
+  const ends = await endings(Array.from({ length: 14 }, call));
+  assert.equal(ends.filter((end) => end === 'query_timeout').length, started.length);
+  assert.equal(ends.filter((end) => end === 'storage_busy').length, 14 - started.length);
+  assert.ok(started.length >= 8);
+
+  for (const worker of started) worker.end();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(await pool.use(async () => 'room again'), 'room again');
+});
+
+// On close, 2 of these 4 were left waiting for good.
+test('closing ends the workers and leaves nobody waiting', { timeout: 60_000 }, async () => {
+  const { started, start } = lingeringWorkers();
+  const pool = createPool(config, start);
+  const stopped = Promise.withResolvers<never>();
+  const calls = endings(Array.from({ length: 4 }, () => pool.use(() => stopped.promise)));
+  await new Promise((resolve) => setImmediate(resolve));
+  const closing = pool.close();
+  stopped.reject(new CarrelError('cancelled', 'Ended.'));
+  assert.deepEqual(await calls, ['cancelled', 'cancelled', 'unavailable', 'unavailable']);
+  await assert.rejects(
+    pool.use(async () => 'late'),
+    { code: 'unavailable' },
+  );
+  for (const worker of started) worker.end();
+  await closing;
+});
+
+test('a worker that cannot start fails its caller alone', async () => {
+  let fails = true;
+  const { start } = lingeringWorkers();
+  const pool = createPool({ ...config, workersMax: 1 }, () => {
+    if (fails) {
+      fails = false;
+      throw new CarrelError('unavailable', 'No thread.');
+    }
+    return start();
+  });
+  const ends = await endings([pool.use(async () => 'first'), pool.use(async () => 'second')]);
+  assert.deepEqual(ends, ['unavailable', 'second']);
+});
+
+test('whoever gives up while waiting leaves the queue', async () => {
+  const { start } = lingeringWorkers();
+  const pool = createPool({ ...config, workersMax: 1, waitingMax: 1 }, start);
+  const first = Promise.withResolvers<string>();
+  const gone = new AbortController();
+  const calls = endings([pool.use(() => first.promise), pool.use(async () => 'never', gone.signal)]);
+  await assert.rejects(
+    pool.use(async () => 'one too many'),
+    { code: 'storage_busy' },
+  );
+  gone.abort();
+  const third = pool.use(async () => 'third');
+  first.resolve('first');
+  assert.deepEqual(await calls, ['first', 'cancelled']);
+  assert.equal(await third, 'third');
+});
+
+test('a caller that gives up ends the worker that works for it', async () => {
+  const { started, start } = lingeringWorkers();
+  const pool = createPool(config, start);
+  const gone = new AbortController();
+  const overdue = () => new Error('overdue');
+  const call = pool.use((worker) => withinTime(worker, never(), { timeoutMs: 60_000, signal: gone.signal, overdue }));
+  await new Promise((resolve) => setImmediate(resolve));
+  gone.abort(new CarrelError('cancelled', 'Gone.'));
+  await assert.rejects(call, { code: 'cancelled' });
+  assert.equal(started[0]?.alive, false);
+});
+
+test('a worker without work ends after its time', async () => {
+  const { started, start } = lingeringWorkers();
+  const pool = createPool({ ...config, idleMs: 1 }, start);
+  await pool.use(async () => {});
+  while (started[0]?.alive) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(await pool.use(async ({ number }) => number), 2);
+});

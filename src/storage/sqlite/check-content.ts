@@ -1,0 +1,23 @@
+import { corpora } from '../contracts/passages.ts';
+import { type Database, textOf } from './database.ts';
+
+/** The word indexes, by the prefix of their tables. */
+const indexes = ['note', 'context_entry', ...corpora.map((corpus) => `${corpus}_passage`)];
+
+/** Compares what is stored with what is indexed. The problems found, one sentence each. */
+export function checkContent(database: Database): string[] {
+  const problems = database
+    .all('PRAGMA quick_check(10)')
+    .map((row) => textOf(row, 'quick_check'))
+    .filter((result) => result !== 'ok')
+    .map((result) => `The file is damaged: ${result}`);
+  for (const name of indexes) {
+    try {
+      // Rank 1 has FTS5 compare the index with the terms that it was made from, too.
+      database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);
+    } catch {
+      problems.push(`The full-text index ${name}_words does not agree with what is stored.`);
+    }
+  }
+  return problems;
+}

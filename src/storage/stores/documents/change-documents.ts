@@ -1,0 +1,124 @@
+import type {
+  BulkAction,
+  BulkChange,
+  BulkRequest,
+  RemovedDocument,
+  StoredDocument,
+  TagsRequest,
+} from '../../contracts/documents.ts';
+import { storable } from '../../contracts/notes.ts';
+import { numberOf, type Statements } from '../../statements.ts';
+import { leaveRecord } from './audit.ts';
+import { labelsOf, parentOf } from './document-labels.ts';
+import { documentsOf } from './document-rows.ts';
+import { selectionCondition } from './selection.ts';
+
+export async function removeDocument(on: Statements, { id }: { id: number }): Promise<RemovedDocument | undefined> {
+  const [document] = await lockedByIds(on, [id]);
+  if (document === undefined) return undefined;
+  await removeAll(on, [id]);
+  await leaveRecord(on, { kind: 'delete', document, chunkCount: document.chunkCount, details: {} });
+  return { id, title: document.title, contentHash: document.contentHash };
+}
+
+export async function changeTags(
+  on: Statements,
+  { id, add, remove, tagsMax }: TagsRequest,
+): Promise<StoredDocument | 'tags_full' | undefined> {
+  const [document] = await lockedByIds(on, [id]);
+  if (document === undefined) return undefined;
+  const wanted = changedTags(document.tags, { kind: 'tags', add, remove });
+  if (wanted.length > tagsMax) return 'tags_full';
+  if (!isSame(wanted, document.tags)) await writeTags(on, document, wanted);
+  await leaveRecord(on, { kind: 'tags', document, details: { add, remove } });
+  const [changed] = await byIds(on, [id]);
+  return changed;
+}
+
+export async function changeDocuments(
+  on: Statements,
+  { selection, action, percentMax, tagsMax }: BulkRequest,
+): Promise<BulkChange> {
+  const { sql, values } = selectionCondition(selection, on.dialect);
+  const rows = await on.query(
+    `SELECT o.* FROM ${on.dialect.schema}kb_documents o WHERE ${sql} ORDER BY o.key ${on.dialect.forUpdate}`,
+    values,
+  );
+  const matched = await documentsOf(on, rows);
+  const [count = {}] = await on.query(`SELECT count(*) AS total FROM ${on.dialect.schema}kb_documents`);
+  const total = numberOf(count, 'total');
+  const percent = total === 0 ? 0 : (100 * matched.length) / total;
+  if (percent > percentMax) return { outcome: 'too_many', matched: matched.length, total, percent };
+  const changed = await perform(on, matched, action, tagsMax);
+  if (typeof changed !== 'number') return changed;
+  const { kind, ...given } = action;
+  const details = { ...given, selection, matched: matched.length, changed };
+  const jobId = await leaveRecord(on, { kind: `bulk_${kind}`, details });
+  const contentHashes = kind === 'delete' ? matched.map(({ contentHash }) => contentHash) : [];
+  return { outcome: 'changed', matched: matched.length, total, changed, jobId, contentHashes };
+}
+
+async function perform(
+  on: Statements,
+  matched: readonly StoredDocument[],
+  action: BulkAction,
+  tagsMax: number,
+): Promise<number | Extract<BulkChange, { outcome: 'tags_full' }>> {
+  if (action.kind === 'delete') {
+    await removeAll(
+      on,
+      matched.map(({ id }) => id),
+    );
+    return matched.length;
+  }
+  const changes = matched
+    .map((document) => ({ document, wanted: changedTags(document.tags, action) }))
+    .filter(({ document, wanted }) => !isSame(wanted, document.tags));
+  const full = changes.find(({ wanted }) => wanted.length > tagsMax);
+  if (full !== undefined) return { outcome: 'tags_full', id: full.document.id };
+  for (const { document, wanted } of changes) await writeTags(on, document, wanted);
+  return changes.length;
+}
+
+async function removeAll(on: Statements, ids: readonly number[]): Promise<void> {
+  await on.dialect.passages.remove(on, ids.map(parentOf));
+  await on.query(`DELETE FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers})`, [{ list: ids }]);
+}
+
+async function writeTags(on: Statements, { id, docType }: StoredDocument, wanted: readonly string[]): Promise<void> {
+  await on.query(`DELETE FROM ${on.dialect.schema}kb_document_tags WHERE document = ?`, [id]);
+  for (const [position, tag] of wanted.entries()) {
+    await on.query(`INSERT INTO ${on.dialect.schema}kb_document_tags (document, tag, position) VALUES (?, ?, ?)`, [
+      id,
+      tag,
+      position,
+    ]);
+  }
+  await on.query(`UPDATE ${on.dialect.schema}kb_documents SET updated_at = ? WHERE key = ?`, [on.now, id]);
+  await on.dialect.passages.relabel(on, [parentOf(id)], labelsOf(docType, wanted));
+}
+
+async function byIds(on: Statements, ids: readonly number[]): Promise<StoredDocument[]> {
+  const rows = await on.query(`SELECT * FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers})`, [
+    { list: ids },
+  ]);
+  return documentsOf(on, rows);
+}
+
+async function lockedByIds(on: Statements, ids: readonly number[]): Promise<StoredDocument[]> {
+  const rows = await on.query(
+    `SELECT * FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers}) ${on.dialect.forUpdate}`,
+    [{ list: ids }],
+  );
+  return documentsOf(on, rows);
+}
+
+function changedTags(before: readonly string[], action: Exclude<BulkAction, { kind: 'delete' }>): string[] {
+  if (action.kind === 'set_tags') return [...new Set(action.tags.map(storable))];
+  const gone = new Set(action.remove.map(storable));
+  return [...new Set([...before.filter((tag) => !gone.has(tag)), ...action.add.map(storable)])];
+}
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((tag, index) => tag === right[index]);
+}

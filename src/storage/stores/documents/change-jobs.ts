@@ -1,0 +1,205 @@
+import type {
+  AcceptOutcome,
+  AcceptRequest,
+  ClaimedJob,
+  ClaimRequest,
+  FailRequest,
+  ForgetRequest,
+  PostponeRequest,
+  RenewRequest,
+  StoredJob,
+} from '../../contracts/ingestion.ts';
+import { storable } from '../../contracts/notes.ts';
+import { type BoundValue, numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import { lock } from '../entries/idempotency.ts';
+import { jobColumns, jobOf } from './document-rows.ts';
+
+/** A job whose process died so often waits before it is tried again, lest it take everything down with it each time. */
+const suspectCrashes = 5;
+const suspectDelayMs = 10_000;
+
+/** A job that the caller holds. */
+const own = "key = ? AND status = 'processing' AND lease_owner = ?";
+
+const free = 'lease_owner = NULL, lease_until = NULL';
+
+export async function acceptJob(on: Statements, request: AcceptRequest): Promise<AcceptOutcome> {
+  const { content } = request;
+  const { hash, bytes } = 'staged' in content ? content.staged : content;
+  await lock(on, `kb content ${hash}`);
+  const known = await knownContent(on, hash);
+  if (known !== undefined) return known;
+  if ('staged' in content) await on.dialect.originals.adopt(on, content.staged);
+  const [row = {}] = await on.query(
+    `INSERT INTO ${on.dialect.schema}kb_jobs (kind, filename, title, doc_type, source_path, content_type, tags, note,
+      content_hash, bytes,
+      status, phase, details, attempts, crashes, retries, run_after, created_at, updated_at)
+      VALUES ('ingest', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 'received', '{}', 0, 0, 0, 0, ?, ?)
+      RETURNING ${jobColumns}`,
+    [
+      storable(request.filename),
+      optional(request.title),
+      optional(request.docType),
+      optional(request.sourcePath),
+      storable(request.contentType),
+      JSON.stringify(request.tags.map(storable)),
+      'note' in content ? storable(content.note) : null,
+      hash,
+      bytes,
+      on.now,
+      on.now,
+    ],
+  );
+  return { outcome: 'accepted', job: jobOf(row) };
+}
+
+export async function claimJob(on: Statements, { owner, leaseMs }: ClaimRequest): Promise<ClaimedJob | undefined> {
+  const key = (await abandonedJob(on)) ?? (await dueJob(on));
+  if (key === undefined) return undefined;
+  const [row = {}] = await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END,
+      status = 'processing',
+      attempts = attempts + 1, lease_owner = ?, lease_until = ${on.dialect.nowMs} + ?, phase = 'received',
+      phase_done = NULL,
+      phase_total = NULL, updated_at = ? WHERE key = ? RETURNING *`,
+    [owner, leaseMs, on.now, key],
+  );
+  return claimedOf(row);
+}
+
+export async function renewJob(on: Statements, { id, owner, leaseMs, progress }: RenewRequest): Promise<boolean> {
+  if (progress === undefined) {
+    return changes(on, `UPDATE ${on.dialect.schema}kb_jobs SET lease_until = ${on.dialect.nowMs} + ? WHERE ${own}`, [
+      leaseMs,
+      id,
+      owner,
+    ]);
+  }
+  return changes(
+    on,
+    `UPDATE ${on.dialect.schema}kb_jobs SET lease_until = ${on.dialect.nowMs} + ?, phase = ?, phase_done = ?,
+      phase_total = ?, updated_at = ? WHERE ${own}`,
+    [leaseMs, progress.phase, progress.done ?? null, progress.total ?? null, on.now, id, owner],
+  );
+}
+
+export async function failJob(on: Statements, { id, owner, code, message, progress }: FailRequest): Promise<boolean> {
+  return changes(
+    on,
+    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'failed', error = ?, error_code = ?, phase = ?, phase_done = ?,
+      phase_total = ?,
+      note = NULL, updated_at = ?, ${free} WHERE ${own}`,
+    [
+      storable(message),
+      code,
+      progress?.phase ?? 'received',
+      progress?.done ?? null,
+      progress?.total ?? null,
+      on.now,
+      id,
+      owner,
+    ],
+  );
+}
+
+export async function postponeJob(on: Statements, { id, owner, delayMs, message }: PostponeRequest): Promise<boolean> {
+  return changes(
+    on,
+    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'queued', retries = retries + 1,
+      run_after = ${on.dialect.nowMs} + ?, error = ?, updated_at = ?,
+      ${free} WHERE ${own}`,
+    [delayMs, storable(message), on.now, id, owner],
+  );
+}
+
+export async function giveBackJobs(
+  on: Statements,
+  { owners, crashed }: { owners: readonly string[]; crashed: boolean },
+): Promise<number> {
+  const rows = await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'queued', crashes = crashes + ?, attempts = attempts - ?,
+      run_after = CASE WHEN crashes + ? > ? THEN ${on.dialect.nowMs} + ? ELSE 0 END, updated_at = ?, ${free}
+      WHERE status = 'processing' AND lease_owner IN (${on.dialect.texts}) RETURNING key`,
+    [crashed ? 1 : 0, crashed ? 0 : 1, crashed ? 1 : 0, suspectCrashes, suspectDelayMs, on.now, { list: owners }],
+  );
+  return rows.length;
+}
+
+export async function cancelJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
+  const [cancelled] = await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'cancelled', note = NULL, updated_at = ?, ${free}
+      WHERE key = ? AND status IN ('queued', 'processing') RETURNING ${jobColumns}`,
+    [on.now, id],
+  );
+  if (cancelled !== undefined) return jobOf(cancelled);
+  const [row] = await on.query(`SELECT ${jobColumns} FROM ${on.dialect.schema}kb_jobs WHERE key = ?`, [id]);
+  return row === undefined ? undefined : jobOf(row);
+}
+
+export async function forgetJobs(on: Statements, { before, keptMax, limit }: ForgetRequest): Promise<number> {
+  const ended = "status IN ('done', 'failed', 'cancelled')";
+  // Newer jobs have higher keys; where there are fewer than may be kept, there is no such key, and none is below it.
+  const rows = await on.query(
+    `DELETE FROM ${on.dialect.schema}kb_jobs WHERE key IN (SELECT key FROM ${on.dialect.schema}kb_jobs
+      WHERE ${ended} AND (updated_at < ? OR key <=
+      (SELECT key FROM ${on.dialect.schema}kb_jobs WHERE ${ended} ORDER BY key DESC LIMIT 1 OFFSET ?))
+      ORDER BY key LIMIT ?) RETURNING key`,
+    [before, keptMax, limit],
+  );
+  return rows.length;
+}
+
+async function knownContent(on: Statements, hash: string): Promise<AcceptOutcome | undefined> {
+  const [document] = await on.query(`SELECT key, title FROM ${on.dialect.schema}kb_documents WHERE content_hash = ?`, [
+    hash,
+  ]);
+  if (document !== undefined) {
+    return { outcome: 'known_document', id: numberOf(document, 'key'), title: textOf(document, 'title') };
+  }
+  const [job] = await on.query(
+    `SELECT key, title, filename FROM ${on.dialect.schema}kb_jobs
+      WHERE content_hash = ? AND kind = 'ingest' AND status IN ('queued', 'processing')`,
+    [hash],
+  );
+  if (job === undefined) return undefined;
+  const title = optionalTextOf(job, 'title') ?? optionalTextOf(job, 'filename');
+  return { outcome: 'known_job', id: numberOf(job, 'key'), title };
+}
+
+async function abandonedJob(on: Statements): Promise<number | undefined> {
+  const [row] = await on.query(
+    `SELECT key FROM ${on.dialect.schema}kb_jobs WHERE status = 'processing' AND lease_until < ${on.dialect.nowMs}
+      ORDER BY key LIMIT 1 ${on.dialect.skipLocked}`,
+  );
+  return row === undefined ? undefined : numberOf(row, 'key');
+}
+
+async function dueJob(on: Statements): Promise<number | undefined> {
+  const [row] = await on.query(`SELECT key FROM ${on.dialect.schema}kb_jobs
+      WHERE status = 'queued' AND run_after <= ${on.dialect.nowMs} ORDER BY crashes, key LIMIT 1
+      ${on.dialect.skipLocked}`);
+  return row === undefined ? undefined : numberOf(row, 'key');
+}
+
+/** Whether the statement has found its row. */
+async function changes(on: Statements, sql: string, values: readonly BoundValue[]): Promise<boolean> {
+  return (await on.query(`${sql} RETURNING key`, values)).length > 0;
+}
+
+function claimedOf(row: Row): ClaimedJob {
+  return {
+    id: numberOf(row, 'key'),
+    filename: textOf(row, 'filename'),
+    title: optionalTextOf(row, 'title'),
+    docType: optionalTextOf(row, 'doc_type'),
+    contentType: textOf(row, 'content_type'),
+    contentHash: textOf(row, 'content_hash'),
+    note: optionalTextOf(row, 'note'),
+    crashes: numberOf(row, 'crashes'),
+    retries: numberOf(row, 'retries'),
+  };
+}
+
+function optional(text: string | undefined): string | null {
+  return text === undefined ? null : storable(text);
+}

@@ -1,0 +1,117 @@
+import type {
+  DocumentCounts,
+  DocumentListRequest,
+  LocatedChunk,
+  LocateRequest,
+  StoredChunk,
+  StoredDocument,
+  StoredDocumentPage,
+  TagUse,
+} from '../../contracts/documents.ts';
+import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import { parentOf } from './document-labels.ts';
+import { documentsOf } from './document-rows.ts';
+import { selectionCondition } from './selection.ts';
+
+export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
+  const [document] = await byIds(on, [id]);
+  return document;
+}
+
+export async function listDocuments(
+  on: Statements,
+  { selection, limit, offset }: DocumentListRequest,
+): Promise<StoredDocumentPage> {
+  const { sql, values } = selectionCondition(selection, on.dialect);
+  const rows = await on.query(
+    `SELECT o.* FROM ${on.dialect.schema}kb_documents o WHERE ${sql}
+      ORDER BY coalesce(o.updated_at, o.created_at) DESC, o.key DESC LIMIT ? OFFSET ?`,
+    [...values, limit, offset],
+  );
+  const [count = {}] = await on.query(
+    `SELECT count(*) AS total FROM ${on.dialect.schema}kb_documents o WHERE ${sql}`,
+    values,
+  );
+  return { documents: await documentsOf(on, rows), total: numberOf(count, 'total') };
+}
+
+export async function documentChunks(on: Statements, { document }: { document: number }): Promise<StoredChunk[]> {
+  const selectChunks = `SELECT p.key, p.parent, p.position, p.body, c.metadata FROM ${on.dialect.schema}kb_passages p
+    LEFT JOIN ${on.dialect.schema}kb_chunks c ON c.document = CAST(p.parent AS bigint) AND c.position = p.position`;
+  const rows = await on.query(`${selectChunks} WHERE p.parent = ? ORDER BY p.position`, [parentOf(document)]);
+  return rows.map(chunkOf);
+}
+
+export async function locatedChunks(on: Statements, { keys, neighbours }: LocateRequest): Promise<LocatedChunk[]> {
+  const selectChunks = `SELECT p.key, p.parent, p.position, p.body, c.metadata FROM ${on.dialect.schema}kb_passages p
+    LEFT JOIN ${on.dialect.schema}kb_chunks c ON c.document = CAST(p.parent AS bigint) AND c.position = p.position`;
+  const rows = await on.query(`${selectChunks} WHERE p.key IN (${on.dialect.integers})`, [{ list: keys }]);
+  const ids = [...new Set(rows.map((row) => Number(textOf(row, 'parent'))))];
+  const owners = new Map((await byIds(on, ids)).map((document) => [document.id, document]));
+  const found = new Map<number, LocatedChunk>();
+  for (const row of rows) {
+    const document = owners.get(Number(textOf(row, 'parent')));
+    if (document === undefined) continue;
+    const chunk = chunkOf(row);
+    const around = neighbours > 0 ? await neighboursOf(on, document.id, chunk.position, neighbours) : [];
+    found.set(chunk.key, { ...chunk, document, neighbours: around });
+  }
+  return keys.flatMap((key) => found.get(key) ?? []);
+}
+
+export async function documentNote(on: Statements, { id }: { id: number }): Promise<string | undefined> {
+  const [row] = await on.query(`SELECT text FROM ${on.dialect.schema}kb_notes WHERE document = ?`, [id]);
+  return row === undefined ? undefined : textOf(row, 'text');
+}
+
+export async function documentTags(on: Statements): Promise<TagUse[]> {
+  const rows = await on.query(
+    `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags GROUP BY tag ORDER BY tag`,
+  );
+  return rows.map((row) => ({ tag: textOf(row, 'tag'), count: numberOf(row, 'total') }));
+}
+
+export async function countDocuments(on: Statements): Promise<DocumentCounts> {
+  const [sums = {}] = await on.query(
+    `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks FROM ${on.dialect.schema}kb_documents`,
+  );
+  const [distinct = {}] = await on.query(
+    `SELECT count(DISTINCT tag) AS total FROM ${on.dialect.schema}kb_document_tags
+      WHERE substr(tag, 1, 11) = 'collection:'`,
+  );
+  return {
+    documents: numberOf(sums, 'documents'),
+    chunks: numberOf(sums, 'chunks'),
+    collections: numberOf(distinct, 'total'),
+  };
+}
+
+async function byIds(on: Statements, ids: readonly number[]): Promise<StoredDocument[]> {
+  const rows = await on.query(`SELECT * FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers})`, [
+    { list: ids },
+  ]);
+  return documentsOf(on, rows);
+}
+
+async function neighboursOf(
+  on: Statements,
+  id: number,
+  position: number,
+  count: number,
+): Promise<LocatedChunk['neighbours']> {
+  const rows = await on.query(
+    `SELECT position, body FROM ${on.dialect.schema}kb_passages
+      WHERE parent = ? AND position BETWEEN ? AND ? AND position <> ? ORDER BY position`,
+    [parentOf(id), position - count, position + count, position],
+  );
+  return rows.map((row) => ({ position: numberOf(row, 'position'), text: textOf(row, 'body') }));
+}
+
+function chunkOf(row: Row): StoredChunk {
+  return {
+    key: numberOf(row, 'key'),
+    position: numberOf(row, 'position'),
+    text: textOf(row, 'body'),
+    metadata: JSON.parse(optionalTextOf(row, 'metadata') ?? '{}'),
+  };
+}

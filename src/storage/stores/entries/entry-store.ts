@@ -1,0 +1,38 @@
+import type { EntryStore } from '../../contracts/entries.ts';
+import type { Transactions } from '../../transactions.ts';
+import { indexFields } from './entry-fields.ts';
+import { entryStatistics, listThreads } from './entry-overview.ts';
+import { putSummary, unsummarisedEntries } from './entry-summaries.ts';
+import {
+  entryTexts,
+  getEntries,
+  listEntries,
+  matchingEntries,
+  pastGaps,
+  searchEntryWords,
+  weighEntryWords,
+} from './read-entries.ts';
+import { removeEntries, restoreEntries } from './remove-entries.ts';
+import { storeEntries, updateEntries } from './write-entries.ts';
+
+/** Each call is one transaction, or one read; see operations.ts, where all of these are listed. */
+export function createEntryStore({ write, read }: Transactions): EntryStore {
+  return {
+    store: (request) => write(storeEntries, request),
+    update: (request) => write(updateEntries, request),
+    remove: (request) => write(removeEntries, request),
+    restore: (request) => write(restoreEntries, request),
+    get: (request, options) => read(getEntries, request, options),
+    list: (request, options) => read(listEntries, request, options),
+    searchWords: (request, options) => read(searchEntryWords, request, options),
+    weighWords: (request, options) => read(weighEntryWords, request, options),
+    matching: (request, options) => read(matchingEntries, request, options),
+    texts: (request, options) => read(entryTexts, request, options),
+    pastGaps: (request, options) => read(pastGaps, request, options),
+    indexFields: (request) => write(indexFields, request),
+    unsummarised: (request) => read(unsummarisedEntries, request),
+    putSummary: (request) => write(putSummary, request),
+    threads: (request, options) => read(listThreads, request, options),
+    statistics: (request, options) => read(entryStatistics, request, options),
+  };
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { cleanEnv, makeFolder } from '../support/child-program.ts';
+import { watchText } from '../support/watch-text.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** `npm start` builds anew, and other tests run what is in dist/; so this one builds in a copy of the checkout. */
+function copyCheckout(folder: string): void {
+  for (const name of ['package.json', '.npmrc', 'bin', 'src', 'scripts'])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  for (const name of ['node_modules', 'models']) symlinkSync(join(root, name), join(folder, name));
+}
+
+test('contract §9: npm start serves from a checkout, and SIGTERM to npm ends the server', async (t) => {
+  const folder = makeFolder(t);
+  copyCheckout(folder);
+  const npm = spawn('npm', ['start'], {
+    cwd: folder,
+    env: cleanEnv(join(folder, 'data'), { CARREL_PORT: '0' }),
+    // A group of its own, so that a server that outlives npm ends with the test.
+    detached: true,
+  });
+  t.after(() => {
+    try {
+      process.kill(-(npm.pid ?? 0), 'SIGKILL');
+    } catch {
+      // Nothing is left of it.
+    }
+  });
+  const stderr = watchText(npm.stderr);
+  const exited = once(npm, 'exit');
+  const [, url = ''] = await stderr.said(/^carrel: listening on (\S+)$/m);
+  const health = new URL('/health', url);
+  assert.equal((await fetch(health)).status, 200);
+
+  npm.kill('SIGTERM');
+  await exited;
+  await assert.rejects(fetch(health), 'the server has ended with npm');
+  assert.doesNotMatch(stderr.text(), /npm warn/i);
+});

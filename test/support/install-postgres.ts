@@ -1,0 +1,177 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/**
+ * PostgreSQL 17 with pgvector from Debian's packages, fetched by apt and unpacked into a folder of our own that later runs
+ * use again (`CARREL_POSTGRES_ROOT`). Nothing of the system is changed, so no rights are needed. Takes about ten seconds,
+ * 60 MB of network and 150 MB of disk the first time. Gives the reason, as text, where it cannot be done.
+ */
+export function installPostgres(root: string): string | undefined {
+  if (isInstalled(root)) return undefined;
+  const platform = platforms[process.arch];
+  if (
+    process.platform !== 'linux' ||
+    platform === undefined ||
+    !existsSync(keyring) ||
+    !existsSync('/usr/bin/apt-get')
+  ) {
+    return 'no DATABASE_URL, and only on Debian (x64, arm64) is there a PostgreSQL of our own';
+  }
+  try {
+    mkdirSync(dirname(root), { recursive: true });
+    return locked(`${root}.lock`, () => {
+      if (isInstalled(root)) return undefined;
+      return recentObstacle(root) ?? install(root, platform);
+    });
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function install(root: string, platform: Platform): string | undefined {
+  const unfinished = `${root}.unfinished`;
+  try {
+    rmSync(unfinished, { recursive: true, force: true });
+    fetchPackages(join(unfinished, 'apt'), unfinished);
+    rmSync(join(unfinished, 'apt'), { recursive: true });
+    for (const program of ['postgres', 'initdb']) wrap(join(unfinished, binaries, program), platform);
+    // Without LLVM, which is larger than all the rest, it could not be loaded; where it is missing nobody tries to.
+    rmSync(join(unfinished, 'usr/lib/postgresql/17/lib/llvmjit.so'));
+    rmSync(root, { recursive: true, force: true });
+    renameSync(unfinished, root);
+    return undefined;
+  } catch (error) {
+    writeFileSync(obstacleFile(root), reasonOf(error));
+    return reasonOf(error);
+  }
+}
+
+/** Not below a home for root: the server runs as another user, who has to read it. */
+export function postgresRoot(): string {
+  const named = process.env['CARREL_POSTGRES_ROOT'];
+  if (named !== undefined && named !== '') return named;
+  if (process.getuid?.() === 0) return '/var/cache/carrel-test/postgres-17';
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'carrel-test/postgres-17');
+}
+
+export const binaries = 'usr/lib/postgresql/17/bin';
+
+const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
+
+interface Platform {
+  readonly libraries: string;
+  readonly loader: string;
+}
+
+const platforms: Partial<Record<string, Platform>> = {
+  x64: { libraries: 'usr/lib/x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
+  arm64: { libraries: 'usr/lib/aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
+};
+
+/** A folder is renamed to this when everything is in it. */
+function isInstalled(root: string): boolean {
+  return existsSync(join(root, binaries, 'postgres.bin'));
+}
+
+/** apt with lists, cache and an empty state of its own: what the system has installed does not count. */
+function fetchPackages(work: string, root: string): void {
+  const folders = ['state/lists/partial', 'cache/archives/partial', 'packages'].map((name) => join(work, name));
+  for (const folder of folders) mkdirSync(folder, { recursive: true });
+  const file = (name: string, text: string) => {
+    writeFileSync(join(work, name), text);
+    return join(work, name);
+  };
+  const sources = file('sources.list', `deb [signed-by=${keyring}] http://deb.debian.org/debian trixie main\n`);
+  const settings = {
+    'Dir::State': join(work, 'state'),
+    'Dir::State::status': file('status', ''),
+    'Dir::Cache': join(work, 'cache'),
+    'Dir::Etc::sourcelist': sources,
+    'Dir::Etc::sourceparts': '/dev/null',
+    'APT::Sandbox::User': 'root',
+    'APT::Update::Error-Mode': 'any',
+    'Acquire::http::Timeout': '20',
+    'Acquire::Languages': 'none',
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} "${value}";`);
+  // Containers' images clean the system's own cache after each update, which only root may.
+  const config = file('apt.conf', ['#clear APT::Update;', ...lines, ''].join('\n'));
+  const apt = (...args: string[]) => run('apt-get', ['-c', config, ...args], join(work, 'packages'));
+
+  apt('update');
+  const plan = apt(
+    'install',
+    '-y',
+    '--no-install-recommends',
+    '--print-uris',
+    'postgresql-17',
+    'postgresql-17-pgvector',
+  );
+  const names = plan
+    .split('\n')
+    .filter((line) => line.startsWith("'"))
+    .map((line) => line.split(' ')[1]?.split('_')[0] ?? '');
+  apt('download', ...names.filter((name) => needed.test(name) && !heavy.test(name)));
+  for (const name of run('ls', [], join(work, 'packages')).trim().split('\n')) {
+    run('dpkg-deb', ['-x', join(work, 'packages', name), root], work);
+  }
+}
+
+/** The server, and the libraries that it loads; not what Debian's scripts need, nor what compiles expressions. */
+const needed = /^(postgresql-17|lib|zlib1g|tzdata)/;
+const heavy = /^(libllvm|libz3|libperl|libc-l10n|lib.*-perl$)/;
+
+/**
+ * The packages may be of a later Debian than the machine: its programs run with the C library that they were built for.
+ * `initdb` starts `postgres` by the path it was started by itself, so both are wrapped in their own place.
+ */
+function wrap(program: string, platform: Platform): void {
+  renameSync(program, `${program}.bin`);
+  const script = `#!/bin/sh
+root=\${0%/${binaries}/*}
+export LOCPATH="$root/usr/lib/locale"
+libraries="$root/${platform.libraries}"
+exec "$libraries/${platform.loader}" --library-path "$libraries" --argv0 "$0" "$0.bin" "$@"
+`;
+  writeFileSync(program, script);
+  chmodSync(program, 0o755);
+}
+
+/** Without network every test file would wait for it anew. */
+function recentObstacle(root: string): string | undefined {
+  const age = Date.now() - (statSync(obstacleFile(root), { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return age < 5 * 60_000 ? readFileSync(obstacleFile(root), 'utf8') : undefined;
+}
+
+function obstacleFile(root: string): string {
+  return `${root}.obstacle`;
+}
+
+/**
+ * Test files run in processes of their own, and several may find that nothing is installed yet. A lock of SQLite's goes with
+ * the process that holds it, however that ends.
+ */
+function locked<T>(file: string, work: () => T): T {
+  const lock = new DatabaseSync(file, { timeout: 10 * 60_000 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return work();
+  } finally {
+    lock.close();
+  }
+}
+
+function run(command: string, args: readonly string[], cwd: string): string {
+  const env = { ...process.env, LC_ALL: 'C' };
+  return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd, env, encoding: 'utf8' });
+}
+
+function reasonOf(error: unknown): string {
+  const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+  const line = stderr.split('\n').find((text) => text.startsWith('E: '));
+  const reason = line ?? (error instanceof Error ? error.message.split('\n')[0] : String(error));
+  return `no DATABASE_URL, and PostgreSQL cannot be installed: ${reason}`;
+}

@@ -1,0 +1,44 @@
+import { workerData } from 'node:worker_threads';
+import { CarrelError } from '../../src/base/errors.ts';
+import { answerCalls } from '../../src/base/workers/answer-calls.ts';
+
+export type TestRequest =
+  /** Each step waits for a turn of the event loop. */
+  | { readonly ask: 'steps'; readonly name: string; readonly count: number }
+  | { readonly ask: 'fail' }
+  | { readonly ask: 'die' }
+  | { readonly ask: 'never' }
+  | { readonly ask: 'bytes' };
+
+const steps: string[] = [];
+
+/** A thread for the tests of worker calls: answers with what has happened on it. */
+answerCalls<TestRequest, unknown>(() => {
+  if (workerData === 'refuse') throw new CarrelError('invalid_config', 'Not with these settings.');
+  const bytes = new Uint8Array(8);
+  return {
+    async perform(request) {
+      switch (request.ask) {
+        case 'steps':
+          for (let step = 1; step <= request.count; step += 1) {
+            steps.push(`${request.name}${step}`);
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          return [...steps];
+        case 'fail':
+          throw new CarrelError('rate_limit_exceeded', 'Too often.', {
+            data: { limit: 1 },
+            retryAfterSeconds: 7,
+            cause: new Error('inner'),
+          });
+        case 'die':
+          return process.exit(3);
+        case 'never':
+          return new Promise(() => {});
+        case 'bytes':
+          return bytes.byteLength === 0 ? 'gone' : bytes;
+      }
+    },
+    handOver: (_request, answer) => (answer === bytes ? [bytes.buffer] : []),
+  };
+});
