@@ -4,11 +4,11 @@ import { setTimeout } from 'node:timers/promises';
 import { silentLogger } from '../../src/base/log.ts';
 import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
-import { dotProduct } from '../../src/storage/quantise.ts';
 import { nearVector, randomNumbers, randomUnitVector } from '../../src/search/vectors/test-vectors.ts';
 import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { idSetOf } from '../../src/storage/id-set.ts';
+import { dotProduct } from '../../src/storage/quantise.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 const dimensions = 64;

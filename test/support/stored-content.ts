@@ -76,7 +76,9 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     models: (await storage.vectors.context.models()).map(({ index: _, ...model }) => model),
     jobs: await storage.ingestion.list({ limit: 100, offset: 0 }),
     original: await readOriginal(storage),
-    passages: await storage.passages.get(idSetOf(await storage.vectors.kb.matching({ parents: ['document 1'] })).list() ?? []),
+    passages: await storage.passages.get(
+      idSetOf(await storage.vectors.kb.matching({ parents: ['document 1'] })).list() ?? [],
+    ),
     hits: await storage.passages.search({ query: parseQuery('harbour'), filter: { labels: [['x']] }, ...page }),
   };
 }

@@ -1,13 +1,17 @@
 import type { NearestRequest, ScoredVector, VectorCorpus } from '../contracts/vectors.ts';
 import { type Condition, numberOf, type Operation, type Row, type Statements } from '../statements.ts';
 import { findModel, ownersOf } from '../stores/vectors/models.ts';
-import type { IndexedModel } from './nearest-index.ts';
 import { bigintArray, realArray } from './real-array.ts';
 
 export interface NearestVectorsDeps<Filter> {
   /** The schema that pgvector is in. */
   readonly extension: string;
   readonly narrow: (on: Statements, filter: Filter) => Promise<Narrowed | undefined>;
+}
+
+interface IndexedModel {
+  readonly key: number;
+  readonly dimensions: number;
 }
 
 /** What a filter lets through: a condition on the owners `o`, or the owners themselves. */

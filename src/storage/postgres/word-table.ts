@@ -24,7 +24,7 @@ export function createWordTable(): WordTable {
       for (const text of texts) yield documentTermsOf(text);
     },
     async write(on, index, keys, terms) {
-      const next = Iterator.from(terms);
+      const next = terms[Symbol.iterator]();
       for (let first = 0; first < keys.length; first += rowsAtOnce) {
         const some = keys.slice(first, first + rowsAtOnce);
         await insertTerms(on, index, some, [...take(next, some.length)]);

@@ -1,6 +1,7 @@
+import type { SQLInputValue } from 'node:sqlite';
 import { type Condition, numberOf } from '../statements.ts';
-import { bound } from './bound.ts';
 import type { Database } from './database.ts';
+import { bound } from './local-transactions.ts';
 
 /** Keys, ascending, each once. */
 export type KeyList = Float64Array;

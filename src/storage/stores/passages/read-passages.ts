@@ -7,7 +7,10 @@ import { passageWords } from '../words/word-indexes.ts';
 
 export async function getPassages(on: Statements, keys: readonly number[]): Promise<StoredPassage[]> {
   const rows = await rowsByKey(on, '*', keys);
-  return keys.flatMap((key) => rows.get(key) ?? []).map(passageOf);
+  return keys.flatMap((key) => {
+    const row = rows.get(key);
+    return row === undefined ? [] : [passageOf(row)];
+  });
 }
 
 export async function searchPassages(

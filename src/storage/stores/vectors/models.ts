@@ -47,7 +47,10 @@ export async function forgetModel(
   const { schema } = on.dialect;
   const models = `${schema}${corpus}_models`;
   const name = [model ?? null];
-  await on.query(`DELETE FROM ${schema}${corpus}_unembedded WHERE model = (SELECT key FROM ${models} WHERE name = ?)`, name);
+  await on.query(
+    `DELETE FROM ${schema}${corpus}_unembedded WHERE model = (SELECT key FROM ${models} WHERE name = ?)`,
+    name,
+  );
   await on.query(`UPDATE ${models} SET name = NULL WHERE name = ?`, name);
   const rows = await on.query(`SELECT key FROM ${models} WHERE name IS NULL`);
   return rows.map((row) => numberOf(row, 'key'));

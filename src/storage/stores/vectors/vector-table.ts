@@ -1,6 +1,12 @@
 import type { ModelState, VectorBlock, VectorCorpus, VectorsAfter } from '../../contracts/vectors.ts';
 import type { Row, Statements } from '../../statements.ts';
 
+export interface StoredModel {
+  readonly key: number;
+  /** Undefined until the first vector. */
+  readonly dimensions: number | undefined;
+}
+
 /** What the databases do differently with vectors. */
 export interface VectorTable {
   /** The components of a vector, as a column `vector` of a SELECT. */
@@ -22,7 +28,7 @@ export interface VectorTable {
   ): Promise<VectorBlock>;
   /** Packs the first vectors behind a key into a block. Its last key; undefined when there is nothing left to pack. */
   pack(on: Statements, corpus: VectorCorpus, model: number, after: number): Promise<number | undefined>;
-  /** Has the index of a model made in the background, where the database has one and it is missing. */
-  ensureIndex(corpus: VectorCorpus, model: { readonly key: number; readonly dimensions: number }): void;
+  /** Has the index of a model, which is on disk, made in the background, where the database has one and it is missing. */
+  ensureIndex(corpus: VectorCorpus, model: StoredModel): void;
   indexState(on: Statements, corpus: VectorCorpus, model: number): Promise<ModelState['index']>;
 }

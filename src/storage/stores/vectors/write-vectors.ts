@@ -15,10 +15,7 @@ export interface OwnedVectors extends TextVectors {
 }
 
 /** Left out for texts that have changed or gone since. The number of texts taken. */
-export async function putVectors(
-  on: Statements,
-  { corpus, model, texts }: PutVectors & ModelRequest,
-): Promise<number> {
+export async function putVectors(on: Statements, { corpus, model, texts }: PutVectors & ModelRequest): Promise<number> {
   if ((await findModel(on, { corpus, model }, true)) === undefined) return 0;
   const hashes = await currentHashes(
     on,
@@ -30,6 +27,9 @@ export async function putVectors(
   await writeVectors(on, corpus, owned);
   const removals = `${on.dialect.schema}${corpus}_vector_removals`;
   await on.query(`DELETE FROM ${removals} WHERE number <= (SELECT max(number) FROM ${removals}) - ?`, [removalsKept]);
+  // While a model has few vectors, its index is made at once.
+  const own = await findModel(on, { corpus, model });
+  if (own !== undefined) on.dialect.vectors.ensureIndex(corpus, own);
   return taken.length;
 }
 
@@ -37,7 +37,11 @@ export async function putVectors(
  * Stores the vectors of texts in place of those they had of the same model, and takes them from the list of what waits. A
  * model that was not chosen is chosen by it.
  */
-export async function writeVectors(on: Statements, corpus: VectorCorpus, texts: readonly OwnedVectors[]): Promise<void> {
+export async function writeVectors(
+  on: Statements,
+  corpus: VectorCorpus,
+  texts: readonly OwnedVectors[],
+): Promise<void> {
   const { schema, integers, vectors } = on.dialect;
   await vectors.beforeVectors(on, corpus);
   for (const model of new Set(texts.map((text) => text.model))) {
@@ -58,8 +62,6 @@ export async function writeVectors(on: Statements, corpus: VectorCorpus, texts: 
       }),
     );
     await insertRows(on, corpus, rows);
-    // While a model has few vectors, its index is made at once.
-    if (dimensions !== undefined) vectors.ensureIndex(corpus, { key, dimensions });
   }
 }
 

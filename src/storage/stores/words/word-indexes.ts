@@ -10,6 +10,8 @@ export interface WordIndex {
   readonly owner: string;
   /** Matches are counted up to here. */
   readonly totalMax: number;
+  /** Which rows of the owner, called `o`, are indexed. */
+  readonly isIndexed: string;
   /** What is indexed of a row of the owner. */
   textsOf(row: Row): IndexedTexts;
 }
@@ -17,6 +19,7 @@ export interface WordIndex {
 export const noteWords: WordIndex = {
   name: 'note',
   owner: 'notes',
+  isIndexed: 'TRUE',
   totalMax: 1_000_000,
   textsOf: (row) => ({
     title: textOf(row, 'title'),
@@ -28,6 +31,7 @@ export const noteWords: WordIndex = {
 export const entryWords: WordIndex = {
   name: 'context_entry',
   owner: 'context_entries',
+  isIndexed: 'o.deleted_at IS NULL',
   totalMax: 1_000_000,
   textsOf: (row) => ({ title: '', heading: '', body: textOf(row, 'text_content') }),
 };
@@ -35,6 +39,7 @@ export const entryWords: WordIndex = {
 export const passageWords: WordIndex = {
   name: 'kb_passage',
   owner: 'kb_passages',
+  isIndexed: 'TRUE',
   totalMax: matchesMax,
   textsOf: (row) => ({
     title: textOf(row, 'title'),
