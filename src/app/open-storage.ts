@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
-import { openStorage, type StorageConfig as StoragePlace } from '../storage/open-storage.ts';
+import { openStorage, type StoragePlace } from '../storage/open-storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
 
 /** The storage that the settings ask for. */

@@ -32,7 +32,7 @@ const kinds = {
   search_failed: 'upstream',
   // A provider looked and found nothing. Never used for a provider that blocked us.
   search_no_results: 'not_found',
-  // The address that a page was asked from is no URL, or the fetch rules refuse it or where it redirects.
+  // The address of a page is not a URL, or the fetch rules refuse it or where it redirects.
   fetch_invalid_url: 'input',
   // The note's fields do not fit. Not for a note that cannot be stored: that is note_save_failed.
   note_invalid: 'input',
@@ -43,19 +43,19 @@ const kinds = {
   // More calls than the window allows. Not for too many at the same time: that is too_many_in_flight.
   rate_limit_exceeded: 'limit',
   too_many_in_flight: 'limit',
-  // An address that is no URL, has no usable host, or is too long. Not for a good URL that a rule refuses: those follow.
+  // An address that is not a URL, has no usable host, or is too long. Not for a valid URL that a rule refuses: see below.
   invalid_url: 'input',
   // User name or password in the URL. They would be sent to whoever answers, and kept in logs.
   credentials_in_url: 'input',
-  // The fetch rules refuse the URL, of the caller or of a redirect, by its scheme, host or port, before any connection.
+  // The fetch rules refuse the caller's URL or a redirect by its scheme, host or port, before any connection.
   scheme_not_allowed: 'forbidden',
   host_not_allowed: 'forbidden',
   port_not_allowed: 'forbidden',
   // The host is, or resolves to, an address that is not on the public internet and that nobody has allowed by name.
   private_network_blocked: 'forbidden',
-  // The answer is larger than the call may take, before or after decompression. Not for our own request bodies.
+  // The answer exceeds the call's size limit, before or after decompression. Not for our own request bodies.
   too_large: 'limit',
-  // The whole fetch, from the name lookup to the last byte, took longer than it may.
+  // The whole fetch, from the name lookup to the last byte, exceeded its time limit.
   fetch_timeout: 'timeout',
   too_many_redirects: 'upstream',
   // No usable answer: name not found, refused, reset, TLS, not HTTP. Not for a status of 400 or more: that is an answer.
@@ -64,19 +64,19 @@ const kinds = {
   unsupported_encoding: 'upstream',
   // A tool that exists but is switched off here (read-only mode, DISABLED_TOOLS).
   tool_disabled: 'forbidden',
-  // The document has more bytes than the extractor takes. Not for one that needs too much work: see the next three.
+  // The document has more bytes than the extractor accepts. Not for one that needs too much work: see the next three.
   document_too_large: 'limit',
   // Turning the document into text took longer than allowed. Not for a slow download.
   extraction_timeout: 'timeout',
   // Turning the document into text needed more memory than a worker may have.
   extraction_memory: 'limit',
-  // The process that read the document was ended from outside, as a system short of memory does. The same call may succeed.
+  // The process that read the document was killed from outside, as a system short of memory does. The same call may succeed.
   extraction_interrupted: 'upstream',
   // The document has more parts than we read (nodes of a page), found before time or memory ran out.
   extraction_too_complex: 'limit',
-  // The document is damaged, or its reader failed on it. Not for a kind that we do not read.
+  // The document is damaged, or its parser failed on it. Not for a kind that we do not read.
   extraction_failed: 'input',
-  // We have no reader for this kind of document, or it is switched off here.
+  // There is no parser for this kind of document, or it is switched off here.
   unsupported_content_type: 'input',
   // The document cannot be read without a password.
   encrypted_document: 'input',
@@ -87,33 +87,33 @@ const kinds = {
   invalid_usage: 'config',
   // The program cannot start as it is configured. A supervisor must not retry (exit 78).
   invalid_config: 'config',
-  // Something that the program needs is not there now. A supervisor may retry (exit 69).
+  // Something that the program needs is unavailable at the moment. A supervisor may retry (exit 69).
   unavailable: 'upstream',
-  // The disk, or the quota on it, has no room for a write. Reads go on.
+  // The disk, or the quota on it, has no room for a write. Reads still work.
   storage_full: 'upstream',
   // The database may be read but not written (file mode, mount, a PostgreSQL standby).
   storage_read_only: 'upstream',
   // Another process held the database longer than we wait. The same call may succeed at once.
   storage_busy: 'limit',
-  // The file is damaged or no database. Not for a database of another program: that is storage_foreign.
+  // The file is damaged or not a database. Not for a database of another program: that is storage_foreign.
   storage_corrupt: 'config',
-  // A healthy database that another program made.
+  // A healthy database of another program.
   storage_foreign: 'config',
   // Written by a later version of this program, whose schema we do not know.
   storage_newer: 'config',
-  // The database that a backup would be restored into has content, and nobody said that it may go.
+  // The database that a backup would be restored into is not empty, and --force was not given.
   storage_not_empty: 'input',
-  // A file that is no backup, is damaged or cut off, or is of the other database. Not for one of a newer schema.
+  // A file that is not a backup, is damaged or truncated, or was made from the other database. Not for a newer schema.
   invalid_backup: 'input',
-  // A query of ours took longer than its bound and was stopped. Not for an upstream that does not answer.
+  // One of our queries exceeded its time limit and was stopped. Not for an upstream that does not answer.
   query_timeout: 'timeout',
   // No context entry has the id, or it was removed.
   entry_not_found: 'not_found',
-  // An idempotency_key that an earlier write with other arguments has used.
+  // An idempotency_key that an earlier write used with other arguments.
   idempotency_conflict: 'input',
-  // A file that `carrel import` cannot read: damaged, or of a kind that it does not know.
+  // A file that `carrel import` cannot read: damaged, or in an unknown format.
   invalid_import: 'input',
-  // Fess answered, but not with a result: a status, a redirect, no JSON, a truncated answer, an engine that is down, or
+  // Fess answered, but not with a result: an error status, a redirect, invalid JSON, a truncated answer, its engine down, or
   // hits outside the domain. Data: httpStatus, endpoint and, where Fess gave one, errorId.
   fess_error: 'upstream',
   // No answer from Fess at all (httpStatus is null). Not for a Fess whose engine is down: that one answers.
@@ -130,9 +130,9 @@ const kinds = {
   content_unavailable: 'upstream',
   // No answer from the kb engine at all: it is down, or KB_ENGINE_URL leads elsewhere. Not for an engine that answers badly.
   engine_unreachable: 'upstream',
-  // The kb engine took longer than it may. Not for a caller that gave up: that is cancelled.
+  // The kb engine exceeded its time limit. Not for a caller that gave up: that is cancelled.
   engine_timeout: 'timeout',
-  // The kb engine refuses KB_API_KEY, or wants one. Not for the key of the MCP server: that is HTTP 401.
+  // The kb engine rejects KB_API_KEY, or requires one. Not for the key of the MCP server: that is HTTP 401.
   engine_unauthorized: 'upstream',
   // The kb engine answered, but not with a result. Data: httpStatus.
   engine_error: 'upstream',
@@ -140,27 +140,27 @@ const kinds = {
   document_not_found: 'not_found',
   // The document exists, but is a file: only the text of notes can be replaced.
   not_a_note: 'input',
-  // A document with exactly these bytes is there already. Data: document_id, title.
+  // A document with exactly these bytes exists already. Data: document_id, title.
   duplicate: 'input',
   // A bulk operation that names no documents. Not for one whose selection finds none.
   empty_selection: 'input',
-  // A bulk operation would change more of all documents than the safety threshold lets pass without force.
+  // A bulk operation would change a larger share of all documents than the safety threshold allows without force.
   safety_threshold_exceeded: 'limit',
-  // Bytes in a form other than the API takes (Content-Type). Not for kinds of documents: unsupported_content_type.
+  // A Content-Type that the API does not accept. Not for kinds of documents: unsupported_content_type.
   unsupported_media_type: 'input',
-  // A body that is no JSON, or no form, or ends before it is complete.
+  // A body that is not valid JSON or not a form, or that ends before it is complete.
   malformed_body: 'input',
-  // No upload of this caller has the id: it never was, is another's, or was idle too long.
+  // No upload of this caller has the id: it never existed, belongs to another caller, or was idle too long.
   upload_not_found: 'not_found',
-  // Other bytes under a chunk_index that is taken, or chunks and upload_url mixed, or a call while the bytes still come.
+  // Different bytes for a chunk_index already received, chunks mixed with upload_url, or a call during the transfer.
   upload_conflict: 'input',
-  // Finished before all bytes were there. Data: missing_chunks, received_bytes, total_size.
+  // Finished before all bytes had arrived. Data: missing_chunks, received_bytes, total_size.
   upload_incomplete: 'input',
-  // More bytes than one upload may have, or than its total_size. Not for many uploads together: that is upload_quota.
+  // More bytes than one upload may have, or than its total_size. Not for many uploads in sum: that is upload_quota.
   upload_too_large: 'limit',
-  // The caller, or all callers together, have as many uploads or staged bytes as they may.
+  // The caller, or all callers together, have reached the limit of uploads or staged bytes.
   upload_quota: 'limit',
-  // A local file outside the allowed folders, or something that is no regular file.
+  // A local file outside the allowed folders, or something that is not a regular file.
   path_not_allowed: 'forbidden',
   // A broken assumption of ours. Carries an incident id that is in the log; never any detail.
   internal: 'internal',

@@ -9,7 +9,7 @@ export interface FileSinkOptions {
   /** The file is moved aside to `<file>.1` … `<file>.N` when it would grow past this. */
   bytesMax?: number;
   filesMax?: number;
-  /** One line without its end. */
+  /** One line, without its line break. */
   format?: (record: LogRecord) => string;
 }
 
@@ -17,8 +17,8 @@ const flushDelayMs = 200;
 const bufferCharsMax = 64 * 1024;
 
 /**
- * Lines are gathered and written together, so that a busy server does not pay a system call for each; warnings and
- * errors go out at once. A disk that is full or gone must not take the server down: lines are then dropped.
+ * Lines are buffered and written together, so that a busy server does not pay a system call for each; warnings and
+ * errors are written at once. A disk that is full or gone must not take the server down: lines are then dropped.
  */
 export function createFileSink(options: FileSinkOptions): LogSink {
   const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3, format = formatRecord } = options;
@@ -39,7 +39,7 @@ export function createFileSink(options: FileSinkOptions): LogSink {
       writeSync(handle, bytes);
       size += bytes.length;
     } catch {
-      // Nowhere left to say it.
+      // There is nowhere left to report it.
     }
   };
 
@@ -63,7 +63,7 @@ export function createFileSink(options: FileSinkOptions): LogSink {
   };
 }
 
-/** stderr is for people: what they must know, without the time stamp that the file has. */
+/** stderr is for people: only what they must know, without the file's timestamps. */
 export function createStderrSink(level: LogLevel, format: (record: LogRecord) => string = formatRecord): LogSink {
   return {
     level,

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder that is its owner's alone, and those above it that are missing. Node's own recursive mkdir never comes
- * back where the system says "no such file" to the making of a folder, as it does in /proc.
+ * Makes a folder that only its owner can use, and any missing parents. Node's own recursive mkdir never comes
+ * back where the system answers "no such file" to creating a folder, as it does in /proc.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return;

@@ -1,7 +1,7 @@
-/** Built, all files of the program lie in dist/; otherwise each is where it was written. */
+/** After the build all files of the program are in dist/; before it, each is where its source is. */
 export const isBuilt = !import.meta.url.endsWith('.ts');
 
-/** A file of the program that is loaded on its own: `name` without its ending, `from` the file that asks. */
+/** A file of the program that is loaded on its own: `name` without its extension, `from` the file that asks for it. */
 export function fileBeside(from: string, name: string): URL {
   return new URL(`./${name}${isBuilt ? '.js' : '.ts'}`, from);
 }

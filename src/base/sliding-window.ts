@@ -5,7 +5,7 @@ export interface SlidingWindowOptions {
   limit: number;
   windowMs: number;
   clock?: MonotonicClock;
-  /** Callers that are remembered at the same time; past it, the one that has been quiet longest is forgotten. */
+  /** Callers that are remembered at the same time; beyond that, the one idle longest is forgotten. */
   keysMax?: number;
 }
 

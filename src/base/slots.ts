@@ -69,7 +69,7 @@ function once(action: () => void): () => void {
 function tooMany(running: number, waiting: number): CarrelError {
   return new CarrelError(
     'too_many_in_flight',
-    `Too many calls at the same time: ${running} run and ${waiting} wait. Try again in a second.`,
+    `Too many calls at the same time: ${running} are running and ${waiting} are waiting. Try again in a second.`,
     { retryAfterSeconds: 1 },
   );
 }

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Where everything is kept: what the flag says, or the first of the variables that is set, or the usual folder. */
+/** The data folder: from the flag, else from the first of the variables that is set, else the default. */
 export function dataDirOf(
   flag: string | boolean | undefined,
   env: Readonly<Record<string, string | undefined>>,

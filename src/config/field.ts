@@ -21,7 +21,7 @@ export interface FieldOptions<Value> {
   flag?: string;
 }
 
-/** What is wrong with a value, to be completed with where it stood. */
+/** What is wrong with a value; the reader adds where it was found. */
 export class ConfigFault extends Error {
   override readonly name = 'ConfigFault';
 }
@@ -54,7 +54,7 @@ export function text(options: FieldOptions<string>): Field<string> {
 export function urlPath(options: FieldOptions<string>): Field<string> {
   return field('path of a URL', options, (raw) => {
     if (typeof raw !== 'string' || !/^\/[\w.~/-]*$/.test(raw)) {
-      throw new ConfigFault('must start with a slash and hold only letters, digits and - . _ ~ /');
+      throw new ConfigFault('must start with a slash and contain only letters, digits and - . _ ~ /');
     }
     return raw;
   });
@@ -62,12 +62,12 @@ export function urlPath(options: FieldOptions<string>): Field<string> {
 
 export function optionalText(options: Omit<FieldOptions<undefined>, 'default'>): Field<string | undefined> {
   return field<string | undefined>('text', { ...options, default: undefined }, (raw) => {
-    if (typeof raw !== 'string' || raw === '') throw new ConfigFault('must be text that is not empty');
+    if (typeof raw !== 'string' || raw === '') throw new ConfigFault('must be text, and not empty');
     return raw;
   });
 }
 
-/** The address of a service that the operator chose. Credentials belong into fields of their own, which are secret. */
+/** The address of a service that the operator chose. Credentials belong in secret fields of their own. */
 export function httpUrl<Default extends string | undefined>(
   options: FieldOptions<Default>,
 ): Field<Default extends string ? string : string | undefined>;
@@ -75,12 +75,12 @@ export function httpUrl(options: FieldOptions<string | undefined>): Field<string
   return field<string | undefined>('http or https URL', options, (raw) => {
     const url = typeof raw === 'string' ? URL.parse(raw.trim()) : null;
     if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigFault('must be an http or https URL');
-    if (url.username !== '' || url.password !== '') throw new ConfigFault('must not hold a user name or password');
+    if (url.username !== '' || url.password !== '') throw new ConfigFault('must not contain a user name or password');
     return String(raw).trim();
   });
 }
 
-/** What goes into a header line of a request: printable ASCII, which cannot end the line. */
+/** The value of a request header: printable ASCII, which cannot end the line. */
 export function headerText(options: FieldOptions<string>): Field<string> {
   return field('printable ASCII text', options, (raw) => {
     if (typeof raw === 'string' && /^[\x20-\x7e]{1,1024}$/.test(raw)) return raw;
@@ -136,7 +136,7 @@ export function list(options: FieldOptions<readonly string[]>): Field<readonly s
 /** A password, token or key. Its value can't be printed. */
 export function secret(options: Omit<FieldOptions<undefined>, 'default'>): Field<Secret | undefined> {
   const base = field<Secret | undefined>('secret text', { ...options, default: undefined }, (raw) => {
-    if (typeof raw !== 'string' || raw.trim() === '') throw new ConfigFault('must be text that is not blank');
+    if (typeof raw !== 'string' || raw.trim() === '') throw new ConfigFault('must be text, and not blank');
     return new Secret(raw.trim());
   });
   return { ...base, secret: true };

@@ -7,8 +7,8 @@ export interface JsonFault {
 }
 
 /**
- * Where a text stops being JSON. The platform's own parser names the place in some of its messages only, and whoever
- * wrote the file needs it in all of them.
+ * Where a text stops being valid JSON. JSON.parse names the position only in some of its messages, and whoever
+ * wrote the file always needs it.
  */
 export function locateJsonFault(text: string): JsonFault {
   const position = firstFault(text);
@@ -25,7 +25,7 @@ const token =
   /[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const space = /[ \t\r\n]*/y;
 
-/** Walks tokens with a stack of open brackets; `expect` is what may stand at the place reached. */
+/** Walks the tokens with a stack of open brackets; `expect` is what may come next. */
 function firstFault(text: string): number {
   const open: string[] = [];
   let expect: 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' = 'value';

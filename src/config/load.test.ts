@@ -71,11 +71,11 @@ test('a value that does not fit names where it stood, its fault and the range', 
       'invalid_config',
       /config\.json is not valid JSON: line 2, column 11, found "}"/,
     ],
-    [() => load(folder({ 'config.json': '[]' })), 'invalid_config', /must hold a JSON object/],
+    [() => load(folder({ 'config.json': '[]' })), 'invalid_config', /must contain a JSON object/],
     [
       () => load(folder(), {}, { config: '/no/such/file.json' }),
       'invalid_config',
-      /Can't read the configuration file \/no\/such\/file\.json/,
+      /There is no configuration file \/no\/such\/file\.json/,
     ],
     [
       () => load(folder(), {}, { config: join(folder({ 'c.conf': '{"http":{"port":-1}}' }), 'c.conf') }),
@@ -104,5 +104,5 @@ test('a secret can not be printed from the configuration, and a blank one is ref
   const config = load(folder(), { TOKEN: 'very-secret-value' });
   assert.ok(config.of(slice).token instanceof Secret);
   assert.equal(JSON.stringify(config.settings).includes('very-secret-value'), false);
-  assert.throws(() => load(folder(), { TOKEN: '   ' }), /TOKEN must be text that is not blank\.$/);
+  assert.throws(() => load(folder(), { TOKEN: '   ' }), /TOKEN must be text, and not blank\.$/);
 });

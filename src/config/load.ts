@@ -11,13 +11,13 @@ export interface ConfigSources {
   /** Values of flags, by flag name. */
   flags: Readonly<Record<string, string | boolean | undefined>>;
   env: Readonly<Record<string, string | undefined>>;
-  /** What a role says otherwise than the slices: other defaults, other variable names. */
+  /** Where a role differs from the slices: other defaults, other variable names. */
   overrides?: Readonly<Record<string, FieldOverride>>;
   /** False: the program's configuration file is not read, because the role has one of its own. */
   readsFile?: boolean;
-  /** Sections of the file that other roles read. What is neither theirs nor in `slices` is misspelt. */
+  /** Sections of the file that other roles read. A section that is neither theirs nor in `slices` is a typo. */
   otherSections?: readonly string[];
-  /** A `.env` file in this folder counts as environment that the real one overrides. */
+  /** A `.env` file in this folder is read as environment; real variables override it. */
   envFileFolder?: string;
   /** The variables that name the data folder; the first that is set counts. */
   dataDirVariables?: readonly string[];
@@ -39,14 +39,14 @@ export interface Setting {
 export interface Config {
   readonly dataDir: string;
   readonly settings: readonly Setting[];
-  /** Things worth saying that do not stop the program. */
+  /** Problems worth reporting that do not stop the program. */
   readonly warnings: readonly string[];
   of<S extends Slice>(slice: S): SliceValues<S>;
 }
 
 const fileBytesMax = 1024 * 1024;
 
-/** The only reader of configuration files, environment and flags. Later ones win: defaults, file, environment, flags. */
+/** The only reader of configuration files, environment and flags. Later sources win: defaults, file, environment, flags. */
 export function loadConfig(sources: ConfigSources): Config {
   const { slices, flags, overrides = {} } = sources;
   const env = { ...readEnvFile(sources.envFileFolder), ...sources.env };
@@ -146,7 +146,7 @@ function readConfigFile(named: string | boolean | undefined, usual: string): Con
   const content = readJsonFile(path);
   if (content !== undefined) return { path, content };
   if (typeof named !== 'string') return undefined;
-  throw new CarrelError('invalid_config', `Can't read the configuration file ${path}: there is none. Check --config.`);
+  throw new CarrelError('invalid_config', `There is no configuration file ${path}. Check --config.`);
 }
 
 /** The JSON object in a file; undefined where there is no such file. */
@@ -159,7 +159,7 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof CarrelError) throw error;
-    // A data folder that is no folder is told by whoever first writes to it.
+    // A data folder that is not a folder is reported by whoever first writes to it.
     if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
     const message = `Can't read the configuration file ${path}. It must be a file, and you must be allowed to read it.`;
     throw new CarrelError('invalid_config', message, { cause: error });
@@ -167,7 +167,7 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
   return parseJsonFile(path, text);
 }
 
-/** Parses a file that must hold a JSON object, and says where it stops being one. */
+/** Parses a file that must contain a JSON object; the error says where it goes wrong. */
 export function parseJsonFile(path: string, content: string): Record<string, unknown> {
   const text = content.replace(/^\uFEFF/, '');
   let parsed: unknown;
@@ -178,7 +178,7 @@ export function parseJsonFile(path: string, content: string): Record<string, unk
     const message = `${path} is not valid JSON: line ${line}, column ${column}, found ${found}.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
-  if (!isObject(parsed)) throw new CarrelError('invalid_config', `${path} must hold a JSON object.`);
+  if (!isObject(parsed)) throw new CarrelError('invalid_config', `${path} must contain a JSON object.`);
   return parsed;
 }
 
@@ -188,7 +188,7 @@ function readEnvFile(folder: string | undefined): Record<string, string | undefi
     return parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    const message = `Can't read the .env file in ${folder}. Check its permissions, or start elsewhere.`;
+    const message = `Can't read the .env file in ${folder}. Check its permissions, or start in another folder.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
 }

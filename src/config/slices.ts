@@ -34,7 +34,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     default: [],
     env: ['CARREL_ALLOWED_HOSTS'],
     description:
-      'Host names under which the server may be addressed, besides loopback and its own address. Pages under these names may call it, too.',
+      "Host names that requests may use, besides loopback and the server's own address. Pages from these hosts may call it too.",
   }),
   allowedOrigins: list({
     default: [],
@@ -46,21 +46,21 @@ export const httpSlice = defineSlice('http', 'Transport', {
     min: 1,
     max: 100_000,
     env: ['CARREL_SESSIONS_MAX'],
-    description: 'Sessions that may be open at the same time; the one unused longest makes room.',
+    description: 'Sessions that may be open at the same time; the least recently used one makes room.',
   }),
   sessionIdleMinutes: integer({
     default: 30,
     min: 1,
     max: 10_080,
     env: ['CARREL_SESSION_IDLE_MINUTES'],
-    description: 'A session that nobody uses so long is over.',
+    description: 'A session that has not been used for this long is closed.',
   }),
   messageBytesMax: integer({
     default: 4 * 1024 * 1024,
     min: 1024,
     max: 256 * 1024 * 1024,
     env: ['CARREL_MESSAGE_BYTES_MAX'],
-    description: 'The largest message that is taken, in bytes.',
+    description: 'The largest message that is accepted, in bytes.',
   }),
 });
 
@@ -69,7 +69,7 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     default: [],
     flag: 'toolsets',
     env: ['CARREL_TOOLSETS'],
-    description: 'The toolsets that `carrel serve` offers; empty means all that are ready.',
+    description: 'The toolsets that `carrel serve` offers; empty means all that are configured.',
   }),
   readOnly: toggle({
     default: false,
@@ -90,7 +90,7 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     min: 0,
     max: 100_000,
     env: ['CARREL_WAITING_MAX'],
-    description: 'Calls that wait for one of them to end; more are refused.',
+    description: 'Calls that may wait for a free place; more are refused.',
   }),
 });
 
@@ -98,20 +98,20 @@ export const logSlice = defineSlice('log', 'Logging', {
   level: choice(logLevels, {
     default: 'info',
     env: ['LOG_LEVEL'],
-    description: 'What the log file holds. `--debug` means debug, on stderr too.',
+    description: 'The least severe level that the log file contains. `--debug` means debug, on stderr too.',
   }),
   fileBytesMax: integer({
     default: 10 * 1024 * 1024,
     min: 64 * 1024,
     max: 1024 * 1024 * 1024,
     env: ['CARREL_LOG_BYTES_MAX'],
-    description: 'The log file is moved aside when it would grow past this, in bytes.',
+    description: 'The log file is rotated when it would grow past this, in bytes.',
   }),
   filesMax: integer({
     default: 3,
     min: 1,
     max: 100,
     env: ['CARREL_LOG_FILES_MAX'],
-    description: 'Log files that were moved aside and are kept.',
+    description: 'How many rotated log files are kept.',
   }),
 });

@@ -142,8 +142,6 @@ export interface EngineJob {
   [more: string]: unknown;
 }
 
-export const jobPhases = ['received', 'extracting', 'chunking', 'embedding', 'indexing'] as const;
-
 export interface JobProgress {
   phase: string;
   done?: number;

@@ -1,5 +1,5 @@
 import { CarrelError } from '../base/errors.ts';
-import { storable } from '../storage/contracts/notes.ts';
+import { storable } from '../storage/storable.ts';
 
 /** What callers give, brought into the form that is stored, or refused with the reason. */
 

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 
 export type BodyOutcome = { ok: true; bytes: Buffer } | { ok: false; status: 400 | 413; problem: string };
 
-/** Reads a whole body, and stops as soon as it is longer than it may be. */
+/** Reads a whole body, and stops as soon as it exceeds the limit. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<BodyOutcome> {
-  const tooLarge: BodyOutcome = { ok: false, status: 413, problem: `The body has more than ${bytesMax} bytes.` };
+  const tooLarge: BodyOutcome = { ok: false, status: 413, problem: `The body is larger than ${bytesMax} bytes.` };
   if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
@@ -28,14 +28,14 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
   });
 }
 
-/** What is to be done about a body that was compressed on the way: bodies are taken as they are (RFC 9110 §15.5.16). */
+/** For a compressed body: bodies are taken as they are (RFC 9110 §15.5.16). */
 export const encodedProblem = 'The body must not be compressed: send it again without Content-Encoding.';
 
 export function isEncoded(request: IncomingMessage): boolean {
   return !/^(?:identity)?$/i.test((request.headers['content-encoding'] ?? '').trim());
 }
 
-/** Exactly JSON in UTF-8: a lenient reading would let a form of another site pass as a call. */
+/** Strictly JSON in UTF-8: lenient parsing would accept a form that another site submits. */
 export function isJsonBody(request: IncomingMessage): boolean {
   return /^application\/json(?:; ?charset=(?:utf-8|"utf-8"))?$/i.test(request.headers['content-type'] ?? '');
 }

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Who a request without a token counts as. An IPv4 client on a dual-stack socket shows up as ::ffff:a.b.c.d and is no
- * other client; an IPv6 client has a whole /64 to itself and is one client, whichever of its addresses it uses.
+ * Who a request without a token counts as. An IPv4 client on a dual-stack socket shows up as ::ffff:a.b.c.d and is the
+ * same client; an IPv6 client has a whole /64 to itself and is one client, whichever of its addresses it uses.
  */
 export function clientAddress(remoteAddress: string | undefined): string {
   const text = (remoteAddress ?? '').replace(/%.*$/, '');

@@ -12,7 +12,7 @@ export interface GuardOptions {
   allowedHosts: readonly string[];
   /** Origins of other sites whose pages may call it. */
   allowedOrigins: readonly string[];
-  /** By name: the name is who the caller is. None: everybody may call. */
+  /** By the caller's name. With none, everybody may call. */
   tokens: Readonly<Record<string, Secret>>;
 }
 
@@ -59,37 +59,41 @@ export function createGuards(options: GuardOptions): Guards {
     checkSite(request) {
       const { host, origin } = request.headers;
       if (host === undefined || !knowsHost(host)) {
-        return { status: 403, problem: 'This Host is not served here. The operator can allow it (http.allowedHosts).' };
+        return { status: 403, problem: 'This Host is not allowed. The operator can allow it (http.allowedHosts).' };
       }
       const given = headerValues(request, 'origin');
       if (given.length === 0) return undefined;
       const same = given.length === 1 && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
       const allowed = given.length === 1 && (origins.has(String(origin).toLowerCase()) || isNamedSite(String(origin)));
       if (same || allowed) return undefined;
-      return { status: 403, problem: 'This Origin may not call. The operator can allow it (http.allowedOrigins).' };
+      return { status: 403, problem: 'This Origin is not allowed. The operator can allow it (http.allowedOrigins).' };
     },
     checkToken(request) {
       if (tokens.length === 0) return { principal: undefined };
       const given = bearerToken(request);
       const presented = given === undefined ? undefined : digest(given);
       let principal: string | undefined;
-      // All tokens are compared, always: the time taken says nothing about which one was close.
+      // All tokens are always compared, so that the time taken does not tell which one was close.
       for (const token of tokens) {
         if (presented !== undefined && timingSafeEqual(presented, token.digest)) principal = token.name;
       }
       if (principal !== undefined) return { principal };
-      const problem = 'A valid bearer token is needed: Authorization: Bearer <token>.';
+      const problem = 'A valid bearer token is required: Authorization: Bearer <token>.';
       const challenge = { 'www-authenticate': given === undefined ? 'Bearer' : 'Bearer error="invalid_token"' };
       if (given === undefined) return { status: 401, problem, headers: challenge };
       const taken = wrongTokens.take(request.socket.remoteAddress ?? '');
       if (taken.ok) return { status: 401, problem, headers: challenge };
       const wait = String(Math.ceil(taken.retryAfterMs / 1000));
-      return { status: 429, problem: 'Too many wrong tokens.', headers: { 'retry-after': wait } };
+      return {
+        status: 429,
+        problem: 'Too many wrong tokens. Wait before you try again.',
+        headers: { 'retry-after': wait },
+      };
     },
   };
 }
 
-/** Every way to write "this machine only". What is not surely loopback counts as reachable by others. */
+/** Every way to write "this machine only". What is not certainly loopback counts as reachable by others. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, '');
   return name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);

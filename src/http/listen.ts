@@ -3,24 +3,24 @@ import type { AddressInfo, Socket } from 'node:net';
 import { CarrelError } from '../base/errors.ts';
 
 export interface HttpListener {
-  /** The origin under which it is reached, with the real port. */
+  /** The origin at which it is reached, with the actual port. */
   readonly origin: string;
   /** Stops accepting, and ends what is open after the grace time. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface ListenOptions {
-  /** How long the body of this request may be on its way, where that is not the usual time. */
+  /** How long the body of this request may take to arrive, if not the usual time. */
   bodyTimeoutMs?(request: IncomingMessage): number | undefined;
 }
 
-/** A slow peer may hold a socket so long and no longer. */
+/** How long a slow peer may hold a socket. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 /** For a large file over a slow line. */
 export const fileTimeoutMs = 30 * 60_000;
 const connectionsMax = 2_000;
-/** A peer that leaves what was sent to it unread for twice as long is cut off: its answer would be kept for good. */
+/** A peer that leaves its answer unread for twice as long is disconnected: the answer would be kept in memory for good. */
 const unreadMs = 15_000;
 
 export async function listen(
@@ -49,7 +49,7 @@ export async function listen(
   server.maxConnections = connectionsMax;
   server.timeout = unreadMs;
   server.on('timeout', (socket) => {
-    // Nothing moves. That is well while a call runs and nothing is to be sent, and only then.
+    // No traffic. That is fine while a call is running and nothing waits to be sent, and only then.
     if (busy.has(socket) && socket.writableLength === 0) socket.setTimeout(unreadMs);
     else socket.destroy();
   });
@@ -61,7 +61,7 @@ export async function listen(
   };
 }
 
-/** Cuts off a request whose body takes too long to come. */
+/** Disconnects a request whose body takes too long to arrive. */
 function limitArrival(request: IncomingMessage, timeoutMs: number): void {
   if (request.complete) return;
   const timer = setTimeout(() => {
@@ -85,7 +85,7 @@ function bind(server: Server, host: string, port: number): Promise<void> {
 function explain(error: NodeJS.ErrnoException, host: string, port: number): CarrelError {
   const place = `${host}:${port}`;
   if (error.code === 'EADDRINUSE') {
-    const message = `Port ${port} on ${host} is already in use. Stop what uses it, or choose another with --port.`;
+    const message = `Port ${port} on ${host} is already in use. Stop the program that uses it, or choose another with --port.`;
     return new CarrelError('unavailable', message, { cause: error });
   }
   if (error.code === 'EACCES') {

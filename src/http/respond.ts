@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** On every answer: nothing here is for caches, and nothing is to be guessed from its bytes. */
+/** On every answer: nothing may be cached, and no content type may be sniffed. */
 export const commonHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

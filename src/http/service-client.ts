@@ -18,16 +18,16 @@ export interface ServiceRequest {
   headers?: Readonly<Record<string, string>>;
   body?: Buffer | ServiceStream | undefined;
   signal?: AbortSignal | undefined;
-  /** Where this answer may be longer or must be shorter than the client's. */
+  /** Overrides the client's limit for this answer. */
   answerBytesMax?: number | undefined;
   /**
-   * May be sent again, on a fresh connection, when the service closed a kept one just then. Others always get a fresh
-   * connection, so that it never has to be guessed whether they were carried out.
+   * May be sent again, on a fresh connection, if the service was just closing a reused one. Others always get a fresh
+   * connection, so that there is never doubt whether they were carried out.
    */
   repeatable?: boolean;
 }
 
-/** A body that is too large to hold. Its time limit is for standing still, not for the whole. */
+/** A body too large for memory. The time limit applies to a stalled transfer, not to the whole. */
 export interface ServiceStream {
   content: AsyncIterable<Uint8Array>;
   /** Undefined: it is sent in HTTP's own chunks. */
@@ -41,17 +41,17 @@ export interface ServiceAnswer {
 }
 
 export interface ServiceContent extends Omit<ServiceAnswer, 'body'> {
-  /** Must be read or returned, or the connection stays. */
+  /** Must be read to the end or returned, or the connection stays open. */
   content: AsyncGenerator<Uint8Array, void, undefined>;
 }
 
 /**
  * A client for one service that the operator configured. It follows no redirect, so that credentials and texts stay with
- * that service, and every way not to get an answer is a `ServiceFailure`.
+ * that service, and every way of not getting an answer is a `ServiceFailure`.
  */
 export interface ServiceClient {
   request(asked: ServiceRequest): Promise<ServiceAnswer>;
-  /** An answer whose body is read by the caller. The time limit is for standing still. */
+  /** An answer whose body the caller reads. The time limit applies to a stalled transfer. */
   open(asked: ServiceRequest): Promise<ServiceContent>;
   close(): void;
 }
@@ -95,7 +95,7 @@ export function createServiceClient(config: ServiceClientConfig): ServiceClient 
     });
   };
 
-  /** A kept connection may have been closed by the service just now: that one failure is tried again on a fresh one. */
+  /** The service may just have closed a reused connection: that one failure is retried on a fresh one. */
   const exchange = async (asked: ServiceRequest, watch: Watch): Promise<IncomingMessage> => {
     for (let fresh = asked.repeatable !== true; ; fresh = true) {
       const request = start(asked, fresh);
@@ -138,11 +138,11 @@ export function createServiceClient(config: ServiceClientConfig): ServiceClient 
   };
 }
 
-/** What may end an exchange from outside: its time limit and its caller. */
+/** What can end an exchange from outside: its time limit and its caller. */
 interface Watch {
-  /** Replaces what closes the connection; called at once if it is over already. */
+  /** Replaces the function that closes the connection; it is called at once if the exchange has already ended. */
   setClose(close: () => void): void;
-  /** Something moved: the time limit begins anew. */
+  /** There was traffic: the time limit starts over. */
   moved(): void;
   readonly failure: ServiceFailure | undefined;
   stop(): void;
@@ -175,7 +175,7 @@ function startWatch(timeoutMs: number, signal: AbortSignal | undefined): Watch {
   };
 }
 
-/** What was to be sent could not be read: no fault of the service. */
+/** The body to send could not be read: not the service's fault. */
 class SourceFault extends Error {}
 
 function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], watch: Watch): Promise<IncomingMessage> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Work that is left for later and done behind what is answered, until none is left. */
+/** Work that is done in the background, after the answer, until none is left. */
 export interface Backlog {
   /** False while the work fails. */
   readonly available: boolean;
@@ -12,7 +12,7 @@ export interface Backlog {
 }
 
 export interface BacklogDeps {
-  /** Does a part of what is left; false when nothing was. What it throws is tried again later. */
+  /** Does a part of the work; false when nothing was left. If it throws, it is tried again later. */
   doSome(signal: AbortSignal): Promise<boolean>;
   /** Called when the work begins to fail. */
   onFailure(error: unknown): void;
@@ -55,7 +55,7 @@ export function createBacklog({ doSome, onFailure }: BacklogDeps): Backlog {
     });
   }
 
-  /** What fails is tried again, less often each time. */
+  /** Failures are retried, less often each time. */
   async function doAll(): Promise<void> {
     while (!stop.signal.aborted) {
       try {

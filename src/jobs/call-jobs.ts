@@ -40,14 +40,14 @@ export interface CallJobs {
     first: { progress: number; total?: number; message?: string },
     state?: 'queued' | 'running',
   ): CallJob;
-  /** Another owner's job is as unknown as one that never was. */
+  /** Another owner's job is as unknown as one that never existed. */
   get(id: string, owner: string): CallJobView;
 }
 
 export interface CallJobsOptions {
-  /** Finished jobs are kept so long … */
+  /** How long finished jobs are kept … */
   keepMs?: number;
-  /** … and at most so many; running ones are never dropped. */
+  /** … and how many at most; running ones are never dropped. */
   finishedMax?: number;
   now?: () => Date;
 }

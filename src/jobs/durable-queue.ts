@@ -4,22 +4,22 @@ export interface DurableQueueConfig {
   /** Jobs that this process works on at the same time. */
   readonly workers: number;
   readonly leaseMs: number;
-  /** How often the queue is looked at when nobody says that there is something in it. */
+  /** How often the queue is polled when nobody calls `wake`. */
   readonly pollMs: number;
-  /** How long what earlier processes left may wait for the first look; a call of `wake` ends that. */
+  /** How long jobs that earlier processes left behind may wait for the first look; `wake` cuts it short. */
   readonly firstLookMs?: number;
 }
 
-/** The queue itself is kept elsewhere, where it survives this process. */
+/** The queue itself is stored elsewhere, where it survives this process. */
 export interface JobSource<Job extends { readonly id: number }> {
   claim(): Promise<Job | undefined>;
   /** False: the job is not ours any more. */
   renew(job: Job): Promise<boolean>;
-  /** Ends the job one way or the other. Must stop soon after the signal; whatever it throws is logged and nothing more. */
+  /** Finishes the job, one way or the other. Must stop soon after the signal; whatever it throws is only logged. */
   perform(job: Job, signal: AbortSignal): Promise<void>;
-  /** Takes back what dead processes were working on. */
+  /** Requeues the jobs of dead processes. */
   recover(): Promise<void>;
-  /** Gives back what this process still holds. */
+  /** Requeues the jobs that this process still holds. */
   giveBack(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface DurableQueue {
   wake(): void;
   /** Stops the work on a job that is not ours any more, where it runs here. */
   drop(id: number): void;
-  /** Stops all work; what was begun goes back into the queue. */
+  /** Stops all work; unfinished jobs go back to the queue. */
   close(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
     const ended = source
       .perform(job, stop.signal)
       .catch((error: unknown) => {
-        if (!stop.signal.aborted) log.incident('a job broke off', error, { job: job.id });
+        if (!stop.signal.aborted) log.incident('a job failed unexpectedly', error, { job: job.id });
       })
       .finally(() => {
         clearInterval(beat);

@@ -3,15 +3,15 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /**
- * Who holds a lease: machine, process id, start of the process, and a name of its own for each holder. From the first
- * three another process on the same machine can tell at once that the holder is dead, instead of waiting for its lease
+ * Who holds a lease: machine, process id, start of the process, and an id for each holder. From the first
+ * three, another process on the same machine can tell at once that the holder is dead, instead of waiting for its lease
  * to run out.
  */
 export function createLeaseOwner(): string {
   return [machine(), process.pid, startOf('self') ?? 'unknown', randomUUID()].join(' ');
 }
 
-/** True only where it is certain: the holder was on this machine, and its process is not there any more. */
+/** True only if it is certain: the holder was on this machine, and its process no longer exists. */
 export function isGone(owner: string): boolean {
   const [where, pid, start] = owner.split(' ');
   if (where !== machine() || start === undefined || start === 'unknown') return false;
@@ -40,7 +40,7 @@ function bootId(): string {
   }
 }
 
-/** In clock ticks since the boot (proc(5), field 22); undefined where there is no such process or no /proc. */
+/** In clock ticks since boot (proc(5), field 22); undefined if there is no such process or no /proc. */
 function startOf(pid: string): string | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -4,7 +4,7 @@ import type { GuardOptions } from '../http/guards.ts';
 import type { Caller } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
 import type { Conversation } from './conversation.ts';
-import type { HttpService, Route } from './http/service.ts';
+import type { HttpService } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
 import type { MessageLimits } from './messages.ts';
 import { createProtocolServer, type Offer } from './protocol-server.ts';
@@ -33,7 +33,6 @@ export interface HttpServing extends Common, GuardOptions {
   /** Whether answers may be event streams; true unless told. */
   streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
-  routes?: Readonly<Record<string, Route>>;
   secretRoutes?: readonly SecretRoute[];
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { StorageConfig } from './open-storage.ts';
+import type { StoragePlace } from './open-storage.ts';
 import { checkSchema } from './schema-version.ts';
 
 export interface SchemaState {
@@ -10,7 +10,7 @@ export interface SchemaState {
 }
 
 /** Looks at a database as it is. Opening it would make it, or bring it to the newest schema. */
-export async function inspectStorage(config: StorageConfig): Promise<SchemaState> {
+export async function inspectStorage(config: StoragePlace): Promise<SchemaState> {
   const { schema, newest } = config.backend === 'sqlite' ? await inspectFile(config.path) : await inspectServer(config);
   return { schema: schema === undefined ? undefined : checkSchema(schema, newest), newest };
 }
@@ -36,7 +36,7 @@ async function inspectFile(path: string): Promise<SchemaState> {
   }
 }
 
-async function inspectServer(config: StorageConfig & { backend: 'postgres' }): Promise<SchemaState> {
+async function inspectServer(config: StoragePlace & { backend: 'postgres' }): Promise<SchemaState> {
   const [{ connectAlone, statementsOf }, { schemaVersion }, { migrations }, { storageError }] = await Promise.all([
     import('./postgres/back-up-postgres.ts'),
     import('./postgres/migrate.ts'),

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 
 export interface TextBounds {
-  /** Text without any is refused; white space is none. */
+  /** Refuse blank text. */
   required?: boolean;
   max: number;
-  /** Take white space off both ends. */
+  /** Trim white space at both ends. */
   trim?: boolean;
 }
 

@@ -18,12 +18,12 @@ export interface Progress {
   message?: string;
 }
 
-/** What one call gives to the code that carries it out. */
+/** The context of one call, for the code that carries it out. */
 export interface Call {
   caller: Caller;
   /** Aborts when the client cancels or goes away; work underneath must stop with it. */
   signal: AbortSignal;
-  /** Costs nothing when the client did not ask for progress. */
+  /** Does nothing when the client did not ask for progress. */
   report(progress: Progress): void;
   log: Logger;
 }

@@ -52,7 +52,7 @@ export function createCatalogue(toolsets: readonly Toolset[], options: Catalogue
   for (const toolset of toolsets) {
     for (const tool of toolset.tools) {
       assert(/^[a-zA-Z0-9_-]+$/.test(tool.name) && tool.name.length <= nameCharsMax, `bad tool name ${tool.name}`);
-      assert(!offered.has(tool.name) && !disabled.has(tool.name), `two tools are called ${tool.name}`);
+      assert(!offered.has(tool.name) && !disabled.has(tool.name), `two tools have the name ${tool.name}`);
       if ((options.readOnly && tool.effect !== 'read') || unwanted.has(tool.name.toLowerCase())) {
         disabled.add(tool.name);
       } else {
@@ -71,7 +71,7 @@ export function createCatalogue(toolsets: readonly Toolset[], options: Catalogue
   };
 }
 
-/** Described when it is first listed or called: to find out what all schemas say takes a fifth of a start. */
+/** Made when the tool is first listed or called: describing all schemas would take a fifth of the start-up time. */
 function offerTool(tool: Tool, toolset: Toolset): OfferedTool {
   const parser = once(() => createInputParser(tool, toolset));
   const listing = once(() => describeTool(tool, toolset, parser()));
@@ -113,8 +113,8 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
 }
 
 /**
- * Clients check answers against this schema. A call that may turn into a job answers with either shape; one whose failure
- * is a result answers with `error` and nothing else, so no field is always there.
+ * Clients validate answers against this schema. A call that may turn into a job answers with either shape; one whose failure
+ * is a result answers with `error` and nothing else, so no field is always present.
  */
 function describeOutput(tool: Tool, toolset: Toolset): object {
   const { required, ...shape } = toJsonSchema(tool.output, 'output');

@@ -18,8 +18,8 @@ export interface InputParser {
 }
 
 /**
- * Turns a tool's input schema into a parser that is kind to what clients really send (JSON text where an array or object
- * is wanted, null for an optional field that is left out) and strict about the rest: an argument that the tool does not
+ * Turns a tool's input schema into a parser that tolerates what clients really send (JSON text where an array or object
+ * is expected, null for an omitted optional field) and is strict about the rest: an argument that the tool does not
  * know is a fault, because a misspelt filter that is ignored does harm.
  */
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
@@ -56,7 +56,7 @@ export interface Fault {
   problem: string;
 }
 
-/** A hostile argument could otherwise make the error longer than itself. */
+/** Otherwise a hostile argument could make the error longer than itself. */
 const faultsMax = 5;
 
 function sentence({ field, problem }: Fault): string {
@@ -100,7 +100,7 @@ function parseIfFits(text: string, schema: JsonSchema, readsNumbers: boolean): u
   if (!wantsArray && !wantsObject) return readsNumbers ? numberOrBoolean(text, schema) : text;
   try {
     const once: unknown = JSON.parse(text);
-    // Some clients write JSON into JSON.
+    // Some clients encode JSON twice.
     const parsed: unknown = typeof once === 'string' ? JSON.parse(once) : once;
     if (Array.isArray(parsed) ? wantsArray : isObject(parsed) && wantsObject) {
       return relaxValue(parsed, schema, readsNumbers);
@@ -162,7 +162,7 @@ function describeProblem(issue: z.core.$ZodIssue, schema: JsonSchema): string {
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_union':
-      return 'has none of the shapes that are accepted here';
+      return 'does not have any of the accepted shapes';
     case 'custom':
       return issue.message;
     default:

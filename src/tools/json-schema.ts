@@ -1,9 +1,9 @@
 import * as z from 'zod';
 
 /**
- * A schema as `tools/list` shows it. Left out is what says nothing and costs every client tokens: the dialect, which is
- * the protocol's default, the bounds of safe integers, and of a result that it has no further fields and which parts of
- * its parts are always there.
+ * A schema as `tools/list` shows it, without what says nothing and costs every client tokens: the dialect, which is
+ * the protocol's default, the bounds of safe integers, and, in results, that there are no further fields and which nested
+ * fields are always present.
  */
 export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.core.JSONSchema.BaseSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
@@ -12,7 +12,7 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.cor
     override({ jsonSchema, path }) {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      // Keys are strings and values are anything, unless it is said otherwise.
+      // Keys are strings and values are anything, unless stated otherwise.
       delete jsonSchema.propertyNames;
       if (isEmpty(jsonSchema.additionalProperties)) delete jsonSchema.additionalProperties;
       // Some hosts refuse a tool without a list of arguments, even where it is empty.

@@ -1,11 +1,11 @@
 import { CarrelError } from '../base/errors.ts';
 import type { SlidingWindow } from '../base/sliding-window.ts';
 
-/** So many calls in a sliding window, counted for each caller. */
+/** A number of calls in a sliding window, counted per caller. */
 export interface Quota {
   limit: number;
   windowMs: number;
-  /** Where the calls are counted, if work that is no call of a tool of the set counts too; else the funnel makes one. */
+  /** The counter, if other work than this toolset's calls counts too; otherwise the funnel makes one. */
   window?: SlidingWindow;
 }
 

@@ -24,7 +24,7 @@ export interface ResourcePage {
 
 export interface ResourceReading {
   uri: string;
-  /** Where in a long resource to go on; found by the protocol layer wherever the client may put it. */
+  /** Where to continue in a long resource; the protocol layer finds it wherever the client put it. */
   cursor?: string;
 }
 

@@ -13,7 +13,7 @@ export interface SourceHit {
 
 export interface SourceAnswer {
   hits: SourceHit[];
-  /** Set when the answer is worth less than it could be (for example words without meaning), in our words. */
+  /** Why the answer is worth less than usual (for example words without meaning), in our own words. */
   degraded?: string;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Addresses below one path of the HTTP server that a toolset answers itself. They need no token, because each holds a
- * secret that was given to one caller; that it can be used once and for a while is the toolset's to see to.
+ * Addresses below one path of the HTTP server that a toolset answers itself. They need no token, because each contains a
+ * secret that was given to one caller; the toolset makes sure that it works only once, and only for a while.
  */
 export interface SecretRoute {
   /** Such as `/kb/uploads/`. */
   pathPrefix: string;
-  /** The one that it takes. */
+  /** The only HTTP method that it accepts. */
   method: string;
-  /** Throws a `CarrelError` for what the client is to be told. */
+  /** Throws a `CarrelError` to tell the client what is wrong. */
   handle(request: SecretRequest): Promise<object>;
 }
 
@@ -16,7 +16,7 @@ export interface SecretRequest {
   rest: string;
   /** As the client announced it. */
   contentLength: number | undefined;
-  /** Throws when it breaks off or stands still. Need not be read. */
+  /** Throws when it breaks off or stalls. Need not be read. */
   body: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
 }

@@ -3,14 +3,14 @@ import { CarrelError } from '../base/errors.ts';
 
 export interface CursorSigner {
   issue(place: number): string;
-  /** The place that the cursor stands for; throws `invalid_cursor` for everything that `issue` did not return. */
+  /** The position that the cursor stands for; throws `invalid_cursor` for anything that `issue` did not return. */
   read(cursor: string): number;
 }
 
 const signatureBytes = 16;
 
 /**
- * Cursors that only the list which issued them takes back. The key lives as long as the process: after a restart a list
+ * Cursors that only the list that issued them accepts. The key lives as long as the process: after a restart a list
  * is read from its beginning.
  */
 export function createCursorSigner(list: string): CursorSigner {

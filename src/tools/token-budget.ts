@@ -2,32 +2,32 @@ import * as z from 'zod';
 import { estimateTokens } from './token-estimate.ts';
 
 export const budgetInput = {
-  budget_tokens: z.int().min(100).max(1_000_000).optional().describe('Cut the answer to about so many tokens.'),
+  budget_tokens: z.int().min(100).max(1_000_000).optional().describe('Limit the answer to about this many tokens.'),
 };
 
-/** What an answer under a budget says about itself. */
+/** What an answer under a budget reports about itself. */
 export interface BudgetReport<Id> {
   budget_tokens: number;
   /** Estimated. */
   used_tokens: number;
-  /** Of those that did not fit. */
+  /** Ids of the items that did not fit. */
   omitted_ids: Id[];
-  /** Those whose text was cut, and the call that gives the rest. */
+  /** Items whose text was truncated, and the call that returns the rest. */
   cut: { id: Id; returned_chars: number; total_chars: number; next: string }[];
 }
 
-/** How the items of an answer are measured and cut. */
+/** How the items of an answer are measured and truncated. */
 export interface Budgeted<Item, Id> {
   id(item: Item): Id;
   text(item: Item): string;
   withText(item: Item, text: string): Item;
-  /** The call that gives what comes after so many characters. */
+  /** The call that returns what follows after this many characters. */
   next(item: Item, chars: number): string;
-  /** What of an item is paid for; all of it unless told. */
+  /** The part of an item that counts; all of it by default. */
   paid?(item: Item): object;
 }
 
-/** Items in order while they fit. The first that does not is cut, where enough of it remains to be worth reading. */
+/** Items in order while they fit. The first that does not is truncated, if enough of it remains to be worth reading. */
 export function fitBudget<Item extends object, Id>(
   items: readonly Item[],
   budget: number | undefined,
@@ -63,7 +63,7 @@ function cutText<Item, Id>(item: Item, tokens: number, shape: Budgeted<Item, Id>
   const characters = Array.from(shape.text(item));
   const cost = estimateTokens(shape.text(item));
   if (tokens < worthReadingTokens || cost <= tokens) return undefined;
-  // Texts are uneven, so the share that should fit is taken with some room.
+  // Token density varies within a text, so a little less than the computed share is taken.
   const chars = Math.floor(characters.length * (tokens / cost) * 0.9);
   return {
     item: shape.withText(item, characters.slice(0, chars).join('')),

@@ -3,8 +3,8 @@ import type { ErrorCode } from '../base/errors.ts';
 import type { Call } from './call.ts';
 
 /**
- * What a tool does to what is stored: decides its annotations and whether read-only mode offers it. `add` leaves everything
- * as it was that is there already; what overwrites or takes away something is a `change`, and destructive in MCP's words.
+ * What a tool does to stored data: decides its annotations and whether read-only mode offers it. `add` leaves existing
+ * data as it is; whatever overwrites or removes something is a `change`, and destructive in MCP's terms.
  */
 export type Effect = 'read' | 'add' | 'change';
 
@@ -18,7 +18,7 @@ interface ToolFacts {
   idempotent?: boolean;
   /** Whether it talks to systems beyond this one (the web, an upstream). */
   openWorld?: boolean;
-  /** Answers at once from memory, so it neither waits behind slow calls nor becomes a job: how else to ask for theirs? */
+  /** Answers at once from memory, so it never waits behind slow calls or becomes a job; asking for their jobs must work. */
   takesNoSlot?: boolean;
   /** The toolset's quota that a call counts against. */
   quota?: string;

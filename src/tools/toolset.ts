@@ -24,19 +24,19 @@ export interface Toolset {
   resources?: readonly ResourceProvider[];
   prompts?: readonly Prompt[];
   sources?: readonly SearchSource[];
-  /** Where bytes that should not pass through a model may come over HTTP. */
+  /** Where bytes that should not pass through a model can be sent over HTTP. */
   secretRoutes?: readonly SecretRoute[];
   /** Calls that run longer than this are answered with a job's handle and go on. Absent: callers wait. */
   slowCallMs?: number;
-  /** Calls of this toolset that may run and wait at the same time. Absent: only the program's own bound holds. */
+  /** Calls of this toolset that may run and wait at the same time. Absent: only the program's own limit applies. */
   inFlight?: SlotsOptions;
-  /** What `initialize` says about these tools beside their list, in `serverInfo` and in `capabilities.experimental`. */
+  /** What `initialize` reports about these tools, in `serverInfo` and in `capabilities.experimental`. */
   announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
   /** Facts for `GET /health`. Must be quick and must not throw. */
   health?(): Record<string, unknown>;
-  /** Integers and booleans may come as text, as the server does whose clients these tools shall serve. */
+  /** Accept integers and booleans as text, as the original server does whose clients these tools serve. */
   readsNumbers?: boolean;
-  /** Last look at an error before it leaves, where a specification wants another code or shape. */
+  /** Adapts an error before it leaves, where a specification demands another code or shape. */
   translate?(error: CarrelError): CarrelError;
   close?(): Promise<void>;
 }

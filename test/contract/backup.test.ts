@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
-import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
+import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { migrate as migrateServer } from '../../src/storage/postgres/migrate.ts';
 import { migrations as postgresMigrations } from '../../src/storage/postgres/migrations.ts';
@@ -23,7 +23,7 @@ onEachBackend(
   (backend) => {
     const folder = temporaryFolder();
     const file = join(folder, 'first.tar');
-    const placeOf = (storage: StorageConfig): BackupPlace => ({
+    const placeOf = (storage: StoragePlace): BackupPlace => ({
       storage,
       originals: join(storage.backend === 'sqlite' ? dirname(storage.path) : folder, 'documents'),
     });
@@ -31,7 +31,7 @@ onEachBackend(
     after(async () => {
       for (const storage of opened) await storage.close();
     });
-    const use = async <T>(config: StorageConfig, work: (storage: Storage) => Promise<T>): Promise<T> => {
+    const use = async <T>(config: StoragePlace, work: (storage: Storage) => Promise<T>): Promise<T> => {
       const storage = await openStorage(config);
       try {
         return await work(storage);
@@ -39,7 +39,7 @@ onEachBackend(
         await storage.close();
       }
     };
-    let source: StorageConfig;
+    let source: StoragePlace;
     let content: unknown;
     before(async () => {
       source = await backend.place();
@@ -215,7 +215,7 @@ describe('verifying a backup', () => {
 const olderNote = '00000000-0000-4000-8000-000000000000';
 
 /** A database as a version with schema 3 left it, with one note. */
-async function makeOlder(config: StorageConfig): Promise<void> {
+async function makeOlder(config: StoragePlace): Promise<void> {
   const time = '2026-01-01T00:00:00.000Z';
   const list = config.backend === 'sqlite' ? "'[]'" : "'{}'";
   const schema = config.backend === 'sqlite' ? '' : 'carrel.';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
-import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
+import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
 import { type Language, useLanguage } from '../../src/words/language.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';
@@ -9,7 +9,7 @@ import { onEachBackend } from '../support/backends.ts';
 onEachBackend('the language of words', (backend) => {
   after(() => useLanguage('english'));
 
-  async function withStorage<T>(place: StorageConfig, language: Language | undefined, use: (storage: Storage) => T) {
+  async function withStorage<T>(place: StoragePlace, language: Language | undefined, use: (storage: Storage) => T) {
     const storage = await openStorage({ ...place, language });
     try {
       return await use(storage);

@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
-import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
+import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
@@ -56,9 +56,9 @@ onEachBackend(
 
 describe('faults around a SQLite file', () => {
   const folder = temporaryFolder();
-  const source: StorageConfig = { backend: 'sqlite', path: join(folder, 'source.db') };
+  const source: StoragePlace = { backend: 'sqlite', path: join(folder, 'source.db') };
   const file = join(folder, 'backup.tar');
-  const place = (name: string): StorageConfig & { backend: 'sqlite' } => ({
+  const place = (name: string): StoragePlace & { backend: 'sqlite' } => ({
     backend: 'sqlite',
     path: join(folder, `${name}.db`),
   });
@@ -128,11 +128,11 @@ describe('faults around a SQLite file', () => {
   });
 });
 
-function placeOf(storage: StorageConfig, folder: string): BackupPlace {
+function placeOf(storage: StoragePlace, folder: string): BackupPlace {
   return { storage, originals: join(folder, 'documents') };
 }
 
-async function fill(config: StorageConfig, word: string, count: number): Promise<void> {
+async function fill(config: StoragePlace, word: string, count: number): Promise<void> {
   await use(config, (storage) =>
     storage.passages.replace(
       Array.from({ length: count }, (_, index) => ({
@@ -149,7 +149,7 @@ async function fill(config: StorageConfig, word: string, count: number): Promise
 }
 
 /** How many passages have the old and the new word, and that the index agrees. */
-async function countWords(config: StorageConfig): Promise<string> {
+async function countWords(config: StoragePlace): Promise<string> {
   return use(config, async (storage) => {
     assert.deepEqual(await storage.check(), []);
     const total = async (word: string) =>
@@ -158,7 +158,7 @@ async function countWords(config: StorageConfig): Promise<string> {
   });
 }
 
-async function use<T>(config: StorageConfig, work: (storage: Storage) => Promise<T>): Promise<T> {
+async function use<T>(config: StoragePlace, work: (storage: Storage) => Promise<T>): Promise<T> {
   const storage = await openStorage(config);
   try {
     return await work(storage);
@@ -173,7 +173,7 @@ async function time(work: () => Promise<void>): Promise<number> {
   return performance.now() - start;
 }
 
-async function runRestore(file: string, target: StorageConfig, folder: string, killAfterMs?: number): Promise<void> {
+async function runRestore(file: string, target: StoragePlace, folder: string, killAfterMs?: number): Promise<void> {
   const env: Record<string, string> =
     target.backend === 'sqlite'
       ? { DB_PATH: target.path }

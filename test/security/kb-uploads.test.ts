@@ -124,7 +124,7 @@ test('a chunk may be as large as was said, and a message no larger than it may b
   });
   assert.equal((await fixture.agent.call('kb_upload_chunk', send(largest, 0)))['received_bytes'], largest);
   const over = { name: 'kb_upload_chunk', arguments: send(65_536, 1) };
-  await assert.rejects(fixture.agent.client.callTool(over), /413|more than 65536 bytes/);
+  await assert.rejects(fixture.agent.client.callTool(over), /413|larger than 65536 bytes/);
 });
 
 test('a hand-over that the agent gives up stops underneath and can be repeated, and tells how far it is', async (t) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
-import { openStorage, type StorageConfig } from '../../src/storage/open-storage.ts';
+import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
 import {
   createTestDatabase,
   type PostgresServer,
@@ -19,7 +19,7 @@ export interface Backend {
   /** Opens a database that is empty and is closed and removed when the suite has ended. */
   open(options?: { now?: () => Date }): Promise<Storage>;
   /** Where an empty database can be opened; it is removed when the suite has ended. */
-  place(): Promise<StorageConfig>;
+  place(): Promise<StoragePlace>;
 }
 
 /** Runs the suite once on each backend; `server` for what PGlite cannot do (COPY, several connections, a crash). */
@@ -41,7 +41,7 @@ export function temporaryFolder(): string {
 function sqliteBackend(): Backend {
   const folder = temporaryFolder();
   let places = 0;
-  const place = async (): Promise<StorageConfig> => {
+  const place = async (): Promise<StoragePlace> => {
     places += 1;
     return { backend: 'sqlite', path: join(folder, `${places}.db`) };
   };
@@ -51,7 +51,7 @@ function sqliteBackend(): Backend {
 function postgresBackend(): Backend {
   let server: PostgresServer | undefined;
   const drops: (() => Promise<void>)[] = [];
-  const place = async (): Promise<StorageConfig> => {
+  const place = async (): Promise<StoragePlace> => {
     if (server === undefined) {
       const started = await startPostgres();
       assert.ok(typeof started !== 'string', String(started));

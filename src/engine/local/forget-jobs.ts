@@ -1,8 +1,8 @@
+import { daysBefore } from '../../base/days-before.ts';
 import type { Logger } from '../../base/log.ts';
 import type { IngestionStore } from '../../storage/contracts/ingestion.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
-const dayMs = 86_400_000;
 const everyMs = 3_600_000;
 /** Between two such parts other writes have their turn. */
 const partMax = 5_000;
@@ -29,7 +29,7 @@ export function startForgettingJobs(
 
   async function forgetAll(): Promise<void> {
     try {
-      const before = new Date(Date.now() - jobsKeptDays * dayMs).toISOString();
+      const before = daysBefore(new Date().toISOString(), jobsKeptDays);
       for (let forgotten = partMax; forgotten === partMax && !isClosed; ) {
         forgotten = await ingestion.forget({ before, keptMax: jobsKeptMax, limit: partMax });
       }

@@ -9,15 +9,11 @@ import { rpcProblem } from './read-messages.ts';
 import { answerSecretRoute } from './secret-route.ts';
 import { createSsePair } from './sse-pair.ts';
 
-/** Another path of the same server, such as the console or the metrics. Site and token were checked before. */
-export type Route = (request: IncomingMessage, response: ServerResponse, visitor: Visitor) => Promise<void> | void;
-
 export interface HttpServiceOptions extends EndpointOptions, GuardOptions {
   port: number;
   path: string;
   /** The body of `GET /health`, which needs no token; details are for those who have one. */
   health(detailed: boolean): Record<string, unknown>;
-  routes?: Readonly<Record<string, Route>>;
   /** Paths that need no token because they are secrets themselves. */
   secretRoutes?: readonly SecretRoute[];
 }
@@ -75,11 +71,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     if (path === options.path) await endpoint.handle(request, response, visitor);
     else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, visitor);
     else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, visitor);
-    else {
-      const other = options.routes && Object.hasOwn(options.routes, path) ? options.routes[path] : undefined;
-      if (other) await other(request, response, visitor);
-      else refuseUnread(response, 404, rpcProblem(`Nothing is served under this path. MCP is under ${options.path}.`));
-    }
+    else refuseUnread(response, 404, rpcProblem(`Nothing is served under this path. MCP is under ${options.path}.`));
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {

@@ -4,14 +4,14 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { CarrelError } from '../../base/errors.ts';
 import { version } from '../../base/package-info.ts';
-import type { StorageConfig } from '../open-storage.ts';
+import type { StoragePlace } from '../open-storage.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
 import type { BackupOptions, BackupSource, ProgressReport } from './backup-source.ts';
 import { format, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { createPrivateFile, removeLeftovers, syncFolder, temporaryPath } from './own-files.ts';
 
 export interface BackupPlace {
-  readonly storage: StorageConfig;
+  readonly storage: StoragePlace;
   /** The folder of originals that belongs to a SQLite file. PostgreSQL keeps them itself. */
   readonly originals: string;
 }

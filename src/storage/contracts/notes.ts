@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Snippet } from '../../words/snippet.ts';
+import { storable } from '../storable.ts';
 import type { ReadOptions } from './read-options.ts';
 
 /** Research notes: a title, a text, tags and the addresses it was taken from. */
@@ -61,9 +62,4 @@ export function newNote(note: NewNote, now: Date): Note {
     createdAt: time,
     updatedAt: time,
   };
-}
-
-/** PostgreSQL takes no NUL, UTF-8 no half of a surrogate pair: what one backend cannot keep, neither does. */
-export function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd');
 }

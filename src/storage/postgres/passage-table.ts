@@ -1,7 +1,7 @@
-import { storable } from '../contracts/notes.ts';
 import type { PassageFilter } from '../contracts/passages.ts';
 import { createIdSet } from '../id-set.ts';
 import { type Condition, numberOf } from '../statements.ts';
+import { storable } from '../storable.ts';
 import type { PassageTable } from '../stores/passages/passage-table.ts';
 
 /** Labels are indexed where they are, and triggers list what has to be embedded. */

@@ -1,5 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
-import { storable } from '../../storage/contracts/notes.ts';
+import { storable } from '../../storage/storable.ts';
 
 const tagsMax = 100;
 const tagCharsMax = 256;

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { cleanText } from '../../documents/text/clean-text.ts';
-import { type ListedNote, type NewNote, type Note, type NoteStore, storable } from '../../storage/contracts/notes.ts';
+import type { ListedNote, NewNote, Note, NoteStore } from '../../storage/contracts/notes.ts';
+import { storable } from '../../storage/storable.ts';
 import { boundedText } from '../../tools/bounded-text.ts';
 
 export const tagsMax = 10;

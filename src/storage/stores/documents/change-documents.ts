@@ -6,8 +6,8 @@ import type {
   StoredDocument,
   TagsRequest,
 } from '../../contracts/documents.ts';
-import { storable } from '../../contracts/notes.ts';
 import { numberOf, type Statements } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 import { relabelPassages, removePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
 import { labelsOf, parentOf } from './document-labels.ts';

@@ -9,8 +9,8 @@ import type {
   RenewRequest,
   StoredJob,
 } from '../../contracts/ingestion.ts';
-import { storable } from '../../contracts/notes.ts';
 import { type BoundValue, numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 import { lock } from '../entries/idempotency.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 

@@ -1,7 +1,7 @@
 import type { DocumentSelection } from '../../contracts/documents.ts';
-import { storable } from '../../contracts/notes.ts';
 import type { Dialect } from '../../dialect.ts';
 import type { Condition, ListValue, SqlValue } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 
 /** A selection as a condition on the documents `o`. One that names nothing lets all through. */
 export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {

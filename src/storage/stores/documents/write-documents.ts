@@ -1,8 +1,8 @@
 import type { NewChunk, NoteEdit, NoteEditOutcome } from '../../contracts/documents.ts';
 import type { FinishOutcome, FinishRequest } from '../../contracts/ingestion.ts';
-import { storable } from '../../contracts/notes.ts';
 import type { NewPassage } from '../../contracts/passages.ts';
 import { numberOf, optionalTextOf, type Statements, textOf } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 import { lock } from '../entries/idempotency.ts';
 import { replacePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';

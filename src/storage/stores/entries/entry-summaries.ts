@@ -1,6 +1,6 @@
 import type { SummaryRequest, TextToSummarise } from '../../contracts/entries.ts';
-import { storable } from '../../contracts/notes.ts';
 import { numberOf, type Statements, textOf } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 import type { Source } from './entry-filter.ts';
 
 export async function unsummarisedEntries(

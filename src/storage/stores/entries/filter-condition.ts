@@ -1,6 +1,6 @@
-import { storable } from '../../contracts/notes.ts';
 import type { Dialect } from '../../dialect.ts';
 import type { Condition, ListValue, SqlValue, Statements } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
 import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
 

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Idempotency } from '../../contracts/entries.ts';
-import { storable } from '../../contracts/notes.ts';
 import { type Statements, textOf } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 
 /** Does the work unless the same call was done before, whose answer is then given again. In the work's transaction. */
 export async function once<Answer>(

@@ -1,5 +1,5 @@
-import { storable } from '../../contracts/notes.ts';
 import type { Statements } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 import type { MetadataCondition } from './entry-filter.ts';
 import { readSetting } from './entry-settings.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Metadata } from '../../contracts/entries.ts';
-import { storable } from '../../contracts/notes.ts';
+import { storable } from '../../storable.ts';
 import type { Scalar } from './entry-filter.ts';
 import type { FieldIndex } from './indexed-fields.ts';
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { daysBefore } from '../../../base/days-before.ts';
 import {
   keptDays,
   type RemoveOutcome,
@@ -6,9 +7,9 @@ import {
   type RestoreOutcome,
   type RestoreRequest,
 } from '../../contracts/entries.ts';
-import { storable } from '../../contracts/notes.ts';
 import type { Dialect } from '../../dialect.ts';
 import { type ListValue, numberOf, type Row, type SqlValue, type Statements, textOf } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
 import { replaceWords } from './entry-parts.ts';
@@ -123,8 +124,4 @@ function removeCondition({ ids, threadIds, source, olderThanDays }: RemoveReques
     values.push(daysBefore(now, olderThanDays));
   }
   return { sql: parts.join(' AND '), values };
-}
-
-export function daysBefore(now: string, days: number): string {
-  return new Date(Date.parse(now) - days * 86_400_000).toISOString();
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { daysBefore } from '../../../base/days-before.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import {
   type EntryUpdate,
@@ -11,8 +12,8 @@ import {
   type UpdateOutcome,
   type UpdateRequest,
 } from '../../contracts/entries.ts';
-import { storable } from '../../contracts/notes.ts';
 import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 import type { ContentType } from './entry-filter.ts';
 import { keepVersion } from './entry-history.ts';
 import {
@@ -29,7 +30,6 @@ import {
 import { lockAll, once, threadLock } from './idempotency.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
-import { daysBefore } from './remove-entries.ts';
 import { type AddedEntry, countAdded, countRetyped } from './thread-counts.ts';
 
 /** An entry whose row is written, and what is still to be written of it. */

@@ -7,9 +7,9 @@ import {
   type NoteListRequest,
   type NotePage,
   newNote,
-  storable,
 } from '../../contracts/notes.ts';
 import { numberOf, type Row, type Statements, textOf, textsOf } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 import { findWords } from '../words/find-words.ts';
 import { noteWords } from '../words/word-indexes.ts';
 import type { KeyFilter } from '../words/word-table.ts';
