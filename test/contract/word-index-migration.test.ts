@@ -43,7 +43,7 @@ describe('the word index of an earlier release', () => {
       ['The lighthouse is lit', 'Two storms passed', 'A second lighthouse'],
     );
 
-    assert.equal(await kb.remove(['old']), 2);
+    await kb.remove(['old']);
     assert.deepEqual(await ids(plainQuery('lighthouse storm')), ['new-1']);
     assert.deepEqual(await storage.check(), []);
     await storage.close();
