@@ -7,7 +7,7 @@ import type { Check } from './check.ts';
 
 const timeoutMs = 5_000;
 
-/** Whether the kb engine at another address answers, and takes our key. One in the same process needs no check. */
+/** Whether a remote kb engine answers and accepts our key. One in the same process needs no check. */
 export async function checkEngine(role: Role, config: Config): Promise<Check[]> {
   const { engineUrl, apiKey } = role.slices.includes(kbSlice) ? config.of(kbSlice) : {};
   if (engineUrl === undefined) return [];
@@ -19,8 +19,8 @@ export async function checkEngine(role: Role, config: Config): Promise<Check[]> 
     if (!(error instanceof CarrelError)) throw error;
     const remedy =
       error.code === 'engine_unauthorized'
-        ? 'set KB_API_KEY to the key of the engine'
-        : 'start the engine (carrel engine), or correct KB_ENGINE_URL';
+        ? "set KB_API_KEY to the engine's key"
+        : 'start the engine (carrel engine), or fix KB_ENGINE_URL';
     return [{ name: 'kb engine', ok: false, found: `${engineUrl}: ${error.message}`, remedy }];
   } finally {
     await engine.close();

@@ -3,7 +3,7 @@ import { openConfiguredStorage } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
 import { writeNewFile } from '../base/durable-files.ts';
-import { CarrelError } from '../base/errors.ts';
+import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { exportLines } from '../toolsets/context/transfer/entry-lines.ts';
@@ -19,24 +19,23 @@ export async function exportCommand(line: CommandLine): Promise<void> {
     const lines = exportLines(entries, new AbortController().signal);
     try {
       if (file === undefined) await pipeline(lines, process.stdout, { end: false });
-      // A file that is there already is not overwritten.
+      // Only the owner may read a memory. An existing file is not overwritten.
       else await writeNewFile(file, bytesOf(lines));
     } catch (error) {
-      throw fileFault(error);
+      throw fileFault(error, file);
     }
   });
 }
 
-/** `carrel import <file>`: adds the entries of a file of any kind that is known. */
+/** `carrel import <file>`: adds the entries of a file in any known format. */
 export async function importCommand(line: CommandLine): Promise<void> {
-  const [file] = line.words;
-  if (file === undefined) throw new CarrelError('invalid_usage', 'carrel import needs the file to read.');
+  const [file = ''] = line.words;
   await withStorage(line, async ({ entries }) => {
     try {
       const count = await importEntries(entries, file, new Date().toISOString());
       process.stdout.write(`${count} entries imported\n`);
     } catch (error) {
-      throw fileFault(error);
+      throw fileFault(error, file);
     }
   });
 }
@@ -63,13 +62,20 @@ async function withStorage(line: CommandLine, work: (storage: Storage) => Promis
   }
 }
 
-function fileFault(error: unknown): unknown {
+/** The system's own messages name no file, or the wrong one. */
+function fileFault(error: unknown, file = 'The standard output'): unknown {
+  if (isCarrelError(error) && error.code === 'invalid_import') {
+    return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });
+  }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return new CarrelError('invalid_usage', 'There is no such file.', { cause: error });
+  if (code === 'ENOENT')
+    return new CarrelError('invalid_usage', `${file} does not exist. Check its path.`, { cause: error });
   if (code === 'EEXIST')
-    return new CarrelError('invalid_usage', 'The file exists already. Name another.', { cause: error });
+    return new CarrelError('invalid_usage', `${file} exists already. Name another.`, { cause: error });
   if (code === 'EACCES' || code === 'EISDIR') {
-    return new CarrelError('invalid_usage', 'The file cannot be read or written.', { cause: error });
+    return new CarrelError('invalid_usage', `${file} cannot be read or written. Check its permissions.`, {
+      cause: error,
+    });
   }
   return error;
 }

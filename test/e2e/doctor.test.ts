@@ -17,7 +17,7 @@ interface Check {
 
 test('contract §9: doctor tells of a database that is not there yet, and makes none', (t) => {
   const { path, doctor } = place(t);
-  assert.match(doctor().database.found, /made at the first start$/);
+  assert.match(doctor().database.found, /created at the first start$/);
   assert.equal(existsSync(path), false);
 });
 
@@ -26,9 +26,9 @@ test('contract §9: doctor checks the database and tells which models have vecto
   await fill(path);
   const { code, checks, database } = doctor();
   assert.equal(code, 0);
-  assert.match(database.found, /carrel\.db: SQLite \S+, schema \d+, \d+\.\d MB, whole$/);
+  assert.match(database.found, /carrel\.db: SQLite \S+, schema \d+, \d+\.\d MB, intact$/);
   const meaning = checks.filter(({ name }) => name === 'meaning').map(({ found }) => found);
-  assert.deepEqual(meaning, ['context: m, 1 vectors of 3 dimensions, 4 texts wait for theirs']);
+  assert.deepEqual(meaning, ['context: m, 1 vectors of 3 dimensions, 4 texts still without']);
 });
 
 test('contract §9: doctor finds an index that does not agree with what is stored, and names the next command', async (t) => {

@@ -17,6 +17,8 @@ export interface PageElement {
   readonly position: number;
   /** Index among `Page.elements`. */
   readonly order: number;
+  /** A field or button stood right here. The element of it is not kept. */
+  hasControl: boolean;
   /** Left out of the text, with everything below it. */
   dropped: boolean;
 }
@@ -75,7 +77,10 @@ export function buildPage(html: string): Page {
   /** Html and body are one element here; the rest of the head is known from its facts. */
   function enter(node: DefaultTreeAdapterTypes.Element, parent: PageElement): PageElement | null {
     if (node.tagName === 'html' || node.tagName === 'body') return body;
-    if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) return null;
+    if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) {
+      parent.hasControl ||= controls.has(node.tagName);
+      return null;
+    }
     const element = newElement(node.tagName, node.attrs, parent, elements.length);
     if (isHidden(element.attributes)) return null;
     parent.children.push(element);
@@ -107,6 +112,8 @@ export function buildPage(html: string): Page {
     if (name && content && !metas.has(name.toLowerCase())) metas.set(name.toLowerCase(), content);
   }
 }
+
+const controls = new Set(['button', 'input', 'select', 'textarea']);
 
 /** Pages of questions and answers put the question into a button that opens the answer. */
 function isAccordionButton(tag: string, parentTag: string): boolean {
@@ -191,6 +198,7 @@ function newElement(
     children: [],
     position: parent?.children.length ?? 0,
     order,
+    hasControl: false,
     dropped: false,
   };
 }

@@ -142,6 +142,47 @@ test('a section of documentation whose id sounds like boilerplate stays', () => 
   assert.ok(text(html, 'content').includes('Navigation menu'));
 });
 
+const chapterNames = [
+  ...['voting', 'login', 'tags', 'related-work', 'signature', 'sidebar', 'consent', 'newsletter', 'toc', 'footer'],
+  ...[
+    'menu',
+    'share',
+    'widgets',
+    'actions',
+    'feedback',
+    'weather',
+    'advertising',
+    'subscription',
+    'popular',
+    'overlay',
+  ],
+];
+
+test('a name alone never takes out a section with running text', () => {
+  const sentence = (name: string) =>
+    `How the ${name} works here is told in a sentence or two, and it ends with the word ${name.replace(/\W/g, '')}end.`;
+  for (const attribute of ['id', 'class']) {
+    const chapter = (name: string) =>
+      `<section ${attribute}="${name}"><div><h2>About it</h2><p>${sentence(name)}</p></div></section>`;
+    const html = `<body><h1>Handbook</h1><p>${filler}</p>${chapterNames.map(chapter).join('')}</body>`;
+    for (const extent of ['content', 'page'] as const) {
+      const kept = text(html, extent);
+      const lost = chapterNames.filter((name) => !kept.includes(`${name.replace(/\W/g, '')}end`));
+      assert.deepEqual(lost, [], `${attribute}, ${extent}`);
+    }
+  }
+  const box = (name: string) => `<div class="${name}">${sentence(name)}</div>`;
+  const kept = text(`<h1>Handbook</h1>${chapterNames.map((name) => `<p>${filler}</p>${box(name)}`).join('')}`, 'page');
+  for (const name of chapterNames) assert.ok(kept.includes(sentence(name)), name);
+});
+
+test('a box with a field or a button, or of links, goes by its name', () => {
+  const html = `<h1>Handbook</h1><p>${filler}</p>
+    <div class="newsletter"><h2>News</h2><p>Sign up for our letter, which comes every month and is free.</p><input></div>
+    <div class="related"><h2>Related</h2><a href="/1">Something that also happened in the same place</a></div>`;
+  for (const extent of ['content', 'page'] as const) assert.doesNotMatch(text(html, extent), /Sign up|also happened/);
+});
+
 test('a page of nothing but links is given as it is', () => {
   const html = '<ul><li><a href="/1">First thing</a><li><a href="/2">Second thing</a><li><a href="/3">Third</a></ul>';
   assert.equal(text(html, 'content'), '- First thing\n- Second thing\n- Third');
