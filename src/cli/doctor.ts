@@ -4,6 +4,7 @@ import { loadRoleConfig, prepareRole } from '../app/program.ts';
 import type { Role } from '../app/role.ts';
 import { CarrelError } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
+import { scrubSecrets } from '../base/secret.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
@@ -23,10 +24,10 @@ export async function doctorCommand(line: CommandLine): Promise<void> {
   const checks = await examine(line);
   const failed = checks.filter(({ ok }) => !ok);
   if (line.flags['json'] === true) {
-    process.stdout.write(`${JSON.stringify({ ok: failed.length === 0, checks }, null, 2)}\n`);
+    process.stdout.write(`${scrubSecrets(JSON.stringify({ ok: failed.length === 0, checks }, null, 2))}\n`);
   } else {
     for (const { name, ok, found, remedy } of checks) {
-      process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(12)} ${found}\n`);
+      process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(12)} ${scrubSecrets(found)}\n`);
       if (!ok && remedy !== undefined) process.stdout.write(`     ${' '.repeat(12)} next: ${remedy}\n`);
     }
   }
@@ -52,7 +53,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
   checks.push(
     misspelt === undefined
       ? { name: 'config', ok: true, found }
-      : { name: 'config', ok: false, found: misspelt, remedy: 'run carrel config to see all settings' },
+      : { name: 'config', ok: false, found: misspelt, remedy: remedyOf(config) },
     checkDataFolder(config.dataDir),
     ...(await checkDatabase(role, config)),
     ...(await checkEngine(role, config)),
@@ -60,6 +61,11 @@ async function examine(line: CommandLine): Promise<Check[]> {
     await checkModel(role, config),
   );
   return checks;
+}
+
+function remedyOf({ exposedFile, warnings }: Config): string {
+  if (exposedFile !== undefined && warnings.length === 1) return `chmod 600 ${exposedFile}`;
+  return 'run carrel config to see all settings';
 }
 
 async function checkSqlite(): Promise<Check> {

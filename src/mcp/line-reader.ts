@@ -1,5 +1,5 @@
 export interface LineHandlers {
-  line(text: string): void;
+  line(bytes: Buffer): void;
   /** A line that grew past the bound; the rest of it is skipped. */
   tooLong(): void;
 }
@@ -17,10 +17,10 @@ export function createLineReader(bytesMax: number, handlers: LineHandlers): Line
   let skipping = false;
 
   const take = (): void => {
-    const text = Buffer.concat(parts).toString('utf8');
+    const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     parts = [];
     size = 0;
-    if (!skipping && text !== '') handlers.line(text);
+    if (!skipping && bytes.length > 0) handlers.line(bytes);
     skipping = false;
   };
 

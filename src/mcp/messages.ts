@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** A request's id as the client wrote it, and as a key that tells `1` from `"1"`. */
 export interface WireId {
   key: string;
@@ -35,6 +37,15 @@ export const messageLimits: MessageLimits = {
 export const parseError = -32_700;
 export const invalidRequest = -32_600;
 export const invalidParams = -32_602;
+
+/** Reads one message or batch as it came. What is no UTF-8 would say, with replacements, something that nobody wrote. */
+export function readMessageBytes(bytes: Buffer, limits: MessageLimits): ParsedText {
+  const text = bytes.toString('utf8');
+  if (isUtf8(bytes)) return parseMessages(text, limits);
+  const id = idOf(text);
+  const known = typeof id?.value === 'string' && id.value.includes('\ufffd') ? null : id;
+  return { ok: false, id: known, code: parseError, problem: 'Parse error: the message is not valid UTF-8.' };
+}
 
 /** Reads one message or batch. The text is measured before it is parsed, so that a bomb costs no more than its length. */
 export function parseMessages(text: string, limits: MessageLimits): ParsedText {

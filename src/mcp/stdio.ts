@@ -5,7 +5,7 @@ import type { Logger } from '../base/log.ts';
 import { gatherAnswers, refuseInitialize } from './batch.ts';
 import { type Conversation, createConversation, type Sink } from './conversation.ts';
 import { createLineReader } from './line-reader.ts';
-import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, parseMessages } from './messages.ts';
+import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, readMessageBytes } from './messages.ts';
 import { allowsBatches, carriesRevision, type Era, type OfferedRevisions } from './protocol-versions.ts';
 
 export interface StdioOptions {
@@ -41,9 +41,9 @@ export function serveStdio(options: StdioOptions): StdioService {
   let probed: Promise<void> | undefined;
   let ended = false;
 
-  const onLine = (text: string): void => {
-    if (text.trim() === '') return;
-    const outcome = parseMessages(text, limits);
+  const onLine = (bytes: Buffer): void => {
+    if (bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) return;
+    const outcome = readMessageBytes(bytes, limits);
     if (!outcome.ok) {
       writer.write(errorAnswer(outcome.id, outcome.code, outcome.problem));
       return;
