@@ -1,8 +1,8 @@
-import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { openConfiguredStorage } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
+import { writeNewFile } from '../base/durable-files.ts';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
@@ -10,15 +10,17 @@ import { exportLines } from '../toolsets/context/transfer/entry-lines.ts';
 import { importEntries } from '../toolsets/context/transfer/import-entries.ts';
 import type { CommandLine } from './command-line.ts';
 
+const writtenUnits = 65_536;
+
 /** `carrel export [file]`: the context entries as JSONL, to standard output unless a file is named. */
 export async function exportCommand(line: CommandLine): Promise<void> {
   const [file] = line.words;
   await withStorage(line, async ({ entries }) => {
-    // Only the owner may read a memory. An existing file is not overwritten.
-    const output = file === undefined ? process.stdout : createWriteStream(file, { flags: 'wx', mode: 0o600 });
     const lines = exportLines(entries, new AbortController().signal);
     try {
-      await pipeline(lines, output, { end: file !== undefined });
+      if (file === undefined) await pipeline(lines, process.stdout, { end: false });
+      // Only the owner may read a memory. An existing file is not overwritten.
+      else await writeNewFile(file, bytesOf(lines));
     } catch (error) {
       throw fileFault(error, file);
     }
@@ -36,6 +38,18 @@ export async function importCommand(line: CommandLine): Promise<void> {
       throw fileFault(error, file);
     }
   });
+}
+
+/** Many lines at once, so that each write is worth its call. */
+async function* bytesOf(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  let text = '';
+  for await (const line of lines) {
+    text += line;
+    if (text.length < writtenUnits) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(text);
 }
 
 async function withStorage(line: CommandLine, work: (storage: Storage) => Promise<void>): Promise<void> {
