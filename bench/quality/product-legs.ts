@@ -91,7 +91,7 @@ async function storeEntries(set: DataSet, storage: Storage, provider: EmbeddingP
 
 /** Everything else as a knowledge base keeps it: documents of one chunk, with their titles. */
 async function storePassages(set: DataSet, storage: Storage, provider: EmbeddingProvider | undefined): Promise<Stored> {
-  const { kb } = storage.passages;
+  const kb = storage.passages;
   const numbers = new Map<number, number>();
   for (const [number, { title, text }] of set.passages.entries()) {
     const hash = String(number).padStart(64, '0');

@@ -38,7 +38,7 @@ export const engineRole: Role = {
 async function serveEngineRole(config: Config, log: Logger): Promise<RoleService> {
   const http = config.of(httpSlice);
   const { serveEngine } = await import('../engine/http/serve-engine.ts');
-  // Bound first, so that whoever asks for the health meanwhile is told that it starts.
+  // Listens first, so that health checks are told that it is starting.
   const service = await serveEngine({
     ...http,
     tokens: http.authToken ? { default: http.authToken } : {},

@@ -4,7 +4,7 @@ import { type EngineContext, engineSlices, openLocalEngine } from './open-engine
 
 export const chosenEngineSlices = [...engineSlices, kbSlice] as const;
 
-/** The engine at KB_ENGINE_URL, or else one in this process. */
+/** The engine at KB_ENGINE_URL, or one in this process. */
 export async function openChosenEngine(context: EngineContext): Promise<Engine> {
   const { engineUrl, apiKey, engineTimeoutMs: timeoutMs } = context.config.of(kbSlice);
   if (engineUrl === undefined) return openLocalEngine(context);

@@ -14,7 +14,7 @@ export interface EngineContext {
   readonly shared: SharedParts;
 }
 
-/** The engine of this process. Storage and model are shared with others; its readers may take longer than theirs. */
+/** The engine of this process. Storage and model are shared with other parts; its extractors may take longer than theirs. */
 export async function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
   const settings = config.of(engineSlice);
   const [storage, embeddings, { createEngine }, { createExtractor }] = await Promise.all([

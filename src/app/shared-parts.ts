@@ -20,7 +20,7 @@ export interface SharedParts {
   formerEmbeddings(model: string): Promise<EmbeddingProvider | undefined>;
 }
 
-/** What one document may cost (security bar: five seconds, 256 MB), and how many are read at the same time. */
+/** What one document may cost (security limit: five seconds, 256 MB), and how many are read at the same time. */
 const extraction = { cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 };
 
 export function createSharedParts(config: Config): SharedParts {

@@ -18,7 +18,7 @@ import { engineSlices, openLocalEngine } from './open-engine.ts';
 import { ownTargets } from './own-targets.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
 
-/** A toolset as the program finds it: its settings, and how it is opened. */
+/** A toolset as the program knows it: its settings, and how to open it. */
 interface ToolsetModule {
   name: string;
   slices: readonly Slice[];
@@ -119,7 +119,7 @@ const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessF
 /** In the order in which their tools are listed. */
 const modules: readonly ToolsetModule[] = [context, research, kb, fess];
 
-/** `find` is a toolset of its own in `--toolsets`, and is made of the sources of the others. */
+/** `find` is a toolset of its own in `--toolsets`, built from the sources of the others. */
 const findName = 'find';
 
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
@@ -138,10 +138,10 @@ async function openOne(module: ToolsetModule, ...[config, log, jobs]: Parameters
   return toolset ? [toolset] : [];
 }
 
-/** Every toolset that is ready, or those that `--toolsets` names. */
+/** Every toolset that is configured, or those that `--toolsets` names. */
 export async function openServed(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]> {
   const wanted = wantedNames(config);
-  // Alone, find still has sources to ask: those of every toolset, whose own tools are then not offered.
+  // Alone, find still asks the sources of every toolset; their own tools are then not offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
   const context = { config, log, jobs, shared: createSharedParts(config) };
   // Together: while one waits for the database, another's code loads.
@@ -160,7 +160,7 @@ export async function openServed(config: Config, log: Logger, jobs: CallJobs): P
   return [...opened, createFindToolset(sources)];
 }
 
-/** The toolsets that `serve` is to offer; a name that is none is refused. */
+/** The toolsets that `serve` is to offer; an unknown name is refused. */
 export function wantedNames(config: Config): Set<string> {
   const known = [...modules.map(({ name }) => name), findName];
   const { toolsets } = config.of(toolsSlice);
@@ -170,6 +170,6 @@ export function wantedNames(config: Config): Set<string> {
   const shown = JSON.stringify(unknown.slice(0, 60));
   throw new CarrelError(
     source.startsWith('--') ? 'invalid_usage' : 'invalid_config',
-    `${source} names ${shown}, which is no toolset. There are ${known.join(', ')}.`,
+    `${source} names ${shown}, which is not a toolset. Choose from ${known.join(', ')}.`,
   );
 }

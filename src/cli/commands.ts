@@ -37,8 +37,8 @@ export interface CommandDescription {
 
 export const groups = {
   servers: 'Servers (without a command: serve)',
-  setup: 'Set up and look after it',
-  knowledge: 'Ask and keep',
+  setup: 'Set up and maintain',
+  knowledge: 'Search and store',
   data: 'Move data',
 } as const;
 
@@ -63,15 +63,15 @@ const servers = Object.values(roles).map(
 const setup: readonly Omit<CommandDescription, 'group'>[] = [
   {
     name: 'doctor',
-    summary: 'checks this machine and says what to do about what is wrong',
+    summary: 'checks this machine and says how to fix what is wrong',
     ...aboutRole,
     flags: forPeople,
   },
   { name: 'config', summary: 'shows the effective settings and where each came from', ...aboutRole, flags: forPeople },
-  { name: 'tools', summary: 'lists the tools and what they cost in tokens', ...aboutRole, flags: forPeople },
+  { name: 'tools', summary: 'lists the tools and their cost in tokens', ...aboutRole, flags: forPeople },
   {
     name: 'completion',
-    summary: 'prints what a shell needs to complete commands and flags',
+    summary: 'prints the completion script of a shell',
     words: '<bash|zsh|fish>',
     wordsMin: 1,
     wordsMax: 1,
@@ -86,7 +86,7 @@ const setup: readonly Omit<CommandDescription, 'group'>[] = [
   },
   {
     name: 'help',
-    summary: 'shows all commands, or one of them whole',
+    summary: 'shows all commands, or one in detail',
     words: '[command]',
     wordsMax: 1,
     flags: [],
@@ -105,7 +105,7 @@ const knowledge: readonly Omit<CommandDescription, 'group'>[] = [
     name: 'find',
     summary: 'searches every source at once (find)',
     ...query,
-    more: 'The web is asked only where --source web names it.',
+    more: 'The web is searched only with --source web.',
     examples: ['carrel find who signed the lease', 'carrel find sqlite wal --source notes --source web'],
     flags: [
       { name: 'source', type: 'list', value: 'name', summary: 'only this one; may be given several times' },
@@ -114,12 +114,12 @@ const knowledge: readonly Omit<CommandDescription, 'group'>[] = [
   },
   {
     name: 'get',
-    summary: 'prints what a uri names: a document, a note, a memory',
+    summary: 'prints what a URI names: a document, a note, a memory',
     words: '<uri>',
     wordsMin: 1,
     wordsMax: 1,
-    needs: 'the uri that a search or a list gave',
-    more: 'A number alone is a document of the knowledge base. Away from a terminal the text comes as it is; --json wraps it.',
+    needs: 'the URI from a search or a list',
+    more: 'A number alone is a document of the knowledge base. If the output is not a terminal, the text is printed as it is; --json wraps it.',
     examples: ['carrel get carrel://kb/doc/12', 'carrel get 12 > report.txt', 'carrel get 12 --open'],
     flags: [jsonFlag, openFlag],
   },
@@ -136,11 +136,11 @@ const knowledge: readonly Omit<CommandDescription, 'group'>[] = [
   },
   {
     name: 'jobs',
-    summary: 'lists what is being taken in, and what became of it (kb_jobs)',
+    summary: 'lists ingestion jobs and their outcome (kb_jobs)',
     words: '[id]',
     wordsMax: 1,
     flags: [
-      valued('status', 'status', 'only those that are so', {
+      valued('status', 'status', 'only jobs with this status', {
         choices: ['queued', 'processing', 'done', 'failed', 'cancelled', 'skipped'],
       }),
       ...looking,
@@ -163,20 +163,20 @@ const knowledge: readonly Omit<CommandDescription, 'group'>[] = [
   },
   {
     name: 'remember',
-    summary: 'keeps a text in the memory (store_context)',
+    summary: 'stores a text in the memory (store_context)',
     words: '<text...>',
     wordsMin: 1,
     wordsMax: many,
-    needs: 'the text to keep, or - to read it from the standard input',
+    needs: 'the text to store, or - to read it from standard input',
     examples: ['carrel remember the gate code changes in May', 'git log -5 | carrel remember - --thread carrel'],
-    flags: [valued('thread', 'name', 'the thread that it goes to (default memory)'), tagFlag, jsonFlag],
+    flags: [valued('thread', 'name', 'the thread to store it in (default memory)'), tagFlag, jsonFlag],
   },
 ];
 
 const data: readonly Omit<CommandDescription, 'group'>[] = [
   {
     name: 'add',
-    summary: 'adds files and folders to the knowledge base; --watch keeps folders in step',
+    summary: "adds files and folders to the knowledge base; --watch follows a folder's changes",
     words: '<paths...>',
     wordsMin: 1,
     wordsMax: many,
@@ -187,21 +187,21 @@ const data: readonly Omit<CommandDescription, 'group'>[] = [
   },
   {
     name: 'backup',
-    summary: 'writes everything that is kept into one file, while servers go on',
+    summary: 'writes all data to one file, while servers keep running',
     words: '<file>',
     wordsMin: 1,
     wordsMax: 1,
-    needs: 'the file of the backup',
+    needs: 'the backup file',
     completes: 'files',
     flags: [forceFlag, jsonFlag],
   },
   {
     name: 'restore',
-    summary: 'puts a backup in the place of what is kept; --force where that is not empty',
+    summary: 'replaces all data with a backup; needs --force if there is any',
     words: '<file>',
     wordsMin: 1,
     wordsMax: 1,
-    needs: 'the file of the backup',
+    needs: 'the backup file',
     completes: 'files',
     flags: [forceFlag, jsonFlag],
   },

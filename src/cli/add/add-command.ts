@@ -55,7 +55,7 @@ function readPlan({ words, flags, lists }: CommandLine) {
   const folders = words.map(resolveRoot);
   const file = folders.find((path) => !statSync(path).isDirectory());
   if (flags['watch'] === true && file !== undefined) {
-    throw new CarrelError('invalid_usage', `${file} is no folder. --watch keeps folders in step.`);
+    throw new CarrelError('invalid_usage', `${file} is not a folder, and --watch follows folders only.`);
   }
   const selection = { include: lists['include'] ?? [], exclude: lists['exclude'] ?? [] };
   const { collection = defaultCollection } = readTags(given);
@@ -67,7 +67,7 @@ async function openEngine(line: CommandLine): Promise<Engine> {
   return openChosenEngine({ config, log: logOf(line), shared: createSharedParts(config) });
 }
 
-/** The first signal ends the work in order; what was accepted is not lost. */
+/** The first signal ends the work cleanly; accepted files are not lost. */
 function stopOnSignal() {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
@@ -85,6 +85,6 @@ function stopOnSignal() {
 function interrupted(): CarrelError {
   return new CarrelError(
     'cancelled',
-    'Stopped. Files that were accepted are taken in by the next engine that runs; add the others again.',
+    'Stopped. The next engine that runs will ingest the files that were accepted; add the others again.',
   );
 }

@@ -78,7 +78,7 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   const near = createMeaningLeg<PassageFilter>({
     meaning,
     filter: filter.labels === undefined ? undefined : filter,
-    texts: async (ids) => (await deps.storage.passages.kb.get(ids, { signal })).map(({ body }) => body),
+    texts: async (ids) => (await deps.storage.passages.get(ids, { signal })).map(({ body }) => body),
   });
   const found = await searchHybrid(
     { text, limit: depthOf(request), explain: true, signal },
@@ -128,11 +128,11 @@ function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDep
   const leg = createWordLeg({
     async search(asked, options) {
       const limit = Math.max(asked.limit, legCandidates);
-      const { hits, total, scoreMax } = await passages.kb.search({ ...asked, limit, filter }, options);
+      const { hits, total, scoreMax } = await passages.search({ ...asked, limit, filter }, options);
       Object.assign(counts, { total, found: hits.length });
       return { hits: hits.map(({ key, score }) => ({ id: key, score })), scoreMax };
     },
-    weigh: (asked, options) => passages.kb.weigh(asked, options),
+    weigh: (asked, options) => passages.weigh(asked, options),
   });
   return { leg, counts };
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { assembleWat, withoutRelaxed } from '../../../scripts/assemble-wat.ts';
 import { randomNumbers, randomUnitVector } from '../../../test/support/test-vectors.ts';
 import { createIdSet } from '../../storage/id-set.ts';
-import { quantise, quantiseQuery } from './quantise.ts';
+import { quantise, quantiseQuery } from '../../storage/quantise.ts';
 import { createKernel, plainModule } from './scan-kernel.ts';
 import { plainKernelBase64, scanKernelBase64 } from './scan-kernel-bytes.ts';
 import { createScanner } from './scanner.ts';
