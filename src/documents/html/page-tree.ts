@@ -7,6 +7,7 @@ import {
 } from 'parse5';
 import { CarrelError } from '../../base/errors.ts';
 import { isHidden, neverContent } from './hidden.ts';
+import { isUnseen, type Paint, pagePaint, paintOf } from './paint.ts';
 
 export interface PageElement {
   readonly tag: string;
@@ -55,8 +56,8 @@ export function buildPage(html: string): Page {
   const metas = new Map<string, string>();
   const body = newElement('body', [], null, 0);
   const elements = [body];
-  const stack: { from: DefaultTreeAdapterTypes.ParentNode; next: number; into: PageElement }[] = [
-    { from: document, next: 0, into: body },
+  const stack: { from: DefaultTreeAdapterTypes.ParentNode; next: number; into: PageElement; paint: Paint }[] = [
+    { from: document, next: 0, into: body, paint: pagePaint },
   ];
   for (let frame = stack.at(-1); frame; frame = stack.at(-1)) {
     const node = frame.from.childNodes[frame.next];
@@ -65,11 +66,12 @@ export function buildPage(html: string): Page {
       stack.pop();
       // What has been walked is let go, so that both trees are never held whole.
       frame.from.childNodes = [];
-    } else if ('value' in node) frame.into.children.push(node.value);
-    else if ('tagName' in node) {
+    } else if ('value' in node) {
+      if (!isUnseen(frame.paint)) frame.into.children.push(node.value);
+    } else if ('tagName' in node) {
       noteFacts(node);
       const into = enter(node, frame.into);
-      if (into) stack.push({ from: node, next: 0, into });
+      if (into) stack.push({ from: node, next: 0, into, paint: paintOf(node.tagName, node.attrs, frame.paint) });
     }
   }
   return { body, elements, facts: { ...facts, metas } };
