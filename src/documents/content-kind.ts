@@ -82,6 +82,7 @@ const kindsOfTypes = new Map<string, DocumentKind>([
   ['text/yaml', 'yaml'],
   ['text/x-yaml', 'yaml'],
   ['message/rfc822', 'email'],
+  ['application/mbox', 'email'],
 ]);
 
 const kindsOfEndings = new Map<string, DocumentKind>([
@@ -98,6 +99,7 @@ const kindsOfEndings = new Map<string, DocumentKind>([
   ['yaml', 'yaml'],
   ['yml', 'yaml'],
   ['eml', 'email'],
+  ['mbox', 'email'],
   ['html', 'html'],
   ['htm', 'html'],
   ['xml', 'xml'],

@@ -44,6 +44,27 @@ export async function readEmail(
   };
 }
 
+/** Mails in one file (RFC 4155): each begins with a line `From sender date` behind an empty one. Undefined for a single mail. */
+export function mailsIn(bytes: Uint8Array): Uint8Array[] | undefined {
+  const box = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!box.subarray(0, 5).equals(separator)) return undefined;
+  const starts = [0];
+  for (let at = box.indexOf('\nFrom '); at !== -1 && starts.length < mailsMax; at = box.indexOf('\nFrom ', at + 1)) {
+    const isBehindEmptyLine = box[at - 1] === 0x0a || (box[at - 1] === 0x0d && box[at - 2] === 0x0a);
+    if (isBehindEmptyLine && fieldLine.test(box.toString('latin1', at + 1, at + 500))) starts.push(at + 1);
+  }
+  if (starts.length < 2) return undefined;
+  return starts.map((start, index) => {
+    const end = starts[index + 1] ?? box.length;
+    return box.subarray(box.indexOf(0x0a, start) + 1, end);
+  });
+}
+
+const separator = Buffer.from('From ');
+const mailsMax = 5000;
+/** The separator is followed by the first field of a header. */
+const fieldLine = /^From [^\r\n]*\r?\n[\x21-\x39\x3b-\x7e]+:/;
+
 async function parse(bytes: Uint8Array): Promise<Email> {
   try {
     return await PostalMime.parse(bytes, {

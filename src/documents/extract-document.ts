@@ -83,12 +83,26 @@ async function extractArchive(bytes: Uint8Array, context: MembersContext): Promi
 }
 
 async function extractMail(bytes: Uint8Array, context: MembersContext, opens: boolean): Promise<ExtractedDocument> {
-  const { readEmail } = await import('./email.ts');
+  const { readEmail, mailsIn } = await import('./email.ts');
+  const mails = opens ? mailsIn(bytes) : undefined;
+  if (mails !== undefined) return extractMails(mails, context);
   const { reading, files } = await readEmail(bytes, context.mode, context.limits.textCharsMax);
   const mail = finished(reading, 'email', { charsMax: context.limits.textCharsMax, stopAt: context.stopAt });
   if (!opens || files.length === 0) return mail;
   const sources = files.map((file) => ({ ...file, bytes: () => file.bytes }));
   return { ...mail, ...(await joinMembers(mail, sources, context)) };
+}
+
+/** A mailbox: every mail under its subject. What is attached to them is not opened. */
+async function extractMails(mails: readonly Uint8Array[], context: MembersContext): Promise<ExtractedDocument> {
+  const sources = mails.map((mail, index) => ({
+    name: `Mail ${index + 1}`,
+    contentType: 'message/rfc822',
+    bytes: () => mail,
+  }));
+  const joined = await joinMembers({ text: '', marks: [] }, sources, context);
+  if (joined.members.length === 0) throw nothingReadable(joined.omitted);
+  return { kind: 'email', title: null, language: null, byline: null, published: null, ...joined };
 }
 
 function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {

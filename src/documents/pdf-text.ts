@@ -3,6 +3,7 @@ import { CarrelError } from '../base/errors.ts';
 import { cpuMs } from './cpu-clock.ts';
 import type { Mark, Reading, ReadOptions } from './document.ts';
 import { collapseLines } from './text/clean-text.ts';
+import { composeAccents } from './text/compose-accents.ts';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
@@ -24,7 +25,7 @@ export async function readPdfText(
     // The first page is always begun: a file that takes its whole time to open must end as too slow, not as empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
-    const text = await pageText(page);
+    const text = [await pageText(page), await remarksOf(page)].filter((part) => part !== '').join('\n\n');
     page.cleanup();
     if (text === '') continue;
     marks.push({ offset: length, page: number });
@@ -81,14 +82,56 @@ async function pageText(page: PdfPage): Promise<string> {
       lastHeight = height;
     }
   }
-  return collapseLines(parts.join(''));
+  return collapseLines(composeAccents(parts.join('')));
+}
+
+/** Fields of a form with what was filled in, and the remarks of readers. */
+async function remarksOf(page: PdfPage): Promise<string> {
+  const annotations: unknown[] = await page.getAnnotations().catch(() => []);
+  const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
+    const { subtype, fieldValue, fieldName, alternativeText, contentsObj } = annotation as Annotation;
+    if (subtype === 'Widget') {
+      const value = [fieldValue]
+        .flat()
+        .filter((part) => typeof part === 'string' && part.trim() !== '' && part !== 'Off');
+      const label = textIn(alternativeText) || textIn(fieldName);
+      return value.length === 0 ? [] : [`${label === '' ? '' : `${label}: `}${value.join(', ')}`];
+    }
+    const remark = textIn(contentsObj?.str);
+    return remark === '' || subtype === 'Link' ? [] : [`Comment: ${remark}`];
+  });
+  return lines.join('\n').slice(0, annotationUnitsMax);
+}
+
+/** What is used of the annotations that pdf.js gives, none of which need be what it should. */
+interface Annotation {
+  subtype?: unknown;
+  fieldValue?: unknown;
+  fieldName?: unknown;
+  alternativeText?: unknown;
+  contentsObj?: { str?: unknown };
+}
+
+const annotationsMax = 2000;
+const annotationUnitsMax = 100_000;
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
 }
 
 async function describe(pdf: PdfDocument): Promise<Pick<Reading, 'title' | 'byline' | 'published'>> {
   const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
   const fields = info as Record<string, unknown>;
   const field = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
-  return { title: field('Title'), byline: field('Author'), published: pdfDate(field('CreationDate')) };
+  return { title: titleIn(field('Title')), byline: field('Author'), published: pdfDate(field('CreationDate')) };
+}
+
+/** What programs write when nobody gave a title. */
+function titleIn(title: string | null): string | null {
+  const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
+  return own === '' || /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|no ?title|\(anonymous\)|title)$/i.test(own)
+    ? null
+    : own;
 }
 
 /** `D:20261115…` (ISO 32000-1, 7.9.4) to `2026-11-15`. */

@@ -22,8 +22,8 @@ export interface CommandDescription {
 
 export const groups = {
   servers: 'Servers (without a command: serve)',
-  setup: 'Set up and look after it',
-  knowledge: 'Ask and keep',
+  setup: 'Set up and maintain',
+  knowledge: 'Search and store',
   data: 'Move data',
 } as const;
 

@@ -16,7 +16,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     name: 'find',
     summary: 'searches every source at once (find)',
     ...query,
-    more: 'The web is asked only where --source web names it.',
+    more: 'The web is searched only with --source web.',
     examples: ['carrel find who signed the lease', 'carrel find sqlite wal --source notes --source web'],
     flags: [
       { name: 'source', type: 'list', value: 'name', summary: 'only this one; may be given several times' },
@@ -25,12 +25,12 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'get',
-    summary: 'prints what a uri names: a document, a note, a memory',
+    summary: 'prints what a URI names: a document, a note, a memory',
     words: '<uri>',
     wordsMin: 1,
     wordsMax: 1,
-    needs: 'the uri that a search or a list gave',
-    more: 'A number alone is a document of the knowledge base. Away from a terminal the text comes as it is; --json wraps it.',
+    needs: 'the URI from a search or a list',
+    more: 'A number alone is a document of the knowledge base. If the output is not a terminal, the text is printed as it is; --json wraps it.',
     examples: ['carrel get carrel://kb/doc/12', 'carrel get 12 > report.txt', 'carrel get 12 --open'],
     flags: [jsonFlag, openFlag],
   },
@@ -47,11 +47,11 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'jobs',
-    summary: 'lists what is being taken in, and what became of it (kb_jobs)',
+    summary: 'lists ingestion jobs and their outcome (kb_jobs)',
     words: '[id]',
     wordsMax: 1,
     flags: [
-      valued('status', 'status', 'only those that are so', {
+      valued('status', 'status', 'only jobs with this status', {
         choices: ['queued', 'processing', 'done', 'failed', 'cancelled', 'skipped'],
       }),
       ...looking,
@@ -74,12 +74,12 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'remember',
-    summary: 'keeps a text in the memory (store_context)',
+    summary: 'stores a text in the memory (store_context)',
     words: '<text...>',
     wordsMin: 1,
     wordsMax: many,
-    needs: 'the text to keep, or - to read it from the standard input',
+    needs: 'the text to store, or - to read it from standard input',
     examples: ['carrel remember the gate code changes in May', 'git log -5 | carrel remember - --thread carrel'],
-    flags: [valued('thread', 'name', 'the thread that it goes to (default memory)'), tagFlag, jsonFlag],
+    flags: [valued('thread', 'name', 'the thread to store it in (default memory)'), tagFlag, jsonFlag],
   },
 ];

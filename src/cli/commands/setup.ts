@@ -31,15 +31,15 @@ export const setupCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'doctor',
-    summary: 'checks this machine and says what to do about what is wrong',
+    summary: 'checks this machine and says how to fix what is wrong',
     ...aboutRole,
     flags: forPeople,
   },
   { name: 'config', summary: 'shows the effective settings and where each came from', ...aboutRole, flags: forPeople },
-  { name: 'tools', summary: 'lists the tools and what they cost in tokens', ...aboutRole, flags: forPeople },
+  { name: 'tools', summary: 'lists the tools and their cost in tokens', ...aboutRole, flags: forPeople },
   {
     name: 'completion',
-    summary: 'prints what a shell needs to complete commands and flags',
+    summary: 'prints the completion script of a shell',
     words: '<bash|zsh|fish>',
     wordsMin: 1,
     wordsMax: 1,
@@ -54,7 +54,7 @@ export const setupCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'help',
-    summary: 'shows all commands, or one of them whole',
+    summary: 'shows all commands, or one in detail',
     words: '[command]',
     wordsMax: 1,
     flags: [],

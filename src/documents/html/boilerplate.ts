@@ -11,8 +11,11 @@ const articleShareMax = 0.1;
 /** Consent dialogs and pop-ups are often longer than the page, and nothing else is called so. */
 const overlayShareMax = 0.85;
 
+/** A section has this much running text. */
+const sectionProseMin = 50;
+
 /** Drops what names, tags and roles mark as being around the content, unless the amount of text says otherwise. */
-export function dropBoilerplate(page: Page): void {
+export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'content'): void {
   const families = Uint32Array.from(page.elements, familiesOf);
   const measureOf = measure(page.elements);
   const whole = proseOf(measureOf, page.body);
@@ -20,10 +23,22 @@ export function dropBoilerplate(page: Page): void {
   for (const element of page.elements) {
     const bits = (families[element.order] ?? 0) & ~disqualified;
     if (bits === 0 || element === page.body) continue;
+    if ((bits & landmark) === 0 && isSection(element, measureOf, extent)) continue;
     const { heading, main } = measureOf(element);
     const shareMax = heading || main ? articleShareMax : bits & overlays ? overlayShareMax : elementShareMax;
     if (proseOf(measureOf, element) <= whole * shareMax) element.dropped = true;
   }
+}
+
+/**
+ * A name alone never takes out a section with running text: chapters are called voting, login or related-work. What a
+ * name may take out has another mark of what it is: a field or a button, or links for the most part. Of a page of which
+ * only the content is wanted, boxes without a heading and whatever covers it are taken by their names, too.
+ */
+function isSection(element: PageElement, measureOf: MeasureOf, extent: 'content' | 'page'): boolean {
+  const { prose, text, linked, control, titled } = measureOf(element);
+  if (prose < sectionProseMin || control || linked > text * 0.5) return false;
+  return extent === 'page' || titled;
 }
 
 /**

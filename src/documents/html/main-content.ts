@@ -34,7 +34,7 @@ export function findMainContent(page: Page): PageElement {
 /** Drops what names, tags and roles mark as being around the content, unless that is most of the page. */
 export function dropMarked(page: Page): void {
   const before = measure(page.elements)(page.body).text;
-  dropBoilerplate(page);
+  dropBoilerplate(page, 'page');
   if (measure(page.elements)(page.body).text < before * 0.5) keepAll(page);
 }
 

@@ -7,6 +7,7 @@ import {
 } from 'parse5';
 import { CarrelError } from '../../base/errors.ts';
 import { isHidden, neverContent } from './hidden.ts';
+import { isUnseen, type Paint, pagePaint, paintOf } from './paint.ts';
 
 export interface PageElement {
   readonly tag: string;
@@ -17,6 +18,8 @@ export interface PageElement {
   readonly position: number;
   /** Index among `Page.elements`. */
   readonly order: number;
+  /** A field or button stood right here. The element of it is not kept. */
+  hasControl: boolean;
   /** Left out of the text, with everything below it. */
   dropped: boolean;
 }
@@ -53,8 +56,8 @@ export function buildPage(html: string): Page {
   const metas = new Map<string, string>();
   const body = newElement('body', [], null, 0);
   const elements = [body];
-  const stack: { from: DefaultTreeAdapterTypes.ParentNode; next: number; into: PageElement }[] = [
-    { from: document, next: 0, into: body },
+  const stack: { from: DefaultTreeAdapterTypes.ParentNode; next: number; into: PageElement; paint: Paint }[] = [
+    { from: document, next: 0, into: body, paint: pagePaint },
   ];
   for (let frame = stack.at(-1); frame; frame = stack.at(-1)) {
     const node = frame.from.childNodes[frame.next];
@@ -63,11 +66,12 @@ export function buildPage(html: string): Page {
       stack.pop();
       // What has been walked is let go, so that both trees are never held whole.
       frame.from.childNodes = [];
-    } else if ('value' in node) frame.into.children.push(node.value);
-    else if ('tagName' in node) {
+    } else if ('value' in node) {
+      if (!isUnseen(frame.paint)) frame.into.children.push(node.value);
+    } else if ('tagName' in node) {
       noteFacts(node);
       const into = enter(node, frame.into);
-      if (into) stack.push({ from: node, next: 0, into });
+      if (into) stack.push({ from: node, next: 0, into, paint: paintOf(node.tagName, node.attrs, frame.paint) });
     }
   }
   return { body, elements, facts: { ...facts, metas } };
@@ -75,7 +79,10 @@ export function buildPage(html: string): Page {
   /** Html and body are one element here; the rest of the head is known from its facts. */
   function enter(node: DefaultTreeAdapterTypes.Element, parent: PageElement): PageElement | null {
     if (node.tagName === 'html' || node.tagName === 'body') return body;
-    if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) return null;
+    if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) {
+      parent.hasControl ||= controls.has(node.tagName);
+      return null;
+    }
     const element = newElement(node.tagName, node.attrs, parent, elements.length);
     if (isHidden(element.attributes)) return null;
     parent.children.push(element);
@@ -107,6 +114,8 @@ export function buildPage(html: string): Page {
     if (name && content && !metas.has(name.toLowerCase())) metas.set(name.toLowerCase(), content);
   }
 }
+
+const controls = new Set(['button', 'input', 'select', 'textarea']);
 
 /** Pages of questions and answers put the question into a button that opens the answer. */
 function isAccordionButton(tag: string, parentTag: string): boolean {
@@ -191,6 +200,7 @@ function newElement(
     children: [],
     position: parent?.children.length ?? 0,
     order,
+    hasControl: false,
     dropped: false,
   };
 }

@@ -1,11 +1,16 @@
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
 import { attributeOf, skipping, type XmlHandler } from '../xml/walk-xml.ts';
+import { readAttached } from './attached-text.ts';
 import { type DocxStyles, readDocxStyles } from './docx-styles.ts';
+import { readEmbedded } from './embedded.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml, valOf } from './ooxml-package.ts';
 
-/** A Word document: headings, paragraphs, lists, tables, text boxes, then its footnotes and endnotes. */
+/**
+ * A Word document: headings, paragraphs, lists, tables, text boxes; then its footnotes and endnotes, and what hangs on it:
+ * diagrams, charts, remarks, embedded workbooks.
+ */
 export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
   const relations = document.relationsOf(document.main);
@@ -16,6 +21,10 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   document.walk(document.main, skipping(notShown, body.handler));
   for (const kind of ['footnote', 'endnote'] as const) {
     readNotes(document, partOf(`${kind}s`), flow, styles, (id) => body.noteNumber(kind, id));
+  }
+  for (const text of readAttached(document, document.main, options, readEmbedded)) {
+    flow.addText(text);
+    flow.endParagraph();
   }
   const described = document.describe();
   return {
@@ -204,7 +213,7 @@ function createLists(styles: DocxStyles) {
       const level = Math.min(Math.max(0, list.level), 8);
       for (let deeper = level + 1; deeper <= 8; deeper += 1) counts.delete(`${list.id} ${deeper}`);
       const key = `${list.id} ${level}`;
-      const number = (counts.get(key) ?? 0) + 1;
+      const number = (counts.get(key) ?? styles.startOf(list.id, level) - 1) + 1;
       counts.set(key, number);
       const parent = items.slice(0, level).findLast((item) => item !== undefined) ?? null;
       const item = listItem(parent, styles.isNumbered(list.id, level) ? number : null);

@@ -9,6 +9,7 @@ const repeatsMax = 100;
 /** The body of a spreadsheet: cells show what the program showed, which the file keeps beside their values. */
 export function createOdfSheets(options: ReadOptions): {
   handler: XmlHandler;
+  addParagraph(text: string): void;
   finish(): Partial<Reading> & { text: string };
 } {
   const text = createSheetText(options.mode, options.charsMax);
@@ -51,6 +52,7 @@ export function createOdfSheets(options: ReadOptions): {
   };
   return {
     handler,
+    addParagraph: (paragraph) => text.addParagraph(paragraph),
     finish() {
       const printed = text.finish();
       return { ...printed, truncated: printed.truncated === true || isStopped };

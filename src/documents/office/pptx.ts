@@ -2,6 +2,8 @@ import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
 import { prefixedAttribute, skipping, type XmlHandler } from '../xml/walk-xml.ts';
+import { readAttached } from './attached-text.ts';
+import { readEmbedded } from './embedded.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 
@@ -18,6 +20,10 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     if (!document.walk(slide, skipping(notShown, createSlide(flow)))) continue;
     flow.endSlide(`Slide ${read}`);
     readSpeakerNotes(document, slide, flow);
+    for (const text of readAttached(document, slide, options, readEmbedded)) {
+      flow.addText(text);
+      flow.endParagraph();
+    }
   }
   const described = document.describe();
   const printed = flow.finish();

@@ -8,6 +8,8 @@ export interface SheetText {
   startSheet(name: string): void;
   /** Cells from the first column on. Empty ones at the end are left out. */
   addRow(cells: readonly string[]): void;
+  /** What stands beside the cells: a remark, a text box, a chart in words. */
+  addParagraph(text: string): void;
   readonly isFull: boolean;
   finish(): Pick<Reading, 'text' | 'truncated'>;
 }
@@ -43,6 +45,12 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
       units += line.length + 1;
       if (header) lines.push(line);
       else header = row;
+    },
+    addParagraph(text) {
+      if (units > charsMax) return;
+      endTable();
+      units += text.length;
+      push(text);
     },
     get isFull() {
       return units > charsMax;

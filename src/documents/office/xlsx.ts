@@ -2,6 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { prefixedAttribute } from '../xml/walk-xml.ts';
+import { readAttached } from './attached-text.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 import { columnsMax, createSheetText, type SheetText } from './sheet-text.ts';
 import { readNumberFormats, type ShowNumber } from './xlsx-numbers.ts';
@@ -21,6 +22,7 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
     read += 1;
     text.startSheet(name);
     readSheet(document, part, { shared, showNumber, text, stopAt: options.stopAt });
+    for (const attached of readAttached(document, part, options)) text.addParagraph(attached);
   }
   const printed = text.finish();
   return {

@@ -35,6 +35,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   let isStarred = false;
   let pending: number[] = [];
   let steps = 0;
+  let hasObject = false;
 
   const addText = (text: string) => {
     if (group.isHidden || group.to === 'none') return;
@@ -66,6 +67,8 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   flushBytes();
   body.finish();
   const printed = flow.finish();
+  // Around an object, such files have a few stray signs at most.
+  if (hasObject && !/\p{L}{2}/u.test(printed.text)) printed.text = '';
   return {
     title: fields.get('title')?.trim() || flow.topHeading,
     byline: fields.get('author')?.trim() ?? null,
@@ -104,6 +107,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
 
   function takeWord(name: string, value: number | null): void {
     const destination = destinations.get(name);
+    hasObject ||= name === 'object' || name === 'objdata';
     if (destination !== undefined && (group.to !== 'none' || name === 'shptxt')) {
       group.to = destination;
       if (destination === 'note') body.startNote();
@@ -136,7 +140,7 @@ function append(fields: Map<string, string>, name: string, text: string): void {
 
 /** Groups whose text is not the document's, or is something special in it. */
 const destinations = new Map<string, string>([
-  ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
+  ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn pnseclvl pntxta pntxtb annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
     .split(' ')
     .map((name): [string, string] => [name, 'none']),
   ['fonttbl', 'fonts'],
@@ -147,7 +151,7 @@ const destinations = new Map<string, string>([
   ['result', 'body'],
   ['shptxt', 'body'],
 ]);
-const readStarred = new Set(['shpinst', 'shptxt', 'fldrslt', 'cs', 'pnseclvl']);
+const readStarred = new Set(['shpinst', 'shptxt', 'fldrslt', 'cs']);
 
 const characters = new Map([
   ['tab', '\t'],

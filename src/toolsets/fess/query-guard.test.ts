@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { guardQuery } from './query-guard.ts';
+import { guardQuery, requireLabel } from './query-guard.ts';
 
 describe('plain queries go out as they are', () => {
   const plain = [
@@ -82,6 +82,12 @@ test('a query is bounded, its escapes counted', () => {
   assert.equal(guardQuery('x'.repeat(1000)).length, 1000);
   assert.throws(() => guardQuery('x'.repeat(1001)), { code: 'invalid_arguments' });
   assert.throws(() => guardQuery(`a OR ${'/x'.repeat(400)}`), { code: 'invalid_arguments' });
+});
+
+test('the strict form requires the query and the label, whatever the default operator is', () => {
+  assert.equal(requireLabel('test', 'hr'), '+(test) +label:"hr"');
+  assert.equal(requireLabel('(a OR b)', 'hr'), '+((a OR b)) +label:"hr"');
+  assert.equal(requireLabel('allintitle:(a OR b)', 'hr'), 'allintitle:+((a OR b)) +label:"hr"');
 });
 
 test('half a surrogate pair does not survive', () => {

@@ -25,6 +25,15 @@ export function guardQuery(query: string): string {
   return guarded;
 }
 
+/**
+ * A guarded query and the label as clauses that are required under any default operator: a server that searches again with
+ * OR can loosen what is inside the parentheses, but neither of the two.
+ */
+export function requireLabel(guarded: string, label: string): string {
+  const [head = '', rest = ''] = splitHead(guarded);
+  return `${head}+(${rest}) +label:"${label}"`;
+}
+
 /** Control characters and halves of surrogate pairs mean nothing to a search and something to parsers. */
 export function readable(text: string): string {
   return text

@@ -115,7 +115,13 @@ function openApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch
       userAgent: contentFetch.userAgent,
       timeoutMs: timeouts.fessRequestTimeoutMs,
     },
-    { onVersion: (version) => log.info('Fess speaks another API', { version }) },
+    {
+      onVersion: (version) => log.info('Fess speaks another API', { version }),
+      onLoose: () =>
+        log.warn(
+          'Fess took the label for optional; queries are sent in a stricter form from now on. Set its query.orsearch.min.hit.count to -1.',
+        ),
+    },
   );
 }
 

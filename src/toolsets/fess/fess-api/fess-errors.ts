@@ -35,7 +35,7 @@ const messages: Record<FessFault, string> = {
   engine_down:
     'The search engine behind Fess is not working, so it cannot be said whether anything matches. Try again later.',
   label_not_applied:
-    'Fess did not keep the search within the knowledge domain, so its results are withheld. Rephrase the query in plain words.',
+    'Fess did not keep the search within the knowledge domain, so its results are withheld. The cause is the server and not the query: the operator must set query.orsearch.min.hit.count of Fess to -1 and look for plugins that rewrite searches.',
 };
 
 export interface FessFaultFacts {
