@@ -37,7 +37,7 @@ export function createProductOn(storage: Storage) {
   });
   const signal = new AbortController().signal;
   return {
-    insert: (documents: readonly PassageDocument[]) => storage.passages.kb.replace(documents),
+    insert: (documents: readonly PassageDocument[]) => storage.passages.replace(documents),
     /** Vectors of all rows that have none, as the background makes them. The number of them. */
     async insertVectors(limit: number): Promise<number> {
       const { vectors } = storage;
@@ -53,7 +53,7 @@ export function createProductOn(storage: Storage) {
       });
     },
     words: (number: number, limit: number, filter?: PassageFilter) =>
-      storage.passages.kb.search({ query: plainQuery(queryOf(number).join(' ')), filter, limit, offset: 0 }),
+      storage.passages.search({ query: plainQuery(queryOf(number).join(' ')), filter, limit, offset: 0 }),
     meaning: (number: number, limit: number, filter?: PassageFilter) =>
       meaning.search({ text: textOf(number), limit, filter, signal }),
     hybrid: (number: number, limit: number, tags: readonly string[] = []) =>
@@ -68,9 +68,9 @@ export function createProductOn(storage: Storage) {
           neighbours: 0,
           signal,
         },
-        { storage, meaning: { span: undefined, search: (request) => meaning.search(request) } },
+        { storage, meaning },
       ),
-    ask: (query: WordQuery, limit: number) => storage.passages.kb.search({ query, limit, offset: 0 }),
+    ask: (query: WordQuery, limit: number) => storage.passages.search({ query, limit, offset: 0 }),
     dearest: () => dearestQueries(),
     async close() {
       await meaning.close();

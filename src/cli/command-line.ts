@@ -1,21 +1,22 @@
 import { parseArgs } from 'node:util';
 import { CarrelError } from '../base/errors.ts';
-import { type CommandDescription, commands, findCommand } from './commands.ts';
+import type { CommandDescription } from './commands/command.ts';
+import { commands, findCommand } from './commands/commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
 
 export interface CommandLine {
   command: string;
-  /** Whether the command was typed, or is the one that counts where none is. */
+  /** Whether the command was typed, or is the default one. */
   named: boolean;
-  /** What follows the command, without flags. */
+  /** The arguments after the command, without flags. */
   words: readonly string[];
   flags: Readonly<Record<string, string | boolean | undefined>>;
   /** The values of flags that may be given several times. */
   lists: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Reads the command line whole before anything is started; whatever does not fit is one clear line. */
+/** Reads the whole command line before anything is started; any fault is one clear line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const first = argv[0];
   const named = first !== undefined && !first.startsWith('-');
@@ -38,7 +39,7 @@ const names = commands.map(({ name }) => name);
 
 function checkWords({ name, wordsMin = 0, wordsMax = 0, needs }: CommandDescription, words: readonly string[]): void {
   const surplus = words[wordsMax];
-  if (surplus !== undefined) throw usage(`unexpected word ${quote(surplus)}`);
+  if (surplus !== undefined) throw usage(`unexpected argument ${quote(surplus)}`);
   if (words.length < wordsMin) throw new CarrelError('invalid_usage', `carrel ${name} needs ${needs}.`);
 }
 
@@ -92,7 +93,7 @@ function guess(given: string, known: readonly string[], before = ''): string {
 }
 
 function usage(problem: string, hint = ''): CarrelError {
-  return new CarrelError('invalid_usage', `${problem}.${hint} carrel --help shows what there is.`);
+  return new CarrelError('invalid_usage', `${problem}.${hint} Run carrel --help to see the commands and flags.`);
 }
 
 function quote(word: string): string {

@@ -1,7 +1,7 @@
 /** Further away than this, a guess only confuses. */
 const shareMax = 0.4;
 
-/** The known word that somebody has most likely meant, or none. */
+/** The known word that was most likely meant, if any. */
 export function didYouMean(given: string, known: readonly string[]): string | undefined {
   const word = given.toLowerCase().slice(0, 40);
   let best: { word: string; distance: number } | undefined;
@@ -14,7 +14,7 @@ export function didYouMean(given: string, known: readonly string[]): string | un
   return best?.word;
 }
 
-/** Letters to add, to leave out, to change or to swap with their neighbour. */
+/** Letters to insert, delete, change or swap with a neighbour. */
 export function editDistance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= from.length; i += 1) {

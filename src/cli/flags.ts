@@ -4,10 +4,10 @@ export interface FlagDescription {
   readonly short?: string;
   /** `list` may be given several times. */
   readonly type: 'string' | 'boolean' | 'list';
-  /** What stands for its value in help. */
+  /** The placeholder of its value in help. */
   readonly value?: string;
   readonly summary: string;
-  /** The only values there are. */
+  /** The allowed values. */
   readonly choices?: readonly string[];
   /** What a shell completes its value with. */
   readonly completes?: 'files' | 'folders';
@@ -46,15 +46,15 @@ export const readOnlyFlag = toggle('read-only', 'offer only tools that change no
 export const serving: readonly FlagDescription[] = [
   valued('transport', 'stdio|http', 'how clients connect', { choices: ['stdio', 'http'] }),
   valued('host', 'address', 'where to listen (default 127.0.0.1)'),
-  valued('port', 'number', 'which port; 0 takes any that is free'),
-  toggle('cody', 'speak 2024-11-05, with the HTTP+SSE pair'),
+  valued('port', 'number', 'which port; 0 picks any free one'),
+  toggle('cody', 'speak revision 2024-11-05, with its HTTP+SSE pair'),
   readOnlyFlag,
 ];
 
 export const toolsetsFlag = valued('toolsets', 'a,b,c', 'which toolsets serve offers');
 
 export const jsonFlag = toggle('json', 'print JSON');
-export const forceFlag = toggle('force', 'replace what is there');
+export const forceFlag = toggle('force', 'overwrite what exists');
 export const collectionFlag = valued('collection', 'name', 'the collection of the knowledge base');
 export const tagFlag: FlagDescription = {
   name: 'tag',
@@ -63,15 +63,15 @@ export const tagFlag: FlagDescription = {
   summary: 'a tag; may be given several times',
 };
 export const limitFlag = valued('limit', 'number', 'how many at most');
-export const offsetFlag = valued('offset', 'number', 'how many to pass over first');
-export const openFlag = toggle('open', 'open the file of the first one with the program that the system has for it');
+export const offsetFlag = valued('offset', 'number', 'how many to skip first');
+export const openFlag = toggle('open', "open the first one's file with the system's default program");
 
 export const adding: readonly FlagDescription[] = [
-  toggle('watch', 'keep the folders in step until it is stopped'),
+  toggle('watch', 'keep following changes of the folders until stopped'),
   collectionFlag,
   tagFlag,
-  { name: 'include', type: 'list', value: 'pattern', summary: 'only files that fit, such as "*.md"' },
-  { name: 'exclude', type: 'list', value: 'pattern', summary: 'no files that fit, such as "drafts/**"' },
+  { name: 'include', type: 'list', value: 'pattern', summary: 'only matching files, such as "*.md"' },
+  { name: 'exclude', type: 'list', value: 'pattern', summary: 'no matching files, such as "drafts/**"' },
 ];
 
 export { toggle, valued };

@@ -1,9 +1,10 @@
 import { CarrelError } from '../base/errors.ts';
-import { type CommandDescription, type CommandGroup, commands, findCommand, groups } from './commands.ts';
+import { type CommandDescription, type CommandGroup, groups } from './commands/command.ts';
+import { commands, findCommand } from './commands/commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
 
-/** All commands, with the flags of the one that runs where none is named. */
+/** All commands, with the flags of the default one. */
 export function helpText(): string {
   const sections = (Object.keys(groups) as CommandGroup[]).map((group) => {
     const lines = commands.filter((command) => command.group === group).map(commandLine);
@@ -21,7 +22,7 @@ carrel help <command> shows the flags of each, and examples.
 `;
 }
 
-/** One command whole. */
+/** One command in detail. */
 export function commandHelp(name: string): string {
   const command = findCommand(name);
   if (command === undefined) {
@@ -32,7 +33,7 @@ export function commandHelp(name: string): string {
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
     throw new CarrelError(
       'invalid_usage',
-      `There is no command ${JSON.stringify(name.slice(0, 60))}.${hint} carrel --help shows those there are.`,
+      `There is no command ${JSON.stringify(name.slice(0, 60))}.${hint} Run carrel --help to see all commands.`,
     );
   }
   const more = command.more === undefined ? '' : `\n${command.more}\n`;

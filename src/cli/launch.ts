@@ -3,21 +3,21 @@ import { useCompiledCode } from '../app/compiled-code.ts';
 import { fileBeside } from '../base/places.ts';
 import { dataDirOf } from '../config/data-dir.ts';
 
-/** Those that keep compiled code, or use what was kept, in the data folder, where its place is known before any settings are read. */
+/** Commands that keep or use compiled code in the data folder, whose place is known before any settings are read. */
 const keepingCode = [
   ...['serve', 'context', 'research', 'kb'],
   ...['search', 'find', 'get', 'list', 'jobs', 'notes', 'threads', 'remember'],
 ];
 
 /**
- * What runs before the program: with the code that an earlier start compiled, the program is loaded in half the time. It is
- * a file of its own, because code that is loaded already is compiled already.
+ * Runs before the program and loads it with the code that an earlier start compiled, in half the time. It is
+ * a file of its own, because code that is already loaded is already compiled.
  */
 export async function run(argv: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...argv],
     options: { 'data-dir': { type: 'string' } },
-    // What is wrong with the command line is said by the program.
+    // The program itself reports a wrong command line.
     strict: false,
     allowPositionals: true,
   });

@@ -7,7 +7,7 @@ import { commandHelp, helpText } from './help.ts';
 
 export async function run(argv: readonly string[]): Promise<void> {
   const debug = argv.includes('--debug');
-  // A reader that has seen enough (`carrel help | head`) is no error.
+  // A reader that has seen enough (`carrel help | head`) is not an error.
   process.stdout.on('error', () => {});
   process.on('uncaughtException', (error) => {
     complain(error, debug);
@@ -45,6 +45,8 @@ async function runCommand(line: CommandLine): Promise<void> {
       return (await import('./ask/find.ts')).findCommand(line);
     case 'get':
       return (await import('./ask/get.ts')).getCommand(line);
+    case 'init':
+      return (await import('./init/init-command.ts')).initCommand(line);
     case 'jobs':
       return (await import('./ask/lists.ts')).jobsCommand(line);
     case 'list':
@@ -75,7 +77,7 @@ function helpFor({ command, named, words: [about] }: CommandLine): string {
   return named ? commandHelp(command) : helpText();
 }
 
-/** One readable paragraph: what is wrong and what to do. The stack is for those who ask for it. */
+/** One readable paragraph: what is wrong and what to do. The stack is printed only on request. */
 function complain(error: unknown, debug: boolean): void {
   const own = error instanceof CarrelError;
   const message = own ? error.message : `unexpected error: ${error instanceof Error ? error.message : String(error)}`;

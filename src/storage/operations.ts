@@ -37,6 +37,13 @@ import {
 } from './stores/entries/read-entries.ts';
 import { removeEntries, restoreEntries } from './stores/entries/remove-entries.ts';
 import { storeEntries, updateEntries } from './stores/entries/write-entries.ts';
+import { getNote, listNotes, saveNote } from './stores/notes/notes.ts';
+import { getPassages, matchingPassages, searchPassages, weighPassages } from './stores/passages/read-passages.ts';
+import { removePassages, replacePassages } from './stores/passages/write-passages.ts';
+import { chooseModel, dropVectors, forgetModel, listModels } from './stores/vectors/models.ts';
+import { packVectors, removedVectors, scoreVectors, vectorState, vectorsAfter } from './stores/vectors/read-vectors.ts';
+import { unembeddedOwners, waitingTexts } from './stores/vectors/texts-to-embed.ts';
+import { putVectors } from './stores/vectors/write-vectors.ts';
 
 /**
  * Everything that can be asked of a database. SQLite works on a thread of its own, to which a function cannot be sent: both
@@ -50,6 +57,10 @@ const operations = {
   ...{ removeDocument, changeTags, changeDocuments, editNote },
   ...{ acceptJob, claimJob, renewJob, finishJob, failJob, postponeJob, giveBackJobs, cancelJob, forgetJobs },
   ...{ getJob, listJobs, countJobs, leaseOwners, releaseOriginals, usedOriginals },
+  ...{ saveNote, getNote, listNotes },
+  ...{ getPassages, searchPassages, weighPassages, matchingPassages, replacePassages, removePassages },
+  ...{ chooseModel, listModels, forgetModel, dropVectors, waitingTexts, unembeddedOwners, putVectors },
+  ...{ vectorState, vectorsAfter, packVectors, removedVectors, scoreVectors },
 } satisfies Record<string, Operation<never, unknown>>;
 
 export type OperationName = keyof typeof operations;

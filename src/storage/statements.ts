@@ -39,6 +39,14 @@ export function optionalTextOf(row: Row, column: string): string | undefined {
   return row[column] === null ? undefined : textOf(row, column);
 }
 
+/** A list, which SQLite keeps as JSON. */
+export function textsOf(row: Row, column: string): string[] {
+  const value = row[column];
+  const list: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+  if (!Array.isArray(list)) throw new TypeError(`column ${column} is not a list`);
+  return list.map(String);
+}
+
 /** PostgreSQL gives 64 bits as text. */
 export function numberOf(row: Row, column: string): number {
   const value = Number(row[column]);

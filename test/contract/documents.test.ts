@@ -18,7 +18,7 @@ onEachBackend('documents', (backend) => {
 
   const find = async (words: string, labels: string[] = []) =>
     (
-      await storage.passages.kb.search({
+      await storage.passages.search({
         query: plainQuery(words),
         filter: { labels: labels.map((label) => [label]) },
         limit: 100,

@@ -26,7 +26,7 @@ onEachBackend('the language of words', (backend) => {
       return [
         (await notes.list({ query: word, tags: [], ...page })).total,
         (await entries.searchWords({ query, filter: {}, explain: false, ...page })).total,
-        (await passages.kb.search({ query, ...page })).total,
+        (await passages.search({ query, ...page })).total,
       ];
     };
     await withStorage(place, undefined, async (storage) => {
@@ -35,7 +35,7 @@ onEachBackend('the language of words', (backend) => {
       const entry = { threadId: 't', source: 'user' as const, metadata: undefined, tags: [], images: [] };
       await storage.entries.store({ entries: [{ ...entry, text, summary: undefined }] });
       const passage = { id: 'p', position: 0, title: '', headings: ['Wohnen'], body: text, labels: [] };
-      await storage.passages.kb.replace([{ parent: 'd', passages: [passage] }]);
+      await storage.passages.replace([{ parent: 'd', passages: [passage] }]);
       assert.deepEqual(await find(storage, 'Haus'), [0, 0, 0]);
     });
     await withStorage(place, 'german', async (storage) => {

@@ -4,12 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import { silentLogger } from '../../src/base/log.ts';
 import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
-import { dotProduct } from '../../src/search/vectors/quantise.ts';
-import { nearVector, randomNumbers, randomUnitVector } from '../../src/search/vectors/test-vectors.ts';
 import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { idSetOf } from '../../src/storage/id-set.ts';
+import { dotProduct } from '../../src/storage/quantise.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vectors.ts';
 
 const dimensions = 64;
 const count = 24_000;
@@ -42,7 +42,7 @@ onEachBackend('meaning over passages', (backend) => {
     meaning = createMeaning({ vectors: storage.vectors.kb, provider, log: silentLogger });
     const batch = 2_000;
     for (let first = 0; first < count; first += batch) {
-      await storage.passages.kb.replace([{ parent: `document ${first}`, passages: passagesFrom(first, batch) }]);
+      await storage.passages.replace([{ parent: `document ${first}`, passages: passagesFrom(first, batch) }]);
     }
     keys = idSetOf(await storage.vectors.kb.matching({})).list() ?? [];
     assert.equal(keys.length, count);
@@ -96,20 +96,20 @@ onEachBackend('meaning over passages', (backend) => {
     after(() => other.close());
     const first = async (searched: Meaning<PassageFilter>) => {
       const { matches } = await searched.search({ text: 'query 0', limit: 1, signal: new AbortController().signal });
-      return (await storage.passages.kb.get(matches.map(({ id }) => id)))[0]?.id;
+      return (await storage.passages.get(matches.map(({ id }) => id)))[0]?.id;
     };
     await Promise.all([first(meaning), first(other)]);
     const vector = asked[0] ?? new Float32Array();
     const windows = [{ start: 0, end: 1, vector }];
     const fresh = { ...blank, id: 'fresh', position: 0, labels: [], vectors: { model: provider.name, windows } };
-    await storage.passages.kb.replace([{ parent: 'fresh', passages: [fresh] }]);
+    await storage.passages.replace([{ parent: 'fresh', passages: [fresh] }]);
     assert.deepEqual([await first(meaning), await first(other)], ['fresh', 'fresh']);
     // What passes a filter is found anew after a write, too.
     const labelled = { filter: { labels: [['fresh']] } };
     assert.equal((await search(0, labelled)).length, 0);
-    await storage.passages.kb.replace([{ parent: 'fresh', passages: [{ ...fresh, labels: ['fresh'] }] }]);
+    await storage.passages.replace([{ parent: 'fresh', passages: [{ ...fresh, labels: ['fresh'] }] }]);
     assert.equal((await search(0, labelled)).length, 1);
-    await storage.passages.kb.remove(['fresh']);
+    await storage.passages.remove(['fresh']);
     assert.equal((await search(0, labelled)).length, 0);
     assert.notEqual(await first(meaning), 'fresh');
     assert.equal(await first(meaning), await first(other));

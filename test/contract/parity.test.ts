@@ -26,8 +26,8 @@ describe('T103: both databases', { skip: obstacle ?? false }, () => {
     sqlite = await createSqliteStorage({ path: join(folder, 'parity.db') });
     postgres = await createPostgresStorage({ url: (await createTestDatabase(server)).url });
     const documents = makeDocuments(random);
-    await sqlite.passages.kb.replace(documents);
-    await postgres.passages.kb.replace(documents);
+    await sqlite.passages.replace(documents);
+    await postgres.passages.replace(documents);
   });
 
   after(async () => {
@@ -40,10 +40,7 @@ describe('T103: both databases', { skip: obstacle ?? false }, () => {
     let found = 0;
     for (let count = 0; count < 1000; count += 1) {
       const { text, request } = makeSearch(random);
-      const [left, right] = await Promise.all([
-        sqlite.passages.kb.search(request),
-        postgres.passages.kb.search(request),
-      ]);
+      const [left, right] = await Promise.all([sqlite.passages.search(request), postgres.passages.search(request)]);
       // Rows that were written in the same order have the same keys.
       assert.deepEqual(left, right, `query ${JSON.stringify(text)} ${JSON.stringify(request.filter)}`);
       if (left.total > 0) found += 1;

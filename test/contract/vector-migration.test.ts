@@ -51,8 +51,12 @@ async function assertKept(storage: Storage): Promise<void> {
     ],
   );
   const { lastKey } = await context.state({ model: 'old' });
-  const [stored] = await context.get({ keys: [lastKey] });
-  assert.deepEqual([stored?.owner, stored?.start, stored?.end, stored?.vector], [1, 0, 8, numbers]);
+  for (const [place, component] of numbers.entries()) {
+    const query = new Float32Array(numbers.length);
+    query[place] = 1;
+    const [stored] = await context.score({ query, keys: [lastKey] });
+    assert.deepEqual([stored?.owner, stored?.start, stored?.end, stored?.score], [1, 0, 8, component]);
+  }
   const waiting = await context.waiting({ model: 'new', limit: 9 });
   assert.deepEqual(
     waiting.map(({ owner, text }) => [owner, text]),

@@ -3,12 +3,12 @@ import { after, before, describe, test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
-import { dotProduct } from '../../src/search/vectors/quantise.ts';
-import { nearVector, randomNumbers, randomUnitVector } from '../../src/search/vectors/test-vectors.ts';
 import type { NewPassage, PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import { dotProduct } from '../../src/storage/quantise.ts';
 import { createPlainDatabase, type PostgresServer, serverObstacle, startPostgres } from '../support/postgres.ts';
+import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vectors.ts';
 
 const dimensions = 48;
 /** More than one thread scans. */
@@ -47,7 +47,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
     const batch = 1_000;
     for (let first = 0; first < count; first += batch) {
       const passages = vectors.slice(first, first + batch).map((vector, place) => passageOf(first + place, vector));
-      await here.storage.passages.kb.replace([{ parent: `document ${first}`, passages }]);
+      await here.storage.passages.replace([{ parent: `document ${first}`, passages }]);
     }
   });
   after(async () => {
@@ -93,7 +93,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
         for (let round = 0; round < rounds; round += 1) {
           const number = count + 2 * round + writer;
           const vector = asked[round % queries] ?? new Float32Array(dimensions);
-          await each.storage.passages.kb.replace([{ parent: `new ${number}`, passages: [passageOf(number, vector)] }]);
+          await each.storage.passages.replace([{ parent: `new ${number}`, passages: [passageOf(number, vector)] }]);
           // An image that is brought up to date meanwhile must not pass by what is committed late.
           await search(each, round % queries, 1);
         }
@@ -105,7 +105,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
         assert.deepEqual(new Set(await search(each, number, 2)), fresh);
       }
     }
-    await here?.storage.passages.kb.remove(asked.map((_, number) => `new ${count + 2 * number}`));
+    await here?.storage.passages.remove(asked.map((_, number) => `new ${count + 2 * number}`));
     for (const each of all) {
       assert.deepEqual(await search(each, 3, 1), [`p${count + 7}`]);
     }
@@ -125,7 +125,7 @@ async function open(url: string): Promise<Process> {
 async function search({ storage, meaning }: Process, number: number, limit: number, filter?: PassageFilter) {
   const { signal } = new AbortController();
   const { matches } = await meaning.search({ text: `query ${number}`, limit, filter, signal });
-  const passages = await storage.passages.kb.get(matches.map(({ id }) => id));
+  const passages = await storage.passages.get(matches.map(({ id }) => id));
   return passages.map(({ id }) => id);
 }
 

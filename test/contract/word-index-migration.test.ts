@@ -20,7 +20,7 @@ describe('the word index of an earlier release', () => {
     const path = join(folder, 'before.db');
     fill(path);
     const storage = await openStorage({ backend: 'sqlite', path });
-    const { kb } = storage.passages;
+    const kb = storage.passages;
     const ids = async (query: Parameters<typeof kb.search>[0]['query']) =>
       (await kb.search({ query, limit: 10, offset: 0 })).hits.map(({ id }) => id);
     assert.deepEqual(await ids(plainQuery('lighthouses')), ['old-1']);
@@ -43,7 +43,7 @@ describe('the word index of an earlier release', () => {
       ['The lighthouse is lit', 'Two storms passed', 'A second lighthouse'],
     );
 
-    assert.equal(await kb.remove(['old']), 2);
+    await kb.remove(['old']);
     assert.deepEqual(await ids(plainQuery('lighthouse storm')), ['new-1']);
     assert.deepEqual(await storage.check(), []);
     await storage.close();

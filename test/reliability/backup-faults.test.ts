@@ -134,7 +134,7 @@ function placeOf(storage: StoragePlace, folder: string): BackupPlace {
 
 async function fill(config: StoragePlace, word: string, count: number): Promise<void> {
   await use(config, (storage) =>
-    storage.passages.kb.replace(
+    storage.passages.replace(
       Array.from({ length: count }, (_, index) => ({
         parent: `${word} ${index}`,
         passages: [
@@ -153,7 +153,7 @@ async function countWords(config: StoragePlace): Promise<string> {
   return use(config, async (storage) => {
     assert.deepEqual(await storage.check(), []);
     const total = async (word: string) =>
-      (await storage.passages.kb.search({ query: parseQuery(word), limit: 1, offset: 0 })).total;
+      (await storage.passages.search({ query: parseQuery(word), limit: 1, offset: 0 })).total;
     return `${await total('former')} ${await total('fresh')}`;
   });
 }

@@ -8,7 +8,7 @@ import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { plainQuery } from '../../src/words/word-query.ts';
 
 const storage = await createSqliteStorage({ path: process.argv[2] ?? '' });
-const kb = storage.passages.kb;
+const kb = storage.passages;
 const write = (name: string) => {
   const passage = {
     id: name,

@@ -49,11 +49,11 @@ async function saveDocument(body: string, count: number): Promise<void> {
   const documents = Array.from({ length: count % 4 === 1 ? 40 : 1 }, (_, at) =>
     documentOf(`${run}-${count}-${at}`, body),
   );
-  await storage.passages.kb.replace(documents);
+  await storage.passages.replace(documents);
   for (const { parent } of documents) say(`document ${parent} .`);
   if (count % 3 !== 0) return;
   for (const { parent } of documents) say(`removing ${parent} .`);
-  await storage.passages.kb.remove(documents.map(({ parent }) => parent));
+  await storage.passages.remove(documents.map(({ parent }) => parent));
   for (const { parent } of documents) say(`removed ${parent} .`);
 }
 

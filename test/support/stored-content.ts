@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { idSetOf } from '../../src/storage/id-set.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 
 /** Puts something of every kind into a storage: `count` of each. */
@@ -35,7 +36,7 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
     ...{ filename: 'a.bin', title: 'An original', docType: undefined, sourcePath: '/a.bin', tags: ['t'] },
     ...{ contentType: 'application/octet-stream', content: { staged } },
   });
-  await storage.passages.kb.replace(
+  await storage.passages.replace(
     Array.from({ length: count }, (_, index) => ({
       parent: `document ${index}`,
       passages: [0, 1].map((position) => ({
@@ -75,7 +76,9 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     models: (await storage.vectors.context.models()).map(({ index: _, ...model }) => model),
     jobs: await storage.ingestion.list({ limit: 100, offset: 0 }),
     original: await readOriginal(storage),
-    passages: await storage.passages.kb.between('document 1', 0, 9),
-    hits: await storage.passages.kb.search({ query: parseQuery('harbour'), filter: { labels: [['x']] }, ...page }),
+    passages: await storage.passages.get(
+      idSetOf(await storage.vectors.kb.matching({ parents: ['document 1'] })).list() ?? [],
+    ),
+    hits: await storage.passages.search({ query: parseQuery('harbour'), filter: { labels: [['x']] }, ...page }),
   };
 }

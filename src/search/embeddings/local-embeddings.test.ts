@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { isCarrelError } from '../../base/errors.ts';
-import { dotProduct } from '../vectors/quantise.ts';
+import { dotProduct } from '../../storage/quantise.ts';
 import { bundledModelFolder } from './bundled-model.ts';
 import { createLocalEmbeddings } from './local-embeddings.ts';
 

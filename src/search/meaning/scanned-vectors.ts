@@ -82,7 +82,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isLost) await forgetAll();
     if (index === undefined) {
-      index = createVectorIndex({ dimensions, threads, vectorsMax }, { readVectors: async () => new Map() });
+      index = createVectorIndex({ dimensions, threads, vectorsMax });
       lastRemoval = state.lastRemoval;
     }
     await learn(index, dimensions, state);

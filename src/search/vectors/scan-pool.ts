@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Calls } from '../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
-import type { QuantisedQuery } from './quantise.ts';
+import type { QuantisedQuery } from '../../storage/quantise.ts';
 import { createScanner, type ScanPart, type ScanTask } from './scanner.ts';
 import type { Segment } from './segment.ts';
 import { blockRows, type SegmentLayout } from './segment-layout.ts';

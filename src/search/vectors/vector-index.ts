@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
 import type { IdSet } from '../../storage/id-set.ts';
+import { quantiseQuery } from '../../storage/quantise.ts';
 import { createGroupRows } from './group-rows.ts';
-import { dotProduct, quantise, quantiseQuery } from './quantise.ts';
 import { createRowMap } from './row-map.ts';
 import { createRowNumbers } from './row-numbers.ts';
 import { createScanPool } from './scan-pool.ts';
@@ -17,11 +17,6 @@ export interface VectorIndexConfig {
   vectorsMax: number;
 }
 
-export interface VectorIndexDeps {
-  /** The stored vectors, which are the truth, of the candidates that the scan found. Ids that are gone are left out. */
-  readVectors(ids: readonly number[]): Promise<ReadonlyMap<number, Float32Array>>;
-}
-
 export interface VectorFilter {
   /** Only vectors of these groups: what was given with the vector, as the text that it is of. Whole numbers from 0. */
   groups?: IdSet;
@@ -30,12 +25,6 @@ export interface VectorFilter {
 export interface VectorSearchOptions {
   limit: number;
   filter?: VectorFilter;
-}
-
-export interface VectorMatch {
-  id: number;
-  /** Dot product with the stored vector: the cosine, where both have unit length. */
-  score: number;
 }
 
 export interface VectorCandidate {
@@ -58,25 +47,22 @@ export interface QuantisedVectors {
 export interface VectorIndex {
   readonly size: number;
   readonly bytes: number;
-  /** Ids are whole numbers from 0. Searches that begin after this call see the vector. */
-  set(id: number, vector: Float32Array, group?: number): void;
   /** About so many vectors will be added soon: what is needed to search them is started. */
   expect(vectors: number): void;
-  /** Those whose ids are there already are left as they are. */
+  /**
+   * Ids are whole numbers from 0; those that are there already are left as they are. Searches that begin after this call see
+   * the vectors.
+   */
   add(vectors: QuantisedVectors): void;
   delete(id: number): boolean;
   /** The ids of all vectors of some groups, if neither are more than `max`. */
   idsOf(groups: IdSet, max: number): number[] | undefined;
-  search(query: Float32Array, options: VectorSearchOptions): Promise<VectorMatch[]>;
-  /** What the scan finds, best first, for those who score exactly themselves. */
+  /** What the scan finds, best first. Whoever wants the exact order scores some more of them exactly. */
   candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
   close(): Promise<void>;
 }
 
-/** Candidates that are scored exactly, at least. 50 keep recall@10 at 0.99 or above; see the test. */
-const rescoredMin = 50;
-
-export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDeps): VectorIndex {
+export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   const layout = segmentLayout(config.dimensions);
   const pool = createScanPool(layout, config.threads);
   const segments: Segment[] = [];
@@ -171,11 +157,6 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
     get bytes() {
       return segments.length * layout.bytes;
     },
-    set(id, vector, group = 0) {
-      const { codes, scale } = quantise(vector);
-      remove(id);
-      add({ ids: [id], groups: Float64Array.of(group), codes, scales: Float32Array.of(scale) });
-    },
     expect: (vectors) => pool.expect(rowsUsed + vectors),
     add,
     delete: remove,
@@ -184,15 +165,6 @@ export function createVectorIndex(config: VectorIndexConfig, deps: VectorIndexDe
       return ids !== undefined && ids.length <= max ? ids : undefined;
     },
     candidates,
-    async search(query, { limit, ...options }) {
-      const rescored = Math.max(rescoredMin, Math.ceil(limit * 1.5));
-      const found = await candidates(query, { limit: rescored, ...options });
-      const stored = await deps.readVectors(found.map(({ id }) => id));
-      return [...stored]
-        .map(([id, vector]) => ({ id, score: dotProduct(query, vector) }))
-        .sort((left, right) => right.score - left.score || left.id - right.id)
-        .slice(0, limit);
-    },
     close: () => pool.close(),
   };
 }

@@ -1,4 +1,4 @@
-import { closeSync, createWriteStream, fsyncSync, openSync, readdirSync, rmSync, type WriteStream } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** Where this process prepares what will be renamed to the path. On the same disk, so that a rename is enough. */
@@ -17,29 +17,12 @@ export function removeLeftovers(path: string): void {
   }
 }
 
-/** A backup is nobody else's to read. On disk when the stream has finished. */
-export function createPrivateFile(path: string): WriteStream {
-  return createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
-}
-
 export function syncFile(path: string): void {
   const file = openSync(path, 'r+');
   try {
     fsyncSync(file);
   } finally {
     closeSync(file);
-  }
-}
-
-/** A rename is on disk when its folder is. */
-export function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } catch {
-    // Windows cannot do this to a folder, and does not need it.
-  } finally {
-    closeSync(folder);
   }
 }
 

@@ -3,23 +3,16 @@ import type { WordQuery } from '../../words/word-query.ts';
 import type { ReadOptions } from './read-options.ts';
 import type { TextVectors } from './vectors.ts';
 
-/** What is searched by itself and has statistics of its own. */
-export const corpora = ['context', 'kb', 'notes'] as const;
-export type Corpus = (typeof corpora)[number];
-
 /**
- * The passages of one corpus: the pieces of documents that a search finds. A document's passages are written together, so
- * that a reader sees the old ones or the new ones and never a mixture.
+ * The pieces of documents that a search finds. A document's passages are written together, so that a reader sees the old ones
+ * or the new ones and never a mixture.
  */
 export interface PassageStore {
   /** Puts each document's passages in the place of those it had. All documents in one transaction. */
   replace(documents: readonly PassageDocument[]): Promise<void>;
-  /** The number of passages that are gone. */
-  remove(parents: readonly string[]): Promise<number>;
+  remove(parents: readonly string[]): Promise<void>;
   /** In the order of the keys; keys that name nothing are left out. */
   get(keys: readonly number[], options?: ReadOptions): Promise<StoredPassage[]>;
-  /** The passages of one document at these positions, both included, in their order. */
-  between(parent: string, first: number, last: number, options?: ReadOptions): Promise<StoredPassage[]>;
   /** By words: the most relevant first, equals in the order of their ids. */
   search(request: PassageSearch, options?: ReadOptions): Promise<PassagePage>;
   /** What the words of a query say about passages that are known already, term by term. */
@@ -27,18 +20,18 @@ export interface PassageStore {
 }
 
 export interface PassageDocument {
-  /** The entry, document or note that the passages are of. */
+  /** The document that the passages are of. */
   readonly parent: string;
   readonly passages: readonly NewPassage[];
 }
 
 export interface NewPassage extends Passage {
-  /** Where it was embedded before it is stored: kept in the same transaction. Only in corpora that have vectors. */
+  /** Where it was embedded before it is stored: kept in the same transaction. */
   readonly vectors?: TextVectors | undefined;
 }
 
 export interface Passage {
-  /** Unique in the corpus. */
+  /** Unique. */
   readonly id: string;
   /** Its place in the document, from 0. */
   readonly position: number;
@@ -46,7 +39,7 @@ export interface Passage {
   /** From the outermost heading to the nearest. */
   readonly headings: readonly string[];
   readonly body: string;
-  /** What filters ask for, letter by letter: tags, a thread, a collection, as the owner of the corpus writes them. */
+  /** What filters ask for, letter by letter: tags and types, as the engine writes them. */
   readonly labels: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import type { DocumentStore } from './documents.ts';
 import type { EntryStore } from './entries.ts';
 import type { IngestionStore, OriginalStore } from './ingestion.ts';
 import type { NoteStore } from './notes.ts';
-import type { Corpus, PassageFilter, PassageStore } from './passages.ts';
+import type { PassageFilter, PassageStore } from './passages.ts';
 import type { VectorStore } from './vectors.ts';
 
 /**
@@ -18,7 +18,7 @@ export interface Storage {
   readonly documents: DocumentStore;
   readonly ingestion: IngestionStore;
   readonly originals: OriginalStore;
-  readonly passages: { readonly [Name in Corpus]: PassageStore };
+  readonly passages: PassageStore;
   readonly vectors: VectorStores;
   describe(): Promise<StorageDescription>;
   /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */

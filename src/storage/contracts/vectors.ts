@@ -1,18 +1,11 @@
-import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
 import type { IdPages } from '../id-set.ts';
-import { quantise } from '../quantise.ts';
+import { dotProduct, quantise } from '../quantise.ts';
 import type { ReadOptions } from './read-options.ts';
 
 /** What is searched by meaning. The owner of a vector is an entry in `context`, and a passage, by its key, in `kb`. */
 export const vectorCorpora = ['context', 'kb'] as const;
 export type VectorCorpus = (typeof vectorCorpora)[number];
-
-export function vectorCorpus(corpus: string): VectorCorpus {
-  const found = vectorCorpora.find((name) => name === corpus);
-  assert(found, `${corpus} has no vectors`);
-  return found;
-}
 
 /**
  * The vectors of one corpus, and the list of texts that still wait for theirs. The database keeps that list itself, for
@@ -38,8 +31,6 @@ export interface VectorStore<Filter> {
   pack(model: string, options?: ReadOptions): Promise<void>;
   /** Keys of vectors that were removed, behind the number of a removal, in their order. */
   removedAfter(request: RemovedAfter, options?: ReadOptions): Promise<RemovedVector[]>;
-  /** Keys that name nothing are left out. */
-  get(request: { readonly keys: readonly number[] }, options?: ReadOptions): Promise<StoredVector[]>;
   /** The exact scores of vectors that an index found, for those that are still stored. In no order. */
   score(request: ScoreRequest, options?: ReadOptions): Promise<ScoredVector[]>;
   /**
@@ -190,9 +181,7 @@ export function dimensionsError(model: string, stored: number, given: number): C
 
 /** What `score` gives for a vector. One of another length is near nothing. */
 export function scored(query: Float32Array, { vector, ...stored }: StoredVector): ScoredVector {
-  let score = 0;
-  for (let place = 0; place < query.length; place++) score += (query[place] ?? 0) * (vector[place] ?? 0);
-  return { ...stored, score };
+  return { ...stored, score: dotProduct(query, vector) };
 }
 
 /** The parts of a block that are to be stored or sent. The vectors have the same length. */

@@ -1,38 +1,24 @@
-import { corpora } from '../contracts/passages.ts';
+import { type WordIndex, wordIndexes } from '../stores/words/word-indexes.ts';
 import { numberOf, type Statements } from './connections.ts';
-
-interface Indexed {
-  /** The prefix of the index's tables. */
-  readonly name: string;
-  readonly owner: string;
-  /** What is indexed of the owner `o`. */
-  readonly live: string;
-}
-
-const indexes: readonly Indexed[] = [
-  { name: 'note', owner: 'notes', live: 'true' },
-  { name: 'context_entry', owner: 'context_entries', live: 'o.deleted_at IS NULL' },
-  ...corpora.map((corpus) => ({ name: `${corpus}_passage`, owner: `${corpus}_passages`, live: 'true' })),
-];
 
 /** Compares what is stored with what is indexed. The problems found, one sentence each. */
 export async function checkContent(statements: Statements): Promise<string[]> {
   // Everything is looked at, which takes as long as it takes.
   await statements.query('SET LOCAL statement_timeout = 0');
   const problems: string[] = [];
-  for (const indexed of indexes) {
-    if (await differs(statements, indexed)) {
-      problems.push(`The full-text index ${indexed.name}_words does not agree with what is stored.`);
+  for (const index of wordIndexes) {
+    if (await differs(statements, index)) {
+      problems.push(`The full-text index ${index.name}_words does not agree with what is stored.`);
     }
   }
   return problems;
 }
 
-async function differs(statements: Statements, { name, owner, live }: Indexed): Promise<boolean> {
+async function differs(statements: Statements, { name, owner, isIndexed }: WordIndex): Promise<boolean> {
   const [row = {}] = await statements.query(
     `SELECT
        (SELECT count(*) FROM carrel.${owner} o LEFT JOIN carrel.${name}_terms t ON t.key = o.key
-        LEFT JOIN carrel.${name}_words w ON w.key = o.key WHERE ${live} AND (t.key IS NULL OR w.key IS NULL)) AS missing,
+        LEFT JOIN carrel.${name}_words w ON w.key = o.key WHERE ${isIndexed} AND (t.key IS NULL OR w.key IS NULL)) AS missing,
        (SELECT count(*) FROM carrel.${name}_terms) AS terms,
        (SELECT count(*) FROM carrel.${name}_words) AS words,
        (SELECT sum(documents) FROM carrel.${name}_statistics) AS documents`,

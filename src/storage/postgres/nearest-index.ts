@@ -1,17 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { VectorCorpus } from '../contracts/vectors.ts';
+import type { StoredModel } from '../stores/vectors/vector-table.ts';
 import { type Connections, numberOf, type Statements, textOf } from './connections.ts';
 
 /** The approximate index over the vectors of one model, made and removed while others read and write. */
 export interface NearestIndexes {
   /** Makes it in the background, where it is missing. Until it is there, a search looks at every vector. */
-  ensure(model: IndexedModel): void;
+  ensure(model: StoredModel): void;
   remove(model: number): Promise<void>;
-}
-
-export interface IndexedModel {
-  readonly key: number;
-  readonly dimensions: number;
 }
 
 /** Where pgvector is installed; undefined where it is not and cannot be by the user that we are. */
@@ -44,7 +40,7 @@ export function createNearestIndexes(
   const known = new Set<number>();
   return {
     ensure({ key, dimensions }) {
-      if (known.has(key) || dimensions > dimensionsMax) return;
+      if (dimensions === undefined || dimensions > dimensionsMax || known.has(key)) return;
       known.add(key);
       inTurn((statements) => make(statements, key, dimensions))
         // Whoever searches next tries again.

@@ -1,17 +1,21 @@
 import type { NearestRequest, ScoredVector, VectorCorpus } from '../contracts/vectors.ts';
-import { type Connections, numberOf, type Row, type Statements } from './connections.ts';
-import type { IndexedModel, NearestIndexes } from './nearest-index.ts';
+import { type Condition, numberOf, type Operation, type Row, type Statements } from '../statements.ts';
+import { findModel, ownersOf } from '../stores/vectors/models.ts';
 import { bigintArray, realArray } from './real-array.ts';
-import type { OwnerFilter } from './word-index.ts';
 
 export interface NearestVectorsDeps<Filter> {
-  readonly connections: Connections;
   /** The schema that pgvector is in. */
   readonly extension: string;
-  readonly indexes: NearestIndexes;
-  /** What a filter lets through: a condition on the owners `o`, or the owners themselves. */
-  readonly narrow: (filter: Filter) => OwnerFilter | Promise<ArrayLike<number>>;
+  readonly narrow: (on: Statements, filter: Filter) => Promise<Narrowed | undefined>;
 }
+
+interface IndexedModel {
+  readonly key: number;
+  readonly dimensions: number;
+}
+
+/** What a filter lets through: a condition on the owners `o`, or the owners themselves. */
+type Narrowed = Condition | ArrayLike<number>;
 
 /**
  * A table that grows fast has old statistics, by which reading all of it and sorting seems cheap. So the plans are written
@@ -31,15 +35,14 @@ const openSettings = 'SET LOCAL enable_sort = on; SET LOCAL enable_seqscan = on'
 
 type Request = Pick<NearestRequest<never>, 'query' | 'limit'>;
 
-/** Where the vectors of the owners that may be found come from, with values numbered from `$2`. */
+/** Where the vectors of the owners that may be found come from. */
 interface Source {
   readonly owners: number;
   readonly foundMin: number;
   /** Begins at the owners: for few. */
-  readonly exact: string;
+  readonly exact: Condition;
   /** Begins at the vectors, each of which is asked about: a join would lose the order of the index. For many. */
-  readonly wide: string;
-  readonly values: readonly unknown[];
+  readonly wide: Condition;
 }
 
 /** Up to here all vectors of the owners are compared, which takes some 20 ms: an index would pass by most of what it finds. */
@@ -71,165 +74,153 @@ const vectorsPerOwner = 2;
  * would drop a tenth of that (recall@10 0.93 where the filter is against the query), so it is read in the order in which
  * it comes and sorted by exact scores.
  */
-export function createNearestVectors<Filter>(corpus: VectorCorpus, deps: NearestVectorsDeps<Filter>) {
-  const { connections, extension, indexes } = deps;
+export function createNearestVectors<Filter>(
+  corpus: VectorCorpus,
+  { extension, narrow }: NearestVectorsDeps<Filter>,
+): Operation<NearestRequest<Filter>, ScoredVector[]> {
   const vectors = `carrel.${corpus}_vectors`;
-  const owners = corpus === 'context' ? 'carrel.context_entries' : 'carrel.kb_passages';
+  const owners = `carrel.${ownersOf[corpus]}`;
   const type = (name: 'vector' | 'halfvec', { dimensions }: IndexedModel) => `${extension}.${name}(${dimensions})`;
   const distance = `OPERATOR(${extension}.<#>)`;
 
-  return async (
-    { model, filter, allowed, ...request }: NearestRequest<Filter>,
-    options: { signal?: AbortSignal | undefined } = {},
-  ): Promise<ScoredVector[]> => {
-    const narrowed = allowed ?? (filter === undefined ? undefined : await deps.narrow(filter));
-    return connections.read(async (statements) => {
-      const [row] = await statements.query(`SELECT key, dimensions FROM carrel.${corpus}_models WHERE name = $1`, [
-        model,
-      ]);
-      if (row === undefined || row['dimensions'] === null) return [];
-      const own: IndexedModel = { key: numberOf(row, 'key'), dimensions: numberOf(row, 'dimensions') };
-      if (own.dimensions !== request.query.length) return [];
-      indexes.ensure(own);
-      if (narrowed !== undefined && (await countOwners(statements, narrowed, fewOwners + 1)) > fewOwners) {
-        const ahead = await passing(statements, own, narrowed, request);
-        if (ownersIn(ahead) >= aheadPassing * request.limit) return ahead;
-        await statements.query(openSettings);
-      }
-      const source = await sourceOf(statements, narrowed, own);
-      for (let wanted = Math.max(source.foundMin, request.limit * vectorsPerOwner); ; wanted *= 4) {
-        const found = await search(statements, own, source, { ...request, limit: wanted });
-        if (found.length < wanted || ownersIn(found) >= request.limit) return found;
-      }
-    }, options);
+  return async (on, { model, filter, allowed, ...request }) => {
+    const own = await findModel(on, { corpus, model });
+    if (own === undefined || own.dimensions !== request.query.length) return [];
+    const indexed: IndexedModel = { key: own.key, dimensions: own.dimensions };
+    on.dialect.vectors.ensureIndex(corpus, indexed);
+    const narrowed = allowed ?? (filter === undefined ? undefined : await narrow(on, filter));
+    if (narrowed !== undefined && (await countOwners(on, narrowed, fewOwners + 1)) > fewOwners) {
+      const ahead = await passing(on, indexed, narrowed, request);
+      if (ownersIn(ahead) >= aheadPassing * request.limit) return ahead;
+      await on.query(openSettings);
+    }
+    const source = await sourceOf(on, narrowed, indexed);
+    for (let wanted = Math.max(source.foundMin, request.limit * vectorsPerOwner); ; wanted *= 4) {
+      const found = await search(on, indexed, source, { ...request, limit: wanted });
+      if (found.length < wanted || ownersIn(found) >= request.limit) return found;
+    }
   };
 
   async function search(
-    statements: Statements,
+    on: Statements,
     model: IndexedModel,
     source: Source,
     request: Request,
   ): Promise<ScoredVector[]> {
     if (source.owners <= exactOwnersMax) {
-      await statements.query(plainSettings);
-      return exactly(statements, model, source.exact, source.values, request);
+      await on.query(plainSettings);
+      return exactly(on, model, source.exact, request);
     }
-    const found = await byIndex(statements, model, source, request);
+    const found = await byIndex(on, model, source.wide, { sql: 'TRUE', values: [] }, request);
     // The index is not read to its end; where little passes the filter, that may be too early.
     if (found.length >= request.limit) return found;
-    await statements.query(openSettings);
-    return exactly(statements, model, source.wide, source.values, request);
+    await on.query(openSettings);
+    return exactly(on, model, source.wide, request);
   }
 
   /** Of the nearest vectors, those whose owners pass. Enough, unless the filter is narrow or against the query. */
   function passing(
-    statements: Statements,
+    on: Statements,
     model: IndexedModel,
-    narrowed: OwnerFilter | ArrayLike<number>,
+    narrowed: Narrowed,
     { query, limit }: Request,
   ): Promise<ScoredVector[]> {
-    const [condition, values] =
+    const passes: Condition =
       'length' in narrowed
-        ? ['v.owner = ANY ($2::bigint[])', [bigintArray(narrowed)]]
-        : [
-            `(SELECT true FROM ${owners} o WHERE o.key = v.owner AND ${shifted(narrowed.sql ?? 'TRUE')}) IS TRUE`,
-            narrowed.values,
-          ];
-    const source = { wide: `FROM ${vectors} v WHERE v.model = ${model.key}`, condition, values };
-    return byIndex(statements, model, source, { query, limit: Math.max(aheadMin, limit * aheadPerOwner) });
+        ? { sql: 'v.owner = ANY (?::bigint[])', values: [bigintArray(narrowed)] }
+        : ofOwners(narrowed);
+    return byIndex(on, model, allOf(model), passes, { query, limit: Math.max(aheadMin, limit * aheadPerOwner) });
   }
 
   /** What passes the condition of those that the index gives. */
   async function byIndex(
-    statements: Statements,
+    on: Statements,
     model: IndexedModel,
-    { wide, condition = 'TRUE', values }: Pick<Source, 'wide' | 'values'> & { condition?: string },
+    from: Condition,
+    passes: Condition,
     { query, limit }: Request,
   ): Promise<ScoredVector[]> {
-    await statements.query(`${indexSettings}; SET LOCAL hnsw.ef_search = ${Math.min(1000, Math.round(limit * 2.5))}`);
-    const rows = await statements.query(
+    await on.query(`${indexSettings}; SET LOCAL hnsw.ef_search = ${Math.min(1000, Math.round(limit * 2.5))}`);
+    const wanted = realArray(query);
+    const rows = await on.query(
       `WITH near AS MATERIALIZED (
-         SELECT v.key, v.owner, v.start_at, v.end_at, v.vector ${wide}
-         ORDER BY v.vector::${type('halfvec', model)} ${distance} $1::real[]::${type('halfvec', model)} LIMIT ${limit})
-       SELECT key, owner, start_at, end_at, ${scoreOf('v', model)} AS score FROM near v WHERE ${condition}`,
-      [realArray(query), ...values],
+         SELECT v.key, v.owner, v.start_at, v.end_at, v.vector ${from.sql}
+         ORDER BY v.vector::${type('halfvec', model)} ${distance} ?::real[]::${type('halfvec', model)} LIMIT ${limit})
+       SELECT key, owner, start_at, end_at, ${scoreOf(model)} AS score FROM near v WHERE ${passes.sql}`,
+      [...from.values, wanted, wanted, ...passes.values],
     );
     return rows.map(scoredVector).sort((a, b) => b.score - a.score || a.key - b.key);
   }
 
   async function exactly(
-    statements: Statements,
+    on: Statements,
     model: IndexedModel,
-    from: string,
-    values: readonly unknown[],
+    from: Condition,
     { query, limit }: Request,
   ): Promise<ScoredVector[]> {
-    const rows = await statements.query(
-      `SELECT v.key, v.owner, v.start_at, v.end_at, ${scoreOf('v', model)} AS score ${from}
+    const rows = await on.query(
+      `SELECT v.key, v.owner, v.start_at, v.end_at, ${scoreOf(model)} AS score ${from.sql}
        ORDER BY score DESC, v.key LIMIT ${limit}`,
-      [realArray(query), ...values],
+      [realArray(query), ...from.values],
     );
     return rows.map(scoredVector);
   }
 
   /** pgvector gives the negative of the product. */
-  function scoreOf(table: string, model: IndexedModel): string {
-    return `-(${table}.vector::${type('vector', model)} ${distance} $1::real[]::${type('vector', model)})`;
+  function scoreOf(model: IndexedModel): string {
+    return `-(v.vector::${type('vector', model)} ${distance} ?::real[]::${type('vector', model)})`;
+  }
+
+  function allOf({ key }: IndexedModel): Condition {
+    return { sql: `FROM ${vectors} v WHERE v.model = ${key}`, values: [] };
+  }
+
+  function ofOwners({ sql, values }: Condition): Condition {
+    return { sql: `(SELECT true FROM ${owners} o WHERE o.key = v.owner AND ${sql}) IS TRUE`, values };
   }
 
   /** Those that pass, as far as `max`. */
-  async function countOwners(
-    statements: Statements,
-    narrowed: OwnerFilter | ArrayLike<number>,
-    max: number,
-  ): Promise<number> {
+  async function countOwners(on: Statements, narrowed: Narrowed, max: number): Promise<number> {
     if ('length' in narrowed) return narrowed.length;
-    const { sql = 'TRUE', values } = narrowed;
-    const [row = {}] = await statements.query(
-      `SELECT count(*) AS total FROM (SELECT 1 FROM ${owners} o WHERE ${sql} LIMIT ${max}) AS counted`,
-      values,
+    const [row = {}] = await on.query(
+      `SELECT count(*) AS total FROM (SELECT 1 FROM ${owners} o WHERE ${narrowed.sql} LIMIT ${max}) AS counted`,
+      narrowed.values,
     );
     return numberOf(row, 'total');
   }
 
-  async function sourceOf(
-    statements: Statements,
-    narrowed: OwnerFilter | ArrayLike<number> | undefined,
-    { key }: IndexedModel,
-  ): Promise<Source> {
-    const all = `FROM ${vectors} v WHERE v.model = ${key}`;
+  async function sourceOf(on: Statements, narrowed: Narrowed | undefined, model: IndexedModel): Promise<Source> {
+    const all = allOf(model);
     // OFFSET keeps a subselect as it is written: its vectors are looked up for each owner.
-    const ofOwner = `(SELECT * FROM ${vectors} WHERE owner = a.owner AND model = ${key} OFFSET 0) v`;
+    const ofOwner = `(SELECT * FROM ${vectors} WHERE owner = a.owner AND model = ${model.key} OFFSET 0) v`;
     if (narrowed === undefined) {
-      return { owners: Number.POSITIVE_INFINITY, foundMin: foundMin.open, exact: all, wide: all, values: [] };
+      return { owners: Number.POSITIVE_INFINITY, foundMin: foundMin.open, exact: all, wide: all };
     }
     if ('length' in narrowed) {
+      const values = [bigintArray(narrowed)];
       return {
         owners: narrowed.length,
         foundMin: foundMin.filtered,
-        exact: `FROM unnest($2::bigint[]) AS a (owner) CROSS JOIN LATERAL ${ofOwner}`,
-        wide: `${all} AND (v.owner IN (SELECT unnest($2::bigint[]))) IS TRUE`,
-        values: [bigintArray(narrowed)],
+        exact: { sql: `FROM unnest(?::bigint[]) AS a (owner) CROSS JOIN LATERAL ${ofOwner}`, values },
+        wide: { sql: `${all.sql} AND (v.owner IN (SELECT unnest(?::bigint[]))) IS TRUE`, values },
       };
     }
-    const sql = shifted(narrowed.sql ?? 'TRUE');
+    const { sql, values } = narrowed;
+    const passes = ofOwners(narrowed);
     return {
-      owners: await countOwners(statements, narrowed, exactOwnersMax + 1),
+      owners: await countOwners(on, narrowed, exactOwnersMax + 1),
       foundMin: foundMin.filtered,
-      exact: `FROM (SELECT o.key AS owner FROM ${owners} o WHERE ${sql} OFFSET 0) a CROSS JOIN LATERAL ${ofOwner}`,
-      wide: `${all} AND (SELECT true FROM ${owners} o WHERE o.key = v.owner AND ${sql}) IS TRUE`,
-      values: narrowed.values,
+      exact: {
+        sql: `FROM (SELECT o.key AS owner FROM ${owners} o WHERE ${sql} OFFSET 0) a CROSS JOIN LATERAL ${ofOwner}`,
+        values,
+      },
+      wide: { sql: `${all.sql} AND ${passes.sql}`, values },
     };
   }
 }
 
 function ownersIn(found: readonly ScoredVector[]): number {
   return new Set(found.map(({ owner }) => owner)).size;
-}
-
-/** The first value is the query. */
-function shifted(sql: string): string {
-  return sql.replaceAll(/\$(\d+)/g, (_, number) => `$${Number(number) + 1}`);
 }
 
 function scoredVector(row: Row): ScoredVector {

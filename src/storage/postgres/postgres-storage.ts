@@ -3,48 +3,47 @@ import { createDocumentStore } from '../stores/documents/document-store.ts';
 import { createIngestionStore } from '../stores/documents/ingestion-store.ts';
 import { releaseOriginals } from '../stores/documents/release-originals.ts';
 import { createEntryStore } from '../stores/entries/entry-store.ts';
+import { createNoteStore } from '../stores/notes/note-store.ts';
+import { createPassageStore } from '../stores/passages/passage-store.ts';
+import { createVectorStores } from '../stores/vectors/vector-store.ts';
+import { settleAnalysis } from '../stores/words/settle-analysis.ts';
+import type { Transactions } from '../transactions.ts';
 import { checkContent } from './check-content.ts';
-import { createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
-import { postgresDialect } from './dialect.ts';
+import { type Connections, createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
+import { createPostgresDialect } from './dialect.ts';
 import { migrate, schemaVersion } from './migrate.ts';
-import { findExtension } from './nearest-index.ts';
-import { createNoteStore } from './notes.ts';
+import { createNearest, type Nearest } from './nearest.ts';
 import { createOriginals } from './originals.ts';
-import { createPassageStore } from './passages.ts';
-import { settleAnalysis } from './rewrite-words.ts';
 import { createPostgresTransactions } from './transactions.ts';
-import { createVectorStores } from './vector-stores.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const connections = createConnections(config);
-  let extension: string | undefined;
+  const now = deps.now ?? (() => new Date());
   try {
     await migrate(connections);
-    await settleAnalysis(connections, config.language);
-    extension = await findExtension(connections);
+    const nearest = await createNearest(connections);
+    const transactions = createPostgresTransactions(connections, createPostgresDialect(nearest?.indexes), now);
+    await settleAnalysis(transactions, config.language);
+    return storageOn(connections, transactions, nearest);
   } catch (error) {
     await connections.close();
     throw error;
   }
-  const now = deps.now ?? (() => new Date());
-  const transactions = createPostgresTransactions(connections, postgresDialect, now);
-  const entries = createEntryStore(transactions);
+}
+
+function storageOn(connections: Connections, transactions: Transactions, nearest: Nearest | undefined): Storage {
   return {
     backend: 'postgres',
-    notes: createNoteStore(connections, now),
-    entries,
-    passages: {
-      context: createPassageStore(connections, 'context'),
-      kb: createPassageStore(connections, 'kb'),
-      notes: createPassageStore(connections, 'notes'),
-    },
+    notes: createNoteStore(transactions),
+    entries: createEntryStore(transactions),
+    passages: createPassageStore(transactions),
     documents: createDocumentStore(transactions),
     ingestion: createIngestionStore(transactions),
     originals: createOriginals(connections, async (hashes) =>
       hashes.length === 0 ? 0 : transactions.write(releaseOriginals, { hashes }),
     ),
-    vectors: createVectorStores(connections, extension, entries),
+    vectors: createVectorStores(transactions, nearest?.operations),
     describe: () =>
       connections.read(async (statements) => {
         const [row = {}] = await statements.query(

@@ -1,24 +1,15 @@
 import type { WordLeaf, WordQuery } from '../../words/word-query.ts';
-
-/** A piece of SQL, with its values in the order of their numbers. */
-export interface Condition {
-  readonly sql: string;
-  readonly values: readonly unknown[];
-}
+import type { Condition } from '../statements.ts';
 
 /**
- * Renders a query as a condition on the words `w` whose values start at the number `first`. The index is asked for a
- * superset (a phrase as all of its words), narrowed by `must`; where the query holds phrases, the rows found are then
- * tested `exact`ly in the terms `t`.
+ * Renders a query as a condition on the words `w`. The index is asked for a superset (a phrase as all of its words), narrowed
+ * by `must`; where the query holds phrases, the rows found are then tested `exact`ly in the terms `t`.
  */
-export function renderWords(query: WordQuery, first: number, must?: string): Condition & { readonly exact: boolean } {
+export function renderWords(query: WordQuery, must?: string): Condition & { readonly exact: boolean } {
   const values = [must === undefined ? tsquery(query) : `(${tsquery(query)}) & (${must})`];
-  const indexed = `w.words @@ $${first}::tsquery`;
+  const indexed = 'w.words @@ ?::tsquery';
   if (!hasPhrase(query)) return { sql: indexed, values, exact: false };
-  const exact = renderExact(query, (value) => {
-    values.push(value);
-    return `$${first + values.length - 1}`;
-  });
+  const exact = renderExact(query, values);
   return { sql: `${indexed} AND ${exact}`, values, exact: true };
 }
 
@@ -41,19 +32,24 @@ export function tsquery(query: WordQuery): string {
   }
 }
 
-function renderExact(query: WordQuery, bind: (value: string) => string): string {
-  if (!hasPhrase(query)) return `w.words @@ ${bind(tsquery(query))}::tsquery`;
+/** Adds the values of its question marks. */
+function renderExact(query: WordQuery, values: string[]): string {
+  if (!hasPhrase(query)) {
+    values.push(tsquery(query));
+    return 'w.words @@ ?::tsquery';
+  }
   switch (query.kind) {
     case 'phrase': {
-      const value = bind(` ${query.terms.join(' ')}${query.open ? '' : ' '}`);
-      return `(strpos(t.title, ${value}) > 0 OR strpos(t.heading, ${value}) > 0 OR strpos(t.body, ${value}) > 0)`;
+      const phrase = ` ${query.terms.join(' ')}${query.open ? '' : ' '}`;
+      values.push(phrase, phrase, phrase);
+      return '(strpos(t.title, ?) > 0 OR strpos(t.heading, ?) > 0 OR strpos(t.body, ?) > 0)';
     }
     case 'except':
-      return `(${renderExact(query.keep, bind)} AND NOT ${renderExact(query.drop, bind)})`;
+      return `(${renderExact(query.keep, values)} AND NOT ${renderExact(query.drop, values)})`;
     case 'and':
-      return `(${query.parts.map((part) => renderExact(part, bind)).join(' AND ')})`;
+      return `(${query.parts.map((part) => renderExact(part, values)).join(' AND ')})`;
     case 'or':
-      return `(${query.parts.map((part) => renderExact(part, bind)).join(' OR ')})`;
+      return `(${query.parts.map((part) => renderExact(part, values)).join(' OR ')})`;
     default:
       return 'false';
   }

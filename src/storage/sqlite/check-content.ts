@@ -1,8 +1,5 @@
-import { corpora } from '../contracts/passages.ts';
+import { wordIndexes } from '../stores/words/word-indexes.ts';
 import { type Database, textOf } from './database.ts';
-
-/** The word indexes, by the prefix of their tables. */
-const indexes = ['note', 'context_entry', ...corpora.map((corpus) => `${corpus}_passage`)];
 
 /** Compares what is stored with what is indexed. The problems found, one sentence each. */
 export function checkContent(database: Database): string[] {
@@ -11,7 +8,7 @@ export function checkContent(database: Database): string[] {
     .map((row) => textOf(row, 'quick_check'))
     .filter((result) => result !== 'ok')
     .map((result) => `The file is damaged: ${result}`);
-  for (const name of indexes) {
+  for (const { name } of wordIndexes) {
     try {
       // Rank 1 has FTS5 compare the index with the terms that it was made from, too.
       database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);

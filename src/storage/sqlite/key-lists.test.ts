@@ -11,7 +11,7 @@ const listed = 'SELECT value AS key FROM json_each(?)';
 
 test('keys come ascending and each once, whatever the order they are found in', (context) => {
   const keysOf = createKeyLists(openEmpty(context));
-  const read = (keys: readonly number[]) => [...keysOf(listed, [JSON.stringify(keys)])];
+  const read = (keys: readonly number[]) => [...keysOf({ sql: listed, values: [{ list: keys }] })];
   assert.deepEqual(read([]), []);
   assert.deepEqual(read([7]), [7]);
   assert.deepEqual(read([1, 2, 10]), [1, 2, 10]);
@@ -24,7 +24,7 @@ test('a list is read again when the database has changed', (context) => {
   const database = openEmpty(context);
   database.exec('CREATE TABLE kept (key INTEGER PRIMARY KEY)');
   const keysOf = createKeyLists(database);
-  const read = () => [...keysOf('SELECT key FROM kept', [])];
+  const read = () => [...keysOf({ sql: 'SELECT key FROM kept', values: [] })];
   assert.deepEqual(read(), []);
   database.run('INSERT INTO kept VALUES (5)');
   assert.deepEqual(read(), [5]);
@@ -42,10 +42,24 @@ test('a list that is asked for again and again stays while others come and go', 
   };
   const keysOf = createKeyLists(counting);
   for (let other = 2; other < 20; other += 1) {
-    keysOf(listed, ['[1]']);
-    keysOf(listed, [`[${other}]`]);
+    keysOf({ sql: listed, values: ['[1]'] });
+    keysOf({ sql: listed, values: [`[${other}]`] });
   }
   assert.equal(reads, 1);
+});
+
+test('lists of other values are other lists, however their texts would look when joined', (context) => {
+  const keysOf = createKeyLists(openEmpty(context));
+  // How many values a list has is not told by the statement.
+  const counted = (...values: (string | number)[]) => [
+    ...keysOf({ sql: `SELECT length(?) * 10 + length(?) AS key`, values }),
+  ];
+  assert.deepEqual(counted('a\nb', 'c'), [31]);
+  assert.deepEqual(counted('a', 'b\nc'), [13]);
+  const typed = (value: string | number) => [
+    ...keysOf({ sql: `SELECT CASE typeof(?) WHEN 'text' THEN 1 ELSE 2 END AS key`, values: [value] }),
+  ];
+  assert.deepEqual([typed('5'), typed(5)], [[1], [2]]);
 });
 
 function openEmpty(context: { after(end: () => void): void }): Database {

@@ -1,22 +1,29 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { type Database, numberOf } from './database.ts';
+import { type Condition, numberOf } from '../statements.ts';
+import type { Database } from './database.ts';
+import { bound } from './local-transactions.ts';
 
 /** Keys, ascending, each once. */
 export type KeyList = Float64Array;
 
+/** What a SELECT of keys gives, in a column of that name, in any order and perhaps several times. */
+export type KeyLists = (select: Condition) => KeyList;
+
 /**
- * What a subselect of keys gives, in a column of that name, in any order and perhaps several times. The lists that were
- * asked for last are kept until the database changes, because a caller that filters does so in one search after the other.
+ * The lists that were asked for last are kept until the database changes, because a caller that filters does so in one search
+ * after the other, by words and by meaning.
  */
-export function createKeyLists(database: Database): (sql: string, values: readonly SQLInputValue[]) => KeyList {
+export function createKeyLists(database: Database): KeyLists {
   const kept = new Map<string, KeyList>();
   let keptAt = '';
-  return (sql, values) => {
+  return (select) => {
     const now = stateOf(database);
     if (now !== keptAt) kept.clear();
     keptAt = now;
-    const name = [sql, ...values].join('\n');
-    const keys = kept.get(name) ?? readKeys(database, sql, values);
+    const values = select.values.map(bound);
+    // With its length before each, no two lists of values look the same when they are joined.
+    const name = [select.sql, ...values].map((value) => `${typeof value} ${String(value).length} ${value}`).join('\n');
+    const keys = kept.get(name) ?? readKeys(database, select.sql, values);
     // To the end of the order, which begins with the one that was not asked for the longest.
     kept.delete(name);
     kept.set(name, keys);

@@ -9,7 +9,6 @@ import { type Database, openDatabase } from './database.ts';
 import { createSqliteDialect } from './dialect.ts';
 import { createLocalTransactions, type LocalTransactions } from './local-transactions.ts';
 import { migrate } from './migrate.ts';
-import { createPassageTables } from './passages.ts';
 
 function openTransactions(t: TestContext): { database: Database; transactions: LocalTransactions } {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-transactions-'));
@@ -20,10 +19,7 @@ function openTransactions(t: TestContext): { database: Database; transactions: L
   });
   migrate(database);
   database.exec('CREATE TABLE counter (value INTEGER NOT NULL); INSERT INTO counter VALUES (0)');
-  const dialect = createSqliteDialect(database, {
-    passages: createPassageTables(database, undefined),
-    documentsDir: folder,
-  });
+  const dialect = createSqliteDialect(database, { documentsDir: folder });
   return { database, transactions: createLocalTransactions(database, dialect) };
 }
 

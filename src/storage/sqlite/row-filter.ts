@@ -1,37 +1,21 @@
-import type { SQLInputValue } from 'node:sqlite';
-import type { Database } from './database.ts';
-import { createKeyLists, type KeyList } from './key-lists.ts';
-
-/** Which keys may be found. Without `sql`, all of them. */
-export interface KeyFilter {
-  /** A subselect of keys, in a column of that name. */
-  readonly sql: string | undefined;
-  readonly values: readonly SQLInputValue[];
-  /** It names the row `w` of the word index and is asked for each row anew, instead of once for all keys. */
-  readonly perRow?: boolean;
-}
-
-/** A condition on the rows `w` of a word index, to be put behind another one. */
-export interface RowCondition {
-  readonly sql: string;
-  readonly values: readonly SQLInputValue[];
-}
+import type { Condition } from '../statements.ts';
+import type { KeyFilter } from '../stores/words/word-table.ts';
+import type { KeyList, KeyLists } from './key-lists.ts';
 
 /**
- * Lists the keys of a filter as a byte for each one between the first and the last. A list in SQL is a tree that is built
- * anew for each statement and searched for each row: with 50,000 keys that takes longer than the search itself.
+ * A filter as a condition on the rows `w` of a word index: a byte for each key between the first and the last. A list in SQL is
+ * a tree that is built anew for each statement and searched for each row: with 50,000 keys that takes longer than the search
+ * itself.
  */
-export function createRowFilter(database: Database): (filter: KeyFilter) => RowCondition {
-  const list = createKeyLists(database);
-  return (filter) => {
-    if (filter.sql === undefined) return { sql: '', values: [] };
+export function createRowFilter(keyLists: KeyLists): (filter: KeyFilter) => Condition {
+  return ({ isWide, ...select }) => {
+    if (isWide) return { ...select, sql: `AND EXISTS (SELECT 1 FROM (${select.sql}) f WHERE f.key = w.rowid)` };
     // FTS5 is what the filter is tested against, not the other way round: it would be asked for each key anew, hence the plus.
-    const listed = { sql: `AND +w.rowid IN (${filter.sql})`, values: filter.values };
-    return filter.perRow ? listed : (byteCondition(list(filter.sql, filter.values)) ?? listed);
+    return byteCondition(keyLists(select)) ?? { ...select, sql: `AND +w.rowid IN (${select.sql})` };
   };
 }
 
-function byteCondition(keys: KeyList): RowCondition | undefined {
+function byteCondition(keys: KeyList): Condition | undefined {
   const [first, last] = [keys[0], keys[keys.length - 1]];
   if (first === undefined || last === undefined) return { sql: 'AND 0', values: [] };
   if (last - first >= spanMax) return undefined;

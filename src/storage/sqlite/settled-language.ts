@@ -1,10 +1,9 @@
 import { accessSync, constants } from 'node:fs';
 import type { Language } from '../../words/language.ts';
 import { analysisFor } from '../word-analysis.ts';
-import { closeToOthers, openDatabase } from './database.ts';
+import { closeToOthers, openDatabase, textOf } from './database.ts';
 import { checkOwner, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
-import { storedAnalysis } from './stored-analysis.ts';
 
 /**
  * The language of the words in a database that can be worked with as it is: ours, of the newest schema, all texts cut as
@@ -22,7 +21,8 @@ export function settledLanguage(path: string, wanted: Language | undefined): Lan
       checkOwner(database);
       closeToOthers(path);
       if (schemaVersion(database) !== migrations.length) return undefined;
-      const stored = storedAnalysis(database);
+      const stamped = database.get('SELECT stamp FROM word_analysis');
+      const stored = stamped && textOf(stamped, 'stamp');
       const { language, stamp } = analysisFor(stored, wanted);
       return stored === stamp ? language : undefined;
     } finally {

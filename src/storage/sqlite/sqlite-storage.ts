@@ -1,14 +1,13 @@
 import { dirname, join } from 'node:path';
 import { type Language, useLanguage } from '../../words/language.ts';
-import { newNote } from '../contracts/notes.ts';
-import type { Corpus, PassageStore } from '../contracts/passages.ts';
 import type { Storage, StorageDeps } from '../contracts/storage.ts';
-import type { VectorCorpus, VectorStore } from '../contracts/vectors.ts';
-import { createIdSet } from '../id-set.ts';
 import { createDocumentStore } from '../stores/documents/document-store.ts';
 import { createIngestionStore } from '../stores/documents/ingestion-store.ts';
 import { releaseOriginals, usedOriginals } from '../stores/documents/release-originals.ts';
 import { createEntryStore } from '../stores/entries/entry-store.ts';
+import { createNoteStore } from '../stores/notes/note-store.ts';
+import { createPassageStore } from '../stores/passages/passage-store.ts';
+import { createVectorStores } from '../stores/vectors/vector-store.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createOriginalFiles } from './original-files.ts';
 import { createReaderPool, storageClosed } from './reader-pool.ts';
@@ -67,66 +66,17 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     return writer.call(store, method, args);
   };
 
-  const passages = (corpus: Corpus): PassageStore => ({
-    replace: (documents) => write('passages', 'replace', [corpus, documents]),
-    remove: (parents) => write('passages', 'remove', [corpus, parents]),
-    get: (keys, options) => readers.call('passages', 'get', [corpus, keys], options),
-    between: (parent, first, last, options) =>
-      readers.call('passages', 'between', [corpus, parent, first, last], options),
-    search: (request, options) => readers.call('passages', 'search', [corpus, request], options),
-    weigh: (request, options) => readers.call('passages', 'weigh', [corpus, request], options),
-  });
-
-  const vectors = (
-    corpus: VectorCorpus,
-  ): Omit<VectorStore<never>, 'matching' | 'nearest'> & { nearest: undefined } => ({
-    // A scan of bytes in shared memory is faster than anything that SQLite could do (docs/decisions/0012-meaning.md).
-    nearest: undefined,
-    choose: (model) => write('vectors', 'choose', [corpus, model]),
-    waiting: (request) => readers.call('vectors', 'waiting', [corpus, request]),
-    unembedded: (request, options) => readers.call('vectors', 'unembedded', [corpus, request], options),
-    put: (request) => write('vectors', 'put', [corpus, request]),
-    state: (request, options) => readers.call('vectors', 'state', [corpus, request], options),
-    after: (request, options) => readers.call('vectors', 'after', [corpus, request], options),
-    async pack(model, { signal } = {}) {
-      let after: number | undefined = 0;
-      while (after !== undefined && signal?.aborted !== true)
-        after = await write('vectors', 'pack', [corpus, model, after]);
-    },
-    removedAfter: (request, options) => readers.call('vectors', 'removedAfter', [corpus, request], options),
-    get: (request, options) => readers.call('vectors', 'get', [corpus, request], options),
-    score: (request, options) => readers.call('vectors', 'score', [corpus, request], options),
-    models: (options) => readers.call('vectors', 'models', [corpus], options),
-    async drop(model) {
-      while (await write('vectors', 'drop', [corpus, model]));
-    },
-  });
-
   const transactions = createSqliteTransactions(write, readers, now);
-  const entries = createEntryStore(transactions);
   const files = createOriginalFiles(documentsDir);
   const release = async (hashes: readonly string[]): Promise<number> =>
     hashes.length === 0 ? 0 : transactions.write(releaseOriginals, { hashes });
 
   return {
     backend: 'sqlite',
-    notes: {
-      save: (note) => write('notes', 'insert', [newNote(note, now())]),
-      get: (id, options) => readers.call('notes', 'get', [id], options),
-      list: (request, options) => readers.call('notes', 'list', [request], options),
-    },
-    entries,
-    passages: { context: passages('context'), kb: passages('kb'), notes: passages('notes') },
-    vectors: {
-      context: {
-        ...vectors('context'),
-        matching: async (filter, options) => createIdSet(await entries.matching(filter, options)).pages,
-      },
-      kb: {
-        ...vectors('kb'),
-        matching: (filter, options) => readers.call('passages', 'matching', ['kb', filter], options),
-      },
-    },
+    notes: createNoteStore(transactions),
+    entries: createEntryStore(transactions),
+    passages: createPassageStore(transactions),
+    vectors: createVectorStores(transactions),
     documents: createDocumentStore(transactions),
     ingestion: createIngestionStore(transactions),
     originals: {

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { workerData } from 'node:worker_threads';
 import { answerCalls, type CallHandler } from '../../base/workers/answer-calls.ts';
 import { useLanguage } from '../../words/language.ts';
+import { nameOf } from '../operations.ts';
+import { vectorsAfter } from '../stores/vectors/read-vectors.ts';
+import { settleAnalysis } from '../stores/words/settle-analysis.ts';
 import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
-import { settleAnalysis } from './rewrite-words.ts';
 import { storageError } from './sqlite-errors.ts';
 import type { StoreCall } from './sqlite-thread.ts';
 import { createStores, type SqliteStores } from './stores.ts';
@@ -25,25 +27,33 @@ answerCalls(async () => {
 });
 
 async function open(database: Database): Promise<CallHandler<StoreCall, unknown>> {
+  const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
+  const { stores, transactions } = createStores(database, { documentsDir: config.documentsDir, helper });
   try {
     if (config.role === 'reader') await useLanguage(config.language ?? 'english');
     else {
       migrate(database);
       closeToOthers(config.path);
-      await settleAnalysis(database, config.language);
+      const now = new Date().toISOString();
+      await settleAnalysis(
+        {
+          read: (operation, request) => transactions.read(operation, request, now),
+          write: (operation, request) => transactions.write(operation, request, now),
+        },
+        config.language,
+      );
     }
   } catch (error) {
+    await helper?.close();
     database.close();
     throw error;
   }
-  const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
-  const { stores, transactions } = createStores(database, { documentsDir: config.documentsDir, helper });
   return {
     perform: (call) =>
       call.store === 'operations'
         ? perform(stores, call)
         : transactions.alone(() => performNow(database, stores, call)),
-    handOver: ({ method }, value) => (method === 'after' ? buffersOf(value) : []),
+    handOver: ({ args }, value) => (args[0] === nameOf(vectorsAfter) ? buffersOf(value) : []),
     explain: storageError,
     /** The helper first: whoever closes the file last clears away its log. */
     close: () =>

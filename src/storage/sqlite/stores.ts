@@ -6,16 +6,10 @@ import { type Database, numberOf, textOf } from './database.ts';
 import { createSqliteDialect } from './dialect.ts';
 import { createLocalTransactions, type LocalTransactions } from './local-transactions.ts';
 import { schemaVersion } from './migrate.ts';
-import { createNoteTable, type NoteTable } from './notes.ts';
-import { createPassageTables, type PassageTables } from './passages.ts';
-import { createVectorTables, type VectorTables } from './vectors.ts';
 import type { WriteHelper } from './write-helper.ts';
 
 /** Everything that the thread of a connection can be asked for. Each call ends before the next one begins. */
 export interface SqliteStores {
-  readonly notes: NoteTable;
-  readonly passages: PassageTables;
-  readonly vectors: VectorTables;
   readonly upkeep: Upkeep;
   readonly operations: OperationCalls;
 }
@@ -43,12 +37,8 @@ export function createStores(
   database: Database,
   { documentsDir = '', helper }: StoresConfig = {},
 ): { stores: SqliteStores; transactions: LocalTransactions } {
-  const passages = createPassageTables(database, helper);
-  const transactions = createLocalTransactions(database, createSqliteDialect(database, { passages, documentsDir }));
+  const transactions = createLocalTransactions(database, createSqliteDialect(database, { helper, documentsDir }));
   const stores = {
-    notes: createNoteTable(database),
-    passages,
-    vectors: createVectorTables(database),
     upkeep: createUpkeep(database),
     operations: createOperationCalls(transactions),
   };

@@ -67,8 +67,14 @@ test('invisible and direction-changing characters of a domain are left out and t
   assert.deepEqual([id, slug, name, description], ['finance', 'finance', 'Finance', 'abc 👩‍💻']);
   assert.match(block, /^\[Knowledge Domain\]\nid: finance\nname: Finance\ndescription: abc 👩‍💻\nfessLabel: finance$/);
   assert.equal(warnings.filter((warning) => warning.includes('invisible')).length, 3);
-  assert.throws(() => read(t, { ...minimal, domain: { ...domain, name: '\u200b\u202e' } }), /domain\.name must be 1 to 200/);
-  assert.throws(() => read(t, { ...minimal, domain: { ...domain, name: 'a\u2028b' } }), /domain\.name must be 1 to 200/);
+  assert.throws(
+    () => read(t, { ...minimal, domain: { ...domain, name: '\u200b\u202e' } }),
+    /domain\.name must be 1 to 200/,
+  );
+  assert.throws(
+    () => read(t, { ...minimal, domain: { ...domain, name: 'a\u2028b' } }),
+    /domain\.name must be 1 to 200/,
+  );
   assert.deepEqual(read(t, minimal).warnings, []);
 });
 

@@ -1,7 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
-import { Secret } from '../../base/secret.ts';
+import { registerAddress, type Secret } from '../../base/secret.ts';
+import { exposedWarning, isReadableByOthers } from '../../config/exposed-file.ts';
 import { readJsonFile } from '../../config/load.ts';
 import { parseTargetList } from '../../web/target-list.ts';
 import { type FessSettings, fessConfigSchema, secretText } from './fess-config.ts';
@@ -28,7 +29,7 @@ export function readFessConfig(env: Environment, named?: string): FessConfig {
   if (!parsed.success) throw invalid(file, parsed.error.issues[0]);
   const settings = { ...parsed.data, ...tokenFrom(env) };
   checkHosts(file, settings);
-  registerPassword(settings.fessBaseUrl);
+  registerAddress(settings.fessBaseUrl);
   return {
     ...settings,
     file,
@@ -38,6 +39,7 @@ export function readFessConfig(env: Environment, named?: string): FessConfig {
     warnings: [
       ...unknownKeys(content, fessConfigSchema, '').map((path) => `${file}: ${path} is not a setting`),
       ...hiddenTexts(settings).map((path) => `${file}: ${path} has invisible characters, which are left out`),
+      ...(holdsSecret(parsed.data) && isReadableByOthers(file) ? [exposedWarning(file)] : []),
     ],
   };
 }
@@ -87,11 +89,9 @@ function checkHosts(file: string, { contentFetch }: FessSettings): void {
   }
 }
 
-/** A login in the address is a secret as well: this makes the log and all messages leave it out. */
-function registerPassword(fessBaseUrl: string): void {
-  const { password } = new URL(fessBaseUrl);
-  if (password === '') return;
-  for (const spelling of [password, decodeURIComponent(password)]) new Secret(spelling);
+/** A login in the address is a secret as well. */
+function holdsSecret({ fessAccessToken, security, fessBaseUrl }: FessSettings): boolean {
+  return (fessAccessToken ?? security.httpAuthToken) !== undefined || new URL(fessBaseUrl).password !== '';
 }
 
 function hiddenTexts({ domain, domains = [] }: FessSettings): string[] {

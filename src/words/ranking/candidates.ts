@@ -94,19 +94,19 @@ function isLeaf(query: WordQuery): boolean {
   return 'term' in query || 'prefix' in query || 'terms' in query;
 }
 
-/** Counts of documents by word, which hold until the index changes. */
-export function createCountCache(): {
-  for(statistics: IndexStatistics): Map<string, number>;
-} {
-  let stamp = '';
-  let counts = new Map<string, number>();
-  return {
-    for(statistics) {
-      const { title, heading, body } = statistics.averageLengths;
-      const now = `${statistics.documents} ${title} ${heading} ${body}`;
-      if (now !== stamp || counts.size > 10_000) counts = new Map();
-      stamp = now;
-      return counts;
-    },
+/** The counts of documents by word in one index, which hold until the index changes. */
+export type CountCache = (index: string, statistics: IndexStatistics) => Map<string, number>;
+
+export function createCountCache(): CountCache {
+  const kept = new Map<string, { stamp: string; counts: Map<string, number> }>();
+  return (index, { documents, averageLengths: { title, heading, body } }) => {
+    const stamp = `${documents} ${title} ${heading} ${body}`;
+    const known = kept.get(index);
+    if (known?.stamp === stamp && known.counts.size <= countsMax) return known.counts;
+    const counts = new Map<string, number>();
+    kept.set(index, { stamp, counts });
+    return counts;
   };
 }
+
+const countsMax = 10_000;

@@ -8,6 +8,7 @@ import type {
 } from '../../contracts/documents.ts';
 import { numberOf, type Statements } from '../../statements.ts';
 import { storable } from '../../storable.ts';
+import { relabelPassages, removePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
 import { labelsOf, parentOf } from './document-labels.ts';
 import { documentsOf } from './document-rows.ts';
@@ -81,7 +82,7 @@ async function perform(
 }
 
 async function removeAll(on: Statements, ids: readonly number[]): Promise<void> {
-  await on.dialect.passages.remove(on, ids.map(parentOf));
+  await removePassages(on, ids.map(parentOf));
   await on.query(`DELETE FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers})`, [{ list: ids }]);
 }
 
@@ -95,7 +96,7 @@ async function writeTags(on: Statements, { id, docType }: StoredDocument, wanted
     ]);
   }
   await on.query(`UPDATE ${on.dialect.schema}kb_documents SET updated_at = ? WHERE key = ?`, [on.now, id]);
-  await on.dialect.passages.relabel(on, [parentOf(id)], labelsOf(docType, wanted));
+  await relabelPassages(on, [parentOf(id)], labelsOf(docType, wanted));
 }
 
 async function byIds(on: Statements, ids: readonly number[]): Promise<StoredDocument[]> {

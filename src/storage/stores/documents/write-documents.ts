@@ -4,6 +4,7 @@ import type { NewPassage } from '../../contracts/passages.ts';
 import { numberOf, optionalTextOf, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
 import { lock } from '../entries/idempotency.ts';
+import { replacePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
 import { labelsOf, parentOf } from './document-labels.ts';
 import { documentsOf, jobOf } from './document-rows.ts';
@@ -140,7 +141,7 @@ async function writeChunks(
       vectors,
     }),
   );
-  await on.dialect.passages.replace(on, [{ parent: parentOf(id), passages }]);
+  await replacePassages(on, [{ parent: parentOf(id), passages }]);
   const rows = fresh.flatMap(({ metadata }, position) =>
     Object.keys(metadata).length === 0 ? [] : [[id, position, storable(JSON.stringify(metadata))]],
   );

@@ -1,5 +1,7 @@
 import type { Metadata, NewImage } from '../../contracts/entries.ts';
 import type { SqlValue, Statements } from '../../statements.ts';
+import { entryWords } from '../words/word-indexes.ts';
+import { removeWords, writeWords } from '../words/write-words.ts';
 import type { FieldIndex } from './indexed-fields.ts';
 import { metadataFields } from './metadata-fields.ts';
 
@@ -48,8 +50,8 @@ export async function dropSummary(on: Statements, entry: number): Promise<void> 
   await on.query(`DELETE FROM ${on.dialect.schema}context_summary_queue WHERE entry = ?`, [entry]);
 }
 
-export async function writeWords(on: Statements, entry: number, text: string): Promise<void> {
-  await removeWords(on, [entry]);
+export async function replaceWords(on: Statements, entry: number, text: string): Promise<void> {
+  await removeWords(on, entryWords, [entry]);
   await addWords(on, [{ entry, text }]);
 }
 
@@ -80,7 +82,7 @@ export async function addTags(
 
 export async function addWords(on: Statements, entries: readonly { entry: number; text: string }[]): Promise<void> {
   const documents = entries.map(({ entry, text }) => ({ key: entry, title: '', heading: '', body: text }));
-  await on.dialect.entryWords.write(on, documents);
+  await writeWords(on, entryWords, documents);
 }
 
 /** Rows of one table in as few statements as may be. What is there already stays. */
@@ -89,13 +91,5 @@ async function insert(on: Statements, into: string, rows: readonly (readonly Sql
     const some = rows.slice(at, at + rowsMax);
     const places = some.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
     await on.query(`INSERT INTO ${into} VALUES ${places} ON CONFLICT DO NOTHING`, some.flat());
-  }
-}
-
-export async function removeWords(on: Statements, entries: readonly number[]): Promise<void> {
-  for (const name of on.dialect.wordTables) {
-    await on.query(`DELETE FROM ${on.dialect.schema}context_${name} WHERE key IN (${on.dialect.integers})`, [
-      { list: entries },
-    ]);
   }
 }

@@ -19,6 +19,8 @@ import {
   type Statements,
   textOf,
 } from '../../statements.ts';
+import { findWords, weighWords } from '../words/find-words.ts';
+import { entryWords } from '../words/word-indexes.ts';
 import type { EntryFilter } from './entry-filter.ts';
 import { entriesThen } from './entry-history.ts';
 import { entriesOf } from './entry-rows.ts';
@@ -60,27 +62,22 @@ export async function searchEntryWords(
   { query: words, filter, limit, offset, explain }: WordSearchRequest,
 ): Promise<ScoredPage> {
   const { condition, isWide, selection } = await searchCondition(on, filter);
-  const { found, total, scoreMax } = await on.dialect.entryWords.find(on, words, condition, isWide, {
-    limit,
-    offset,
+  const among = (where: Condition) => ({
+    sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${where.sql}`,
+    values: where.values,
   });
-  const { sql, values } = selection.condition;
+  const keys = condition && { ...among(condition), isWide };
+  const { found, total, scoreMax } = await findWords(on, entryWords, words, keys, { limit, offset });
   return {
     hits: found.map(({ key, score }) => ({ id: key, score })),
     total,
     scoreMax,
-    plan: explain
-      ? await planOf(
-          on,
-          { sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${sql}`, values },
-          selection,
-        )
-      : undefined,
+    plan: explain ? await planOf(on, among(selection.condition), selection) : undefined,
   };
 }
 
 export async function weighEntryWords(on: Statements, request: WeighRequest): Promise<WeighedWords> {
-  return on.dialect.entryWords.weigh(on, request);
+  return weighWords(on, entryWords, request);
 }
 
 export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {

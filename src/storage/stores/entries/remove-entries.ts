@@ -10,7 +10,9 @@ import {
 import type { Dialect } from '../../dialect.ts';
 import { type ListValue, numberOf, type Row, type SqlValue, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { removeWords, writeWords } from './entry-parts.ts';
+import { entryWords } from '../words/word-indexes.ts';
+import { removeWords } from '../words/write-words.ts';
+import { replaceWords } from './entry-parts.ts';
 import { writeSetting } from './entry-settings.ts';
 import { lockAll, once, threadLock } from './idempotency.ts';
 import { recountThreads } from './thread-counts.ts';
@@ -35,7 +37,7 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
       `UPDATE ${on.dialect.schema}context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
       [on.now, { list: ids }],
     );
-    await removeWords(on, ids);
+    await removeWords(on, entryWords, ids);
     await recountThreads(on, threadsOf(rows));
     await purge(on);
     return outcome(ids);
@@ -64,7 +66,7 @@ export async function restoreEntries(
         [id, textOf(row, 'deleted_at'), on.now],
       );
       await on.query(`UPDATE ${on.dialect.schema}context_entries SET deleted_at = NULL WHERE key = ?`, [id]);
-      await writeWords(on, id, textOf(row, 'text_content'));
+      await replaceWords(on, id, textOf(row, 'text_content'));
     }
     await recountThreads(on, threadsOf(rows));
     return { ids: idsOf(rows) };

@@ -21,11 +21,11 @@ import {
   addTags,
   addWords,
   dropSummary,
+  replaceWords,
   wantSummary,
   writeFields,
   writeImages,
   writeTags,
-  writeWords,
 } from './entry-parts.ts';
 import { lockAll, once, threadLock } from './idempotency.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
@@ -222,7 +222,7 @@ async function writeText(on: Statements, id: number, text: string, summaryWanted
     [text, hashOf(text), id],
   );
   await (summaryWanted ? wantSummary(on, id) : dropSummary(on, id));
-  await writeWords(on, id, text);
+  await replaceWords(on, id, text);
 }
 
 function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {

@@ -1,0 +1,79 @@
+import { type Block, type BlockKind, blocksOf } from './blocks.ts';
+import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
+import { looksLikeCode } from './code-shape.ts';
+import { forcedPieces } from './forced-pieces.ts';
+import { sentencesOf } from './sentences.ts';
+
+/** Of the names of columns, so much is carried along. */
+const columnsUnitsMax = 300;
+
+/**
+ * Cuts a document into passages that can be read alone. Headings stay with what they head, code blocks and tables stay
+ * whole while they fit, paragraphs are cut only between sentences. Chunks follow one another without overlap, and all
+ * text but the white space between them is in exactly one of them.
+ */
+export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] {
+  const unitsMax = chunkUnits(options);
+  const chunks: Chunk[] = [];
+  const path: { level: number; title: string }[] = [];
+  let open: (Span & { kinds: Set<BlockKind>; titlePath: string[] }) | undefined;
+
+  const close = () => {
+    if (open) chunks.push(finished(text, open));
+    open = undefined;
+  };
+  for (const block of blocksOf(text)) {
+    if (block.kind === 'heading') {
+      // Headings in a row (a title, then its first section) open one chunk together.
+      if (!open || [...open.kinds].some((kind) => kind !== 'heading')) close();
+      while (path.length > 0 && (path.at(-1)?.level ?? 0) >= block.level) path.pop();
+      path.push({ level: block.level, title: block.title });
+    }
+    for (const piece of piecesOf(text, block, unitsMax)) {
+      if (open && piece.end - open.start > unitsMax) close();
+      open ??= { start: piece.start, end: piece.end, kinds: new Set(), titlePath: [] };
+      open.end = piece.end;
+      open.kinds.add(block.kind);
+      open.titlePath = path.map(({ title }) => title);
+      // Rows of a table that was cut do not say what their columns are.
+      if (block.kind === 'table' && open.start > block.start) open.titlePath.push(columnsOf(text, block));
+    }
+  }
+  close();
+  return chunks;
+}
+
+/** The first row of a table, for the chunks that begin behind it. */
+function columnsOf(text: string, { start, end }: Span): string {
+  const row = text.slice(start, Math.min(end, start + columnsUnitsMax)).split('\n', 1)[0] ?? '';
+  return row.replace(/^\s*\|\s*|\s*\|\s*$/g, '');
+}
+
+function finished(text: string, open: Span & { kinds: Set<BlockKind>; titlePath: string[] }): Chunk {
+  const { start, end, kinds, titlePath } = open;
+  const body = text.slice(start, end);
+  const [only] = kinds;
+  const kind = kinds.size === 1 && only && only !== 'prose' ? only : looksLikeCode(body) ? 'code' : 'prose';
+  return { start, end, text: body, titlePath, kind };
+}
+
+/** A block that fits is one piece. What is too long is cut at the best places that its kind has. */
+function piecesOf(text: string, block: Block, unitsMax: number): Span[] {
+  if (block.end - block.start <= unitsMax) return [block];
+  const cut = block.kind === 'prose' ? sentencesOf(text, block) : linesOf(text, block);
+  return cut.flatMap((piece) => (piece.end - piece.start <= unitsMax ? [piece] : forcedPieces(text, piece, unitsMax)));
+}
+
+function linesOf(text: string, { start, end }: Span): Span[] {
+  const lines: Span[] = [];
+  for (let at = start; at < end; ) {
+    const newline = text.indexOf('\n', at);
+    const lineEnd = newline === -1 || newline >= end ? end : newline;
+    const last = lines.at(-1);
+    // Closing brackets and fences say nothing alone: they stay with the line before.
+    if (last && !/[\p{L}\p{N}]/u.test(text.slice(at, lineEnd))) last.end = lineEnd;
+    else if (text.slice(at, lineEnd).trim() !== '') lines.push({ start: at, end: lineEnd });
+    at = lineEnd + 1;
+  }
+  return lines;
+}

@@ -1,0 +1,119 @@
+import { documentTermsOf } from '../../words/document-terms.ts';
+import type { DocumentTerms } from '../../words/ranking/bm25.ts';
+import { createCountCache, isAlternatives, weighedWords } from '../../words/ranking/candidates.ts';
+import { countedMax } from '../../words/ranking/word-index.ts';
+import { anyOf } from '../../words/word-query.ts';
+import { type BoundValue, numberOf, type Statements } from '../statements.ts';
+import type { WordIndex } from '../stores/words/word-indexes.ts';
+import type { WordTable } from '../stores/words/word-table.ts';
+import { renderWords, tsquery } from './render-words.ts';
+
+/** Documents that one statement carries. Their words are found between two statements, and somebody may be waiting. */
+const rowsAtOnce = 100;
+
+/** Rows that are looked at to estimate how many documents hold a very common word. */
+const sampleRows = 1000;
+
+/** Words in a tsvector for each document. */
+export function createWordTable(): WordTable {
+  return {
+    key: 'w.key',
+    tables: ['terms', 'words'],
+    counts: createCountCache(),
+    *cut(texts) {
+      for (const text of texts) yield documentTermsOf(text);
+    },
+    async write(on, index, keys, terms) {
+      const next = terms[Symbol.iterator]();
+      for (let first = 0; first < keys.length; first += rowsAtOnce) {
+        const some = keys.slice(first, first + rowsAtOnce);
+        await insertTerms(on, index, some, [...take(next, some.length)]);
+      }
+    },
+    async count(on, { name }, leaves, documents) {
+      const totals = await totalsOf(
+        on,
+        `SELECT q.place, (SELECT count(*) FROM (
+           SELECT 1 FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) m) AS total
+         FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
+        [{ list: leaves.map(tsquery) }],
+      );
+      const common = leaves.filter((_, place) => (totals[place] ?? 0) >= countedMax);
+      if (common.length === 0) return totals;
+      // The same rows are taken each time, so that the same order results.
+      const shares = await totalsOf(
+        on,
+        `WITH s AS MATERIALIZED (SELECT words FROM carrel.${name}_words TABLESAMPLE SYSTEM (?) REPEATABLE (1))
+         SELECT q.place, (SELECT avg((s.words @@ q.words)::int) FROM s) AS total
+         FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
+        [Math.min(100, (100 * sampleRows) / Math.max(1, documents)), { list: common.map(tsquery) }],
+      );
+      return leaves.map((leaf, place) => {
+        const share = shares[common.indexOf(leaf)] ?? 0;
+        return Math.max(totals[place] ?? 0, Math.round(share * documents));
+      });
+    },
+    narrow: ({ sql, values }) => ({ sql: `AND w.key IN (${sql})`, values }),
+    matches({ name }, query, narrowed, plan) {
+      const must = plan === undefined || plan.optional.length === 0 ? undefined : anyOf(plan.essential);
+      // Alternatives need not be tested once an essential one is there.
+      const found =
+        must !== undefined && isAlternatives(query) ? renderWords(must) : renderWords(query, must && tsquery(must));
+      const terms = found.exact ? `JOIN carrel.${name}_terms t ON t.key = w.key` : '';
+      return {
+        sql: `FROM carrel.${name}_words w ${terms} WHERE ${found.sql} ${narrowed?.sql ?? ''}`,
+        values: [...found.values, ...(narrowed?.values ?? [])],
+      };
+    },
+    order(_, plan, weightOf) {
+      const weighed = weighedWords(plan);
+      const weights = weighed.map(() => 'CASE WHEN w.words @@ ?::tsquery THEN ?::float8 ELSE 0 END');
+      return {
+        sql: `${weights.join(' + ')} DESC`,
+        values: weighed.flatMap((leaf) => [tsquery(leaf), weightOf(leaf)]),
+      };
+    },
+  };
+}
+
+async function insertTerms(
+  on: Statements,
+  { name }: WordIndex,
+  keys: readonly number[],
+  terms: readonly DocumentTerms[],
+): Promise<void> {
+  const fields = (['title', 'heading', 'body'] as const).map((field) => terms.map((document) => document[field]));
+  const streams = fields.flatMap((field) => [field.map(({ main }) => main), field.map(({ extra }) => extra)]);
+  const lengths = fields.map((field) => field.map(({ length }) => length));
+  await on.query(
+    `INSERT INTO carrel.${name}_terms SELECT * FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[],
+       ?::text[], ?::text[], ?::integer[], ?::integer[], ?::integer[])`,
+    [keys, ...streams, ...lengths].map((list) => ({ list })),
+  );
+  await on.query(
+    `INSERT INTO carrel.${name}_words SELECT key, words::tsvector FROM unnest(?::bigint[], ?::text[]) AS fresh (key, words)`,
+    [{ list: keys }, { list: keys.map((_, place) => vectorOf(streams.map((stream) => stream[place] ?? ''))) }],
+  );
+}
+
+/** The next ones, so that more can be taken afterwards. */
+function* take<Item>(items: Iterator<Item>, count: number): Iterable<Item> {
+  for (let left = count; left > 0; left -= 1) {
+    const next = items.next();
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+async function totalsOf(on: Statements, sql: string, values: readonly BoundValue[]): Promise<number[]> {
+  const totals: number[] = [];
+  for (const row of await on.query(sql, values)) totals[numberOf(row, 'place') - 1] = numberOf(row, 'total');
+  return totals;
+}
+
+/** The distinct terms, quoted as the type's own notation wants it. */
+function vectorOf(streams: readonly string[]): string {
+  const distinct = new Set(streams.flatMap((stream) => stream.split(' ')));
+  distinct.delete('');
+  return [...distinct].map((term) => tsquery({ kind: 'term', term })).join(' ');
+}

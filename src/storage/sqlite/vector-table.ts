@@ -1,0 +1,75 @@
+import { blockOf } from '../contracts/vectors.ts';
+import { bytesOf, numberOf, type Row } from '../statements.ts';
+import { singleVectors } from '../stores/vectors/read-vectors.ts';
+import type { VectorTable } from '../stores/vectors/vector-table.ts';
+
+/** Vectors that a block has. */
+const blockVectors = 1_000;
+
+/**
+ * Vectors as bytes. The nearest are found in an image in memory, which is loaded from blocks of many: a scan of shared memory is
+ * faster than anything that SQLite could do (docs/decisions/0012-meaning.md).
+ */
+export const vectorTable: VectorTable = {
+  column: 'vector',
+  encode: (vector) => new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),
+  decode: (row) => new Float32Array(ownBuffer(row, 'vector')),
+  keepModel: '',
+  // There is one writer at a time.
+  beforeModel: async () => {},
+  beforeVectors: async () => {},
+  /** The next block, or the single vectors before it. An image that has a part of the block already gets it all. */
+  async after(on, corpus, model, { after, limit }) {
+    const [block] = await on.query(
+      `SELECT * FROM ${corpus}_vector_blocks WHERE model = ? AND last_key > ? ORDER BY last_key LIMIT 1`,
+      [model, after],
+    );
+    const end = block === undefined ? Number.MAX_SAFE_INTEGER : numberOf(block, 'first_key');
+    const rows = await singleVectors(on, corpus, model, { after, end, limit });
+    if (rows.length > 0 || block === undefined) return blockOf(rows);
+    const scales = new Float32Array(ownBuffer(block, 'scales'));
+    const codes = new Int8Array(ownBuffer(block, 'codes'));
+    return {
+      keys: new Float64Array(ownBuffer(block, 'keys')),
+      owners: new Float64Array(ownBuffer(block, 'owners')),
+      dimensions: codes.length / scales.length,
+      codes,
+      scales,
+      packed: true,
+    };
+  },
+  async pack(on, corpus, model, after) {
+    const blocks = await on.query(
+      `SELECT first_key, last_key FROM ${corpus}_vector_blocks WHERE model = ? AND last_key > ? ORDER BY last_key`,
+      [model, after],
+    );
+    let start = after;
+    for (const block of [...blocks, undefined]) {
+      const end = block === undefined ? Number.MAX_SAFE_INTEGER : numberOf(block, 'first_key');
+      const rows = await singleVectors(on, corpus, model, { after: start, end, limit: blockVectors });
+      // The last ones wait until they are many; a gap is filled with what is left in it.
+      if (rows.length === blockVectors || (rows.length > 0 && block !== undefined)) {
+        const { keys, owners, scales, codes } = blockOf(rows);
+        const [first, last] = [keys[0] ?? 0, keys.at(-1) ?? 0];
+        const blobs = [keys, owners, scales, codes].map((list) => new Uint8Array(list.buffer));
+        await on.query(
+          `INSERT INTO ${corpus}_vector_blocks (model, last_key, first_key, keys, owners, scales, codes)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          [model, last, first, ...blobs],
+        );
+        return last;
+      }
+      start = block === undefined ? start : numberOf(block, 'last_key');
+    }
+    return undefined;
+  },
+  ensureIndex: () => {},
+  indexState: async () => 'memory',
+};
+
+/** Numbers of several bytes that begin anywhere in a larger buffer cannot be read. */
+function ownBuffer(row: Row, column: string): ArrayBuffer {
+  const bytes = bytesOf(row, column);
+  const isAlone = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
+  return isAlone ? bytes.buffer : new Uint8Array(bytes).buffer;
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import type { DocumentTerms } from '../../words/ranking/bm25.ts';
+import { type CandidatePlan, createCountCache, isAlternatives, roughWords } from '../../words/ranking/candidates.ts';
+import { countedMax } from '../../words/ranking/word-index.ts';
+import { anyOf, type WordQuery } from '../../words/word-query.ts';
+import { numberOf } from '../statements.ts';
+import type { WordIndex } from '../stores/words/word-indexes.ts';
+import type { WordTable } from '../stores/words/word-table.ts';
+import type { Database } from './database.ts';
+import type { KeyLists } from './key-lists.ts';
+import { renderMatch } from './render-match.ts';
+import { createRowFilter } from './row-filter.ts';
+import { cutHere, type WriteHelper } from './write-helper.ts';
+
+/** Words in FTS5. Without a helper all texts are cut on this thread. */
+export function createWordTable(database: Database, keyLists: KeyLists, helper: WriteHelper | undefined): WordTable {
+  return {
+    key: 'w.rowid',
+    tables: ['terms'],
+    counts: createCountCache(),
+    cut: (texts) => helper?.cut(texts) ?? cutHere(texts),
+    write: async (_, index, keys, terms) => writeTerms(database, index, keys, terms),
+    /** FTS5 goes through the keys upwards: how far the first ones reach tells how many there are in all. */
+    async count(_, { name, owner }, leaves) {
+      const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
+        SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ? LIMIT ${countedMax})`;
+      return leaves.map((leaf) => {
+        const row = database.get(counted, renderMatch(leaf) ?? '') ?? {};
+        const total = numberOf(row, 'total');
+        return total < countedMax ? total : Math.round((total * numberOf(row, 'newest')) / numberOf(row, 'last'));
+      });
+    },
+    narrow: createRowFilter(keyLists),
+    matches: ({ name }, query, narrowed, plan) => ({
+      sql: `FROM ${name}_words w WHERE ${name}_words MATCH ? ${narrowed?.sql ?? ''}`,
+      values: [planned(query, plan), ...(narrowed?.values ?? [])],
+    }),
+    order: ({ name }) => ({ sql: `bm25(${name}_words, 1, 0.8, 2, 1, 1.5, 1)`, values: [] }),
+  };
+}
+
+function writeTerms(
+  database: Database,
+  { name }: WordIndex,
+  keys: readonly number[],
+  terms: Iterable<DocumentTerms>,
+): void {
+  // Made once: a text that is put together anew is hashed anew, for each document.
+  const insertTerms = `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  const insertWords = `INSERT INTO ${name}_words (rowid, title, title_extra, heading, heading_extra, body, body_extra)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`;
+  const sums = { title: 0, heading: 0, body: 0 };
+  let written = 0;
+  for (const { title, heading, body } of terms) {
+    const key = keys[written];
+    assert(key !== undefined, 'more terms than keys');
+    const streams = [title.main, title.extra, heading.main, heading.extra, body.main, body.extra];
+    database.run(insertTerms, key, ...streams, title.length, heading.length, body.length);
+    database.run(insertWords, key, ...streams);
+    written += 1;
+    sums.title += title.length;
+    sums.heading += heading.length;
+    sums.body += body.length;
+  }
+  assert(written === keys.length, 'fewer terms than keys');
+  database.run(
+    `UPDATE ${name}_statistics SET documents = documents + ?, title_length = title_length + ?,
+       heading_length = heading_length + ?, body_length = body_length + ? WHERE rowid = 1`,
+    ...[written, sums.title, sums.heading, sums.body],
+  );
+}
+
+/** Candidates must have an essential word; FTS5 looks at the next rarest ones too, for its rough order. */
+function planned(query: WordQuery, plan: CandidatePlan | undefined): string {
+  const match = renderMatch(query) ?? '';
+  if (plan === undefined || plan.optional.length === 0) return match;
+  const must = renderMatch(anyOf(plan.essential)) ?? '';
+  if (!isAlternatives(query)) return `(${match}) AND (${must})`;
+  const rough = renderMatch(anyOf(roughWords(plan)));
+  return rough === undefined ? must : `(${must}) OR ((${must}) AND (${rough}))`;
+}

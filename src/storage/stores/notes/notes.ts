@@ -1,0 +1,86 @@
+import { makeSnippet } from '../../../words/snippet.ts';
+import { nothing, plainQuery, type WordQuery } from '../../../words/word-query.ts';
+import {
+  type ListedNote,
+  type NewNote,
+  type Note,
+  type NoteListRequest,
+  type NotePage,
+  newNote,
+} from '../../contracts/notes.ts';
+import { numberOf, type Row, type Statements, textOf, textsOf } from '../../statements.ts';
+import { storable } from '../../storable.ts';
+import { findWords } from '../words/find-words.ts';
+import { noteWords } from '../words/word-indexes.ts';
+import type { KeyFilter } from '../words/word-table.ts';
+import { writeWords } from '../words/write-words.ts';
+
+export async function saveNote(on: Statements, fresh: NewNote): Promise<Note> {
+  const note = newNote(fresh, new Date(on.now));
+  const tags = [...new Set(note.tags)];
+  const [row = {}] = await on.query(
+    `INSERT INTO ${on.dialect.schema}notes (id, title, content, tags, source_urls, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+    [note.id, note.title, note.content, { list: note.tags }, { list: note.sourceUrls }, note.createdAt, note.updatedAt],
+  );
+  const key = numberOf(row, 'key');
+  await on.dialect.notes.indexTags(on, key, tags);
+  await writeWords(on, noteWords, [{ key, title: note.title, heading: tags.join('\n'), body: note.content }]);
+  return note;
+}
+
+export async function getNote(on: Statements, id: string): Promise<Note | undefined> {
+  const [row] = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE id = ?`, [storable(id)]);
+  return row && noteOf(row);
+}
+
+export async function listNotes(on: Statements, request: NoteListRequest): Promise<NotePage> {
+  const tags = [...new Set(request.tags?.map(storable))];
+  const filter = tags.length === 0 ? undefined : on.dialect.notes.tagged(tags);
+  if (request.query === undefined) return newestNotes(on, filter, request);
+  const query = plainQuery(request.query);
+  const { found, total } = await findWords(on, noteWords, query, filter, request);
+  const keys = found.map(({ key }) => key);
+  const rows = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE key IN (${on.dialect.integers})`, [
+    { list: keys },
+  ]);
+  const byKey = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
+  const notes = keys.flatMap((key) => {
+    const row = byKey.get(key);
+    return row === undefined ? [] : [listed(row, query)];
+  });
+  return { notes, total };
+}
+
+async function newestNotes(
+  on: Statements,
+  filter: KeyFilter | undefined,
+  { limit, offset }: NoteListRequest,
+): Promise<NotePage> {
+  const { sql, values } = { sql: 'TRUE', values: [], ...(filter && { ...filter, sql: `key IN (${filter.sql})` }) };
+  const among = `${on.dialect.schema}notes WHERE ${sql}`;
+  const rows = await on.query(`SELECT * FROM ${among} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`, [
+    ...values,
+    limit,
+    offset,
+  ]);
+  const [count = {}] = await on.query(`SELECT count(*) AS total FROM ${among}`, values);
+  return { notes: rows.map((row) => listed(row, nothing)), total: numberOf(count, 'total') };
+}
+
+function listed(row: Row, query: WordQuery): ListedNote {
+  const { id, title, tags, createdAt, updatedAt, content } = noteOf(row);
+  return { id, title, tags, createdAt, updatedAt, snippet: makeSnippet(content, query) };
+}
+
+function noteOf(row: Row): Note {
+  return {
+    id: textOf(row, 'id'),
+    title: textOf(row, 'title'),
+    content: textOf(row, 'content'),
+    tags: textsOf(row, 'tags'),
+    sourceUrls: textsOf(row, 'source_urls'),
+    createdAt: textOf(row, 'created_at'),
+    updatedAt: textOf(row, 'updated_at'),
+  };
+}

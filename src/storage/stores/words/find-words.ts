@@ -1,0 +1,183 @@
+import {
+  countedLeaves,
+  createScorer,
+  type DocumentTerms,
+  highestScore,
+  type IndexStatistics,
+  leafWeight,
+  weighTerms,
+} from '../../../words/ranking/bm25.ts';
+import { essentialDocuments, isSettled, planCandidates } from '../../../words/ranking/candidates.ts';
+import { type Candidate, rankPool, weighPool } from '../../../words/ranking/rank-pool.ts';
+import {
+  type FoundPage,
+  type Page,
+  type Ranked,
+  type WeighedWords,
+  type WeighRequest,
+  weighedMax,
+} from '../../../words/ranking/word-index.ts';
+import { leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
+import { type Condition, numberOf, type Row, type Statements, textOf } from '../../statements.ts';
+import type { WordIndex } from './word-indexes.ts';
+import type { KeyFilter } from './word-table.ts';
+
+/** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
+const poolMax = 200;
+
+/** Matches whose keys are read where that tells how many there are: cheaper than to have them all found again. */
+const keysMax = 2000;
+
+/** The database finds candidates and puts them in a rough order; our own BM25 decides. */
+export async function findWords(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  filter: KeyFilter | undefined,
+  { limit, offset }: Page,
+): Promise<FoundPage> {
+  if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0 };
+  const narrowed = filter && on.dialect.words.narrow(filter);
+  const { pool, scoreMax, ...known } = await findPool(on, index, query, narrowed);
+  const total = known.total ?? (await countMatches(on, index, query, narrowed));
+  const found = pool.slice(offset, offset + limit);
+  const missing = { limit: Math.min(limit, total - offset) - found.length, offset: Math.max(0, offset - pool.length) };
+  if (missing.limit > 0) found.push(...(await behindPool(on, index, query, narrowed, pool, missing)));
+  return { found, total, scoreMax };
+}
+
+export async function weighWords(
+  on: Statements,
+  index: WordIndex,
+  { query, keys }: WeighRequest,
+): Promise<WeighedWords> {
+  const leaves = leavesOf(query);
+  const { statistics, counts } = await countLeaves(on, index, leaves);
+  const rows = await on.query(
+    `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.integers})`,
+    [{ list: keys.slice(0, weighedMax) }],
+  );
+  const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+  return {
+    weighed: weighPool(documents, weighTerms(leaves, counts, statistics)),
+    scoreMax: highestScore(leaves, counts, statistics),
+  };
+}
+
+interface Pool {
+  readonly pool: Ranked[];
+  /** Of all matches, where it is known already. */
+  readonly total: number | undefined;
+  readonly scoreMax: number;
+}
+
+async function findPool(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  narrowed: Condition | undefined,
+): Promise<Pool> {
+  const leaves = leavesOf(query);
+  const { statistics, counts } = await countLeaves(on, index, leaves);
+  const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
+  const rarest = (leaf: WordLeaf) => Math.min(...membersOf(leaf).map((member) => counts.get(leafKey(member)) ?? 0));
+  const score = createScorer(leaves, counts, statistics);
+  const scoreMax = highestScore(leaves, counts, statistics);
+  const { words } = on.dialect;
+  let found: Pool = { pool: [], total: undefined, scoreMax };
+  for (const documentsMin of essentialDocuments(query, leaves)) {
+    const plan = planCandidates(leaves, rarest, documentsMin);
+    const isComplete = plan.optional.length === 0;
+    const wanted = isComplete ? keysMax : poolMax;
+    const matches = words.matches(index, query, narrowed, plan);
+    const order = words.order(index, plan, weightOf);
+    const rows = await on.query(
+      `SELECT ${words.key} AS key ${matches.sql} ORDER BY ${order.sql}, ${words.key} LIMIT ${wanted}`,
+      [...matches.values, ...order.values],
+    );
+    const keys = rows.map((row) => numberOf(row, 'key'));
+    const pool = rankPool(await candidates(on, index, keys.slice(0, poolMax)), score);
+    found = { pool, total: isComplete && keys.length < wanted ? keys.length : undefined, scoreMax };
+    const scores = pool.map((ranked) => ranked.score);
+    if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
+  }
+  return found;
+}
+
+async function candidates(on: Statements, { name, owner }: WordIndex, keys: readonly number[]): Promise<Candidate[]> {
+  const { schema, integers } = on.dialect;
+  const rows = await on.query(
+    `SELECT t.*, o.id FROM ${schema}${name}_terms t JOIN ${schema}${owner} o ON o.key = t.key WHERE t.key IN (${integers})`,
+    [{ list: keys }],
+  );
+  return rows.map((row) => ({ key: numberOf(row, 'key'), id: textOf(row, 'id'), terms: documentTerms(row) }));
+}
+
+async function behindPool(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  narrowed: Condition | undefined,
+  pool: readonly Ranked[],
+  { limit, offset }: Page,
+): Promise<Ranked[]> {
+  const { words, integers } = on.dialect;
+  const { sql, values } = words.matches(index, query, narrowed);
+  const rows = await on.query(
+    `SELECT ${words.key} AS key ${sql} AND ${words.key} NOT IN (${integers}) ORDER BY ${words.key} DESC LIMIT ? OFFSET ?`,
+    [...values, { list: pool.map(({ key }) => key) }, limit, offset],
+  );
+  return rows.map((row) => ({ key: numberOf(row, 'key'), score: 0 }));
+}
+
+async function countMatches(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  narrowed: Condition | undefined,
+): Promise<number> {
+  const { sql, values } = on.dialect.words.matches(index, query, narrowed);
+  const [row = {}] = await on.query(
+    `SELECT count(*) AS total FROM (SELECT 1 ${sql} LIMIT ${index.totalMax}) AS matches`,
+    values,
+  );
+  return numberOf(row, 'total');
+}
+
+async function countLeaves(
+  on: Statements,
+  index: WordIndex,
+  leaves: readonly WordLeaf[],
+): Promise<{ statistics: IndexStatistics; counts: Map<string, number> }> {
+  const statistics = await readStatistics(on, index);
+  const { words } = on.dialect;
+  const counts = words.counts(index.name, statistics);
+  const unknown = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
+  if (unknown.length > 0) {
+    const totals = await words.count(on, index, unknown, statistics.documents);
+    unknown.forEach((leaf, place) => {
+      counts.set(leafKey(leaf), totals[place] ?? 0);
+    });
+  }
+  return { statistics, counts };
+}
+
+/** PostgreSQL keeps the sums in several rows, so that writers need not wait for one another. */
+async function readStatistics(on: Statements, { name }: WordIndex): Promise<IndexStatistics> {
+  const [row = {}] = await on.query(
+    `SELECT sum(documents) AS documents, sum(title_length) AS title, sum(heading_length) AS heading,
+       sum(body_length) AS body FROM ${on.dialect.schema}${name}_statistics`,
+  );
+  const documents = numberOf(row, 'documents');
+  const mean = (column: string) => numberOf(row, column) / Math.max(1, documents);
+  return { documents, averageLengths: { title: mean('title'), heading: mean('heading'), body: mean('body') } };
+}
+
+function documentTerms(row: Row): DocumentTerms {
+  const field = (name: string) => ({
+    main: textOf(row, name),
+    extra: textOf(row, `${name}_extra`),
+    length: numberOf(row, `${name}_length`),
+  });
+  return { title: field('title'), heading: field('heading'), body: field('body') };
+}

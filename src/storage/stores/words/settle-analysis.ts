@@ -1,0 +1,52 @@
+import { type Language, useLanguage } from '../../../words/language.ts';
+import { numberOf, type Statements, textOf } from '../../statements.ts';
+import type { Transactions } from '../../transactions.ts';
+import { analysisFor } from '../../word-analysis.ts';
+import { lock } from '../entries/idempotency.ts';
+import { type WordIndex, wordIndexes } from './word-indexes.ts';
+import { removeWords, writeWords } from './write-words.ts';
+
+/** Documents that are cut again at once. */
+const rewrittenAtOnce = 500;
+
+/**
+ * Chooses the language of this thread, and cuts all texts again where they were cut by another analysis or in another
+ * language. In one transaction: a process that is killed leaves the old terms, and the next one begins anew.
+ */
+export async function settleAnalysis({ read, write }: Transactions, wanted: Language | undefined): Promise<void> {
+  const stored = await read(storedAnalysis, undefined);
+  const { language, stamp } = analysisFor(stored, wanted);
+  await useLanguage(language);
+  if (stored !== stamp) await write(rewriteWords, stamp);
+}
+
+async function storedAnalysis(on: Statements): Promise<string | undefined> {
+  const [row] = await on.query(`SELECT stamp FROM ${on.dialect.schema}word_analysis`);
+  return row && textOf(row, 'stamp');
+}
+
+async function rewriteWords(on: Statements, stamp: string): Promise<void> {
+  await lock(on, 'word analysis');
+  // Read again under the lock, because another process may have been first.
+  if ((await storedAnalysis(on)) === stamp) return;
+  for (const index of wordIndexes) await rewriteIndex(on, index);
+  await on.query(`DELETE FROM ${on.dialect.schema}word_analysis`);
+  await on.query(`INSERT INTO ${on.dialect.schema}word_analysis (stamp) VALUES (?)`, [stamp]);
+}
+
+async function rewriteIndex(on: Statements, index: WordIndex): Promise<void> {
+  const { schema } = on.dialect;
+  for (let last = -1; ; ) {
+    const rows = await on.query(
+      `SELECT o.* FROM ${schema}${index.name}_terms t JOIN ${schema}${index.owner} o ON o.key = t.key WHERE t.key > ?
+       ORDER BY t.key LIMIT ?`,
+      [last, rewrittenAtOnce],
+    );
+    if (rows.length === 0) return;
+    const documents = rows.map((row) => ({ key: numberOf(row, 'key'), ...index.textsOf(row) }));
+    const keys = documents.map(({ key }) => key);
+    await removeWords(on, index, keys);
+    await writeWords(on, index, documents);
+    last = keys.at(-1) ?? last;
+  }
+}
