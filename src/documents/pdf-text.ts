@@ -22,7 +22,7 @@ export async function readPdfText(
   let length = 0;
   let number = 1;
   for (; number <= pdf.numPages && length <= charsMax; number += 1) {
-    // The first page is always begun: a file that takes its whole time to open must end as too slow, not as empty.
+    // The first page is always started: a file that takes all its time to open must fail as too slow, not as empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
     const text = [await pageText(page), await remarksOf(page)].filter((part) => part !== '').join('\n\n');
@@ -33,7 +33,10 @@ export async function readPdfText(
     length += text.length + 2;
   }
   if (pages.length === 0 && number <= pdf.numPages) {
-    throw new CarrelError('extraction_timeout', 'No text was found in this PDF in the time that there is for one.');
+    throw new CarrelError(
+      'extraction_timeout',
+      'No text was found in this PDF within the time limit. Try another source for it.',
+    );
   }
   return {
     ...(await describe(pdf)),
@@ -46,7 +49,7 @@ export async function readPdfText(
 
 async function open(bytes: Uint8Array): Promise<PdfDocument> {
   try {
-    // A copy: pdf.js takes the buffer for itself, and refuses a Buffer.
+    // A copy: pdf.js takes over the buffer, and refuses a Buffer.
     return await getDocumentProxy(new Uint8Array(bytes), {
       disableFontFace: true,
       useSystemFonts: false,
@@ -60,7 +63,11 @@ async function open(bytes: Uint8Array): Promise<PdfDocument> {
         cause: error,
       });
     }
-    throw new CarrelError('extraction_failed', 'This PDF is damaged: it could not be read.', { cause: error });
+    throw new CarrelError(
+      'extraction_failed',
+      'This PDF is damaged and cannot be read. Get it again from its source.',
+      { cause: error },
+    );
   }
 }
 
@@ -85,7 +92,7 @@ async function pageText(page: PdfPage): Promise<string> {
   return collapseLines(composeAccents(parts.join('')));
 }
 
-/** Fields of a form with what was filled in, and the remarks of readers. */
+/** Form fields with their values, and comments of readers. */
 async function remarksOf(page: PdfPage): Promise<string> {
   const annotations: unknown[] = await page.getAnnotations().catch(() => []);
   const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
@@ -103,7 +110,7 @@ async function remarksOf(page: PdfPage): Promise<string> {
   return lines.join('\n').slice(0, annotationUnitsMax);
 }
 
-/** What is used of the annotations that pdf.js gives, none of which need be what it should. */
+/** The fields we use of pdf.js's annotations, none of which can be relied on. */
 interface Annotation {
   subtype?: unknown;
   fieldValue?: unknown;
@@ -126,7 +133,7 @@ async function describe(pdf: PdfDocument): Promise<Pick<Reading, 'title' | 'byli
   return { title: titleIn(field('Title')), byline: field('Author'), published: pdfDate(field('CreationDate')) };
 }
 
-/** What programs write when nobody gave a title. */
+/** What programs write when no title was given. */
 function titleIn(title: string | null): string | null {
   const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
   return own === '' || /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|no ?title|\(anonymous\)|title)$/i.test(own)
