@@ -29,6 +29,7 @@ export async function openLocalEngine({ config, log, shared }: EngineContext): P
     workersMax: settings.workers,
     bytesMax: settings.fileBytesMax,
     textCharsMax: settings.textCharsMax,
+    ocrLanguages: settings.ocrLanguages,
   });
   const close = async (): Promise<void> => {
     await Promise.all([storage.release(), embeddings?.release(), extractor.close()]);

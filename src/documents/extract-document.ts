@@ -56,7 +56,12 @@ async function readBinary(
       if (!limits.pdfEnabled) {
         throw new CarrelError('unsupported_content_type', 'This is a PDF, and reading PDF is switched off here.');
       }
-      return (await import('./pdf-text.ts')).readPdfText(bytes, options);
+      return (await import('./pdf-text.ts')).readPdfText(bytes, options, limits.ocrLanguages);
+    case 'image':
+      if (!limits.ocrLanguages?.length) {
+        throw new CarrelError('unsupported_content_type', 'This is a picture, and text in pictures is not read here.');
+      }
+      return (await import('./ocr/read-image.ts')).readImage(bytes, limits.ocrLanguages, options);
     case 'docx':
       return (await import('./office/docx.ts')).readDocx(bytes, options);
     case 'pptx':
@@ -108,7 +113,7 @@ async function extractMails(mails: readonly Uint8Array[], context: MembersContex
 function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {
   const { text, marks } = finishText(reading.text, reading.marks ?? [], bounds.charsMax);
   if (text === '') assertMayBeEmpty(kind, reading.pages);
-  const { codeLanguage, pages } = reading;
+  const { codeLanguage, pages, recognised } = reading;
   const truncated = truncationOf(reading, text, bounds);
   return {
     title: oneLine(reading.title),
@@ -120,6 +125,7 @@ function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): Extract
     byline: oneLine(reading.byline),
     published: oneLine(reading.published),
     ...(pages === undefined ? {} : { pages }),
+    ...(recognised === undefined ? {} : { recognised }),
     ...(truncated === undefined ? {} : { truncated }),
   };
 }

@@ -2,6 +2,9 @@ import { getDocumentProxy } from 'unpdf';
 import { CarrelError } from '../base/errors.ts';
 import { cpuMs } from './cpu-clock.ts';
 import type { Mark, Reading, ReadOptions } from './document.ts';
+import { pdfPictures } from './ocr/pdf-pictures.ts';
+import { meanOf } from './ocr/read-image.ts';
+import { loadRecogniser } from './ocr/recogniser.ts';
 import { collapseLines } from './text/clean-text.ts';
 import { composeAccents } from './text/compose-accents.ts';
 
@@ -15,17 +18,20 @@ const paragraphGap = 1.6;
 export async function readPdfText(
   bytes: Uint8Array,
   { charsMax, stopAt }: Pick<ReadOptions, 'charsMax' | 'stopAt'>,
+  ocrLanguages: readonly string[] = [],
 ): Promise<Reading> {
   const pdf = await open(bytes);
   const pages: string[] = [];
   const marks: Mark[] = [];
+  const confidences: number[] = [];
   let length = 0;
   let number = 1;
   for (; number <= pdf.numPages && length <= charsMax; number += 1) {
     // The first page is always begun: a file that takes its whole time to open must end as too slow, not as empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
-    const text = [await pageText(page), await remarksOf(page)].filter((part) => part !== '').join('\n\n');
+    const shown = (await pageText(page)) || (await recognised(page, ocrLanguages, confidences));
+    const text = [shown, await remarksOf(page)].filter((part) => part !== '').join('\n\n');
     page.cleanup();
     if (text === '') continue;
     marks.push({ offset: length, page: number });
@@ -40,6 +46,7 @@ export async function readPdfText(
     text: pages.join('\n\n'),
     marks,
     pages: pdf.numPages,
+    ...(confidences.length === 0 ? {} : { recognised: { pages: confidences.length, confidence: meanOf(confidences) } }),
     truncated: number <= pdf.numPages && { read: number - 1, of: pdf.numPages, unit: 'pages' },
   };
 }
@@ -83,6 +90,18 @@ async function pageText(page: PdfPage): Promise<string> {
     }
   }
   return collapseLines(composeAccents(parts.join('')));
+}
+
+/** The text in the pictures of a page that has no other. */
+async function recognised(page: PdfPage, languages: readonly string[], confidences: number[]): Promise<string> {
+  if (languages.length === 0) return '';
+  const pictures = await pdfPictures(page);
+  if (pictures.length === 0) return '';
+  const recogniser = await loadRecogniser(languages);
+  const found = pictures.flatMap((picture) => recogniser.recognise(picture) ?? []);
+  const text = collapseLines(found.map((each) => each.text).join('\n'));
+  if (text !== '') confidences.push(meanOf(found.map(({ confidence }) => confidence)));
+  return text;
 }
 
 /** Fields of a form with what was filled in, and the remarks of readers. */
