@@ -1,16 +1,16 @@
 export interface LineHandlers {
   line(bytes: Buffer): void;
-  /** A line that grew past the bound; the rest of it is skipped. */
+  /** A line that exceeded the limit; the rest of it is skipped. */
   tooLong(): void;
 }
 
 export interface LineReader {
   push(chunk: Buffer): void;
-  /** The input ended: what stands behind the last newline is a line too. */
+  /** The input ended: what follows the last newline is a line too. */
   end(): void;
 }
 
-/** Cuts a byte stream into lines, holding no more than one bounded line in memory. */
+/** Splits a byte stream into lines, holding no more than one bounded line in memory. */
 export function createLineReader(bytesMax: number, handlers: LineHandlers): LineReader {
   let parts: Buffer[] = [];
   let size = 0;

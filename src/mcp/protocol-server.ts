@@ -12,7 +12,7 @@ import type { Resources } from './resources.ts';
 import type { IncomingCall } from './slow-calls.ts';
 import { describeFailure, ownError, toProtocolError } from './wire-errors.ts';
 
-/** What a role offers, made once and shared by all its connections. It holds nothing of any client's. */
+/** What a role offers, made once and shared by all its connections. It holds no client's state. */
 export interface Offer {
   /** Goes out as `serverInfo`; may carry fields of the role's own. */
   serverInfo: { name: string; title?: string; version: string };
@@ -79,7 +79,7 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
 type Params = Record<string, unknown>;
 type Method = (offer: Offer, params: Params, call: IncomingCall) => unknown;
 
-/** Takes what comes: each method reads its own parameters and says what is wrong with them. */
+/** Accepts anything: each method reads its own parameters and reports what is wrong with them. */
 const anyParams: StandardSchemaV1<Params> = {
   '~standard': { version: 1, vendor: 'carrel', validate: (value) => ({ value: value as Params }) },
 };

@@ -20,14 +20,14 @@ export interface StdioOptions {
 }
 
 export interface StdioService {
-  /** Settles when the client is gone and what it asked for is answered or given up. */
+  /** Settles when the client is gone and its requests are answered or aborted. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Serves one client on a pair of streams. The SDK's own transport drops answers that are in flight when the input ends,
- * ignores batches and says nothing to bad JSON; this one answers all three.
+ * Serves one client on a pair of streams. The SDK's own transport drops pending answers when the input ends,
+ * ignores batches and does not answer invalid JSON; this one answers all three.
  *
  * The first message decides the era: one that names its revision is served by the SDK's entry for such messages, anything
  * else by a conversation. A client that has only asked `server/discover` may still fall back to a handshake.
@@ -86,7 +86,7 @@ export function serveStdio(options: StdioOptions): StdioService {
     line: onLine,
     tooLong: () =>
       writer.write(
-        errorAnswer(null, invalidRequest, `Invalid request: a message has at most ${limits.bytesMax} bytes.`),
+        errorAnswer(null, invalidRequest, `Invalid request: a message may have at most ${limits.bytesMax} bytes.`),
       ),
   });
   input.on('data', (chunk: Buffer) => reader.push(chunk));
@@ -204,7 +204,7 @@ interface LineWriter {
   end(): Promise<void>;
 }
 
-/** Messages of one turn of the loop leave in one write. */
+/** Messages of one turn of the event loop leave in one write. */
 function createLineWriter(output: Writable): LineWriter {
   let buffer = '';
   const flush = (): void => {

@@ -3,7 +3,7 @@ import { encodedProblem, isEncoded, isJsonBody, readBody } from '../../http/body
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import { errorAnswer, invalidRequest, type MessageLimits, type ParsedText, readMessageBytes } from '../messages.ts';
 
-/** The JSON-RPC messages in the body of a POST; undefined when it has none and was answered with what is wrong. */
+/** The JSON-RPC messages in the body of a POST; undefined if there are none, and the request was answered with an error. */
 export async function readMessages(
   request: IncomingMessage,
   response: ServerResponse,

@@ -151,7 +151,7 @@ test('what cannot be done is one line: usage ends with 2, and read-only settings
   assert.match(missing.stderr, /No document/);
   const { status, stderr } = runPiped(dataDir, ['remember', 'x'], { env: { ...env, CARREL_READ_ONLY: 'true' } });
   assert.equal(status, 1);
-  assert.match(stderr, /switched off/);
+  assert.match(stderr, /disabled/);
 });
 
 function withoutStyle(text: string): string {
