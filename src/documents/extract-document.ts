@@ -56,7 +56,7 @@ async function readBinary(
       if (!limits.pdfEnabled) {
         throw new CarrelError('unsupported_content_type', 'This is a PDF, and reading PDF is switched off here.');
       }
-      return (await import('./pdf-text.ts')).readPdfText(bytes, options, limits.ocrLanguages);
+      return (await import('./pdf/pdf-text.ts')).readPdfText(bytes, options, limits.ocrLanguages);
     case 'image':
       if (!limits.ocrLanguages?.length) {
         throw new CarrelError('unsupported_content_type', 'This is a picture, and text in pictures is not read here.');
@@ -147,7 +147,7 @@ function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   if (kind === 'pdf') {
     throw new CarrelError(
       'no_text_in_document',
-      'This PDF holds no text, only images of pages. Look for a version with text, or have its text recognised first.',
+      'This PDF holds no text that can be read, only pictures of pages. Look for a version with text.',
       { data: { pages } },
     );
   }

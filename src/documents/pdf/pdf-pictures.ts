@@ -1,11 +1,4 @@
-import { getResolvedPDFJS } from 'unpdf';
-
-/** What is used of a page of pdf.js. */
-interface PdfPage {
-  getOperatorList(): Promise<{ fnArray: ArrayLike<number>; argsArray: ArrayLike<unknown> }>;
-  objs: PictureStore;
-  commonObjs: PictureStore;
-}
+import { loadPdfJs, type PdfPage } from './pdf-js.ts';
 
 interface PictureStore {
   get(name: string, taken: (picture: unknown) => void): unknown;
@@ -25,14 +18,14 @@ const picturesMax = 200;
 
 /** The pictures that a page paints, in their order, as PNM files. A scanned page is one picture, or a few strips of one. */
 export async function pdfPictures(page: PdfPage): Promise<Uint8Array[]> {
-  const { OPS } = await getResolvedPDFJS();
+  const { OPS } = await loadPdfJs();
   const { fnArray, argsArray } = await page.getOperatorList();
   const files: Uint8Array[] = [];
   for (let index = 0; index < fnArray.length && files.length < picturesMax; index += 1) {
     if (fnArray[index] !== OPS.paintImageXObject) continue;
     const [name] = argsArray[index] as [unknown];
     if (typeof name !== 'string') continue;
-    const store = name.startsWith('g_') ? page.commonObjs : page.objs;
+    const store: PictureStore = name.startsWith('g_') ? page.commonObjs : page.objs;
     const picture = await new Promise<unknown>((resolve) => store.get(name, resolve));
     if (isPicture(picture) && picture.width >= sideMin && picture.height >= sideMin) files.push(pnmOf(picture));
   }

@@ -1,15 +1,12 @@
-import { getDocumentProxy } from 'unpdf';
-import { CarrelError } from '../base/errors.ts';
-import { cpuMs } from './cpu-clock.ts';
-import type { Mark, Reading, ReadOptions } from './document.ts';
-import { pdfPictures } from './ocr/pdf-pictures.ts';
-import { meanOf } from './ocr/read-image.ts';
-import { loadRecogniser } from './ocr/recogniser.ts';
-import { collapseLines } from './text/clean-text.ts';
-import { composeAccents } from './text/compose-accents.ts';
-
-type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
-type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
+import { CarrelError } from '../../base/errors.ts';
+import { cpuMs } from '../cpu-clock.ts';
+import type { Mark, Reading, ReadOptions } from '../document.ts';
+import { meanOf } from '../ocr/read-image.ts';
+import { loadRecogniser } from '../ocr/recogniser.ts';
+import { collapseLines } from '../text/clean-text.ts';
+import { composeAccents } from '../text/compose-accents.ts';
+import { openPdf, type PdfDocument, type PdfPage } from './pdf-js.ts';
+import { pdfPictures } from './pdf-pictures.ts';
 
 /** A gap between baselines above this many line heights starts a paragraph. */
 const paragraphGap = 1.6;
@@ -20,7 +17,7 @@ export async function readPdfText(
   { charsMax, stopAt }: Pick<ReadOptions, 'charsMax' | 'stopAt'>,
   ocrLanguages: readonly string[] = [],
 ): Promise<Reading> {
-  const pdf = await open(bytes);
+  const pdf = await openPdf(bytes);
   const pages: string[] = [];
   const marks: Mark[] = [];
   const confidences: number[] = [];
@@ -49,26 +46,6 @@ export async function readPdfText(
     ...(confidences.length === 0 ? {} : { recognised: { pages: confidences.length, confidence: meanOf(confidences) } }),
     truncated: number <= pdf.numPages && { read: number - 1, of: pdf.numPages, unit: 'pages' },
   };
-}
-
-async function open(bytes: Uint8Array): Promise<PdfDocument> {
-  try {
-    // A copy: pdf.js takes the buffer for itself, and refuses a Buffer.
-    return await getDocumentProxy(new Uint8Array(bytes), {
-      disableFontFace: true,
-      useSystemFonts: false,
-      useWorkerFetch: false,
-      enableXfa: false,
-      verbosity: 0,
-    });
-  } catch (error) {
-    if (error instanceof Error && error.name === 'PasswordException') {
-      throw new CarrelError('encrypted_document', 'This PDF needs a password. Look for a version without one.', {
-        cause: error,
-      });
-    }
-    throw new CarrelError('extraction_failed', 'This PDF is damaged: it could not be read.', { cause: error });
-  }
 }
 
 async function pageText(page: PdfPage): Promise<string> {
