@@ -53,7 +53,7 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
-  const log = openLog(role, config, flags['debug'] === true).with({ role: role.name });
+  const log = openLog(role, config, flags['debug'] === true);
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   checkExposure(role, config, log);
   const jobs = createCallJobs();
@@ -169,7 +169,17 @@ function openLog(role: Role, config: Config, debug: boolean): Logger {
     debug ? 'debug' : 'warn',
     ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`,
   );
-  return createLogger([role.openLog?.(debug) ?? openLogFile(config, debug), people]);
+  const file = role.openLog?.(debug) ?? openLogFile(config, debug);
+  logCrashes(createLogger([file], { role: role.name }));
+  return createLogger([file, people], { role: role.name });
+}
+
+/** Whoever sees to the exit tells people; the log has the stack. */
+function logCrashes(log: Logger): void {
+  process.on('uncaughtExceptionMonitor', (error, origin) => {
+    log.incident('crashed', error, { origin });
+    log.flush();
+  });
 }
 
 function openLogFile(config: Config, debug: boolean): LogSink {

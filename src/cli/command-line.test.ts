@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCommandLine } from './command-line.ts';
-import { commands } from './commands.ts';
+import { commands } from './commands/commands.ts';
 import { commandHelp, helpText } from './help.ts';
 
 const refused = (argv: string[]): string => {

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { CarrelError } from '../base/errors.ts';
-import { type CommandDescription, commands, findCommand } from './commands.ts';
+import type { CommandDescription } from './commands/command.ts';
+import { commands, findCommand } from './commands/commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
 

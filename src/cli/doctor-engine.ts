@@ -1,8 +1,8 @@
+import { openRemoteEngine } from '../app/open-engine.ts';
 import type { Role } from '../app/role.ts';
 import { CarrelError } from '../base/errors.ts';
 import { maskAddress } from '../base/secret.ts';
 import type { Config } from '../config/load.ts';
-import { createRemoteEngine } from '../engine/remote/create-remote-engine.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import type { Check } from './check.ts';
 
@@ -10,10 +10,9 @@ const timeoutMs = 5_000;
 
 /** Whether a remote kb engine answers and accepts our key. One in the same process needs no check. */
 export async function checkEngine(role: Role, config: Config): Promise<Check[]> {
-  const { engineUrl, apiKey } = role.slices.includes(kbSlice) ? config.of(kbSlice) : {};
-  if (engineUrl === undefined) return [];
-  const shown = maskAddress(engineUrl);
-  const engine = createRemoteEngine({ engineUrl, apiKey, timeoutMs });
+  const engine = role.slices.includes(kbSlice) ? await openRemoteEngine(config, timeoutMs) : undefined;
+  if (engine === undefined) return [];
+  const shown = maskAddress(config.of(kbSlice).engineUrl ?? '');
   try {
     const { version, documents } = await engine.status();
     return [{ name: 'kb engine', ok: true, found: `${shown}: version ${version}, ${documents} documents` }];

@@ -1,5 +1,6 @@
 import { CarrelError } from '../base/errors.ts';
-import { type CommandDescription, type CommandGroup, commands, findCommand, groups } from './commands.ts';
+import { type CommandDescription, type CommandGroup, groups } from './commands/command.ts';
+import { commands, findCommand } from './commands/commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
 

@@ -45,6 +45,8 @@ async function runCommand(line: CommandLine): Promise<void> {
       return (await import('./ask/find.ts')).findCommand(line);
     case 'get':
       return (await import('./ask/get.ts')).getCommand(line);
+    case 'init':
+      return (await import('./init/init-command.ts')).initCommand(line);
     case 'jobs':
       return (await import('./ask/lists.ts')).jobsCommand(line);
     case 'list':

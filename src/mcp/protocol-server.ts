@@ -48,7 +48,7 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
       tools: {},
       ...(resources.any ? { resources: {} } : {}),
       ...(prompts.any ? { prompts: {} } : {}),
-      ...(resources.any ? { completions: {} } : {}),
+      ...(completes(offer) ? { completions: {} } : {}),
       ...(experimental ? { experimental } : {}),
     },
   });
@@ -84,11 +84,17 @@ const anyParams: StandardSchemaV1<Params> = {
   '~standard': { version: 1, vendor: 'carrel', validate: (value) => ({ value: value as Params }) },
 };
 
-function methodsOffered({ resources, prompts }: Offer): string[] {
+function methodsOffered(offer: Offer): string[] {
   return Object.keys(methods).filter((name) => {
-    if (name.startsWith('resources/') || name.startsWith('completion/')) return resources.any;
-    return name.startsWith('prompts/') ? prompts.any : true;
+    if (name.startsWith('resources/')) return offer.resources.any;
+    if (name.startsWith('completion/')) return completes(offer);
+    return name.startsWith('prompts/') ? offer.prompts.any : true;
   });
+}
+
+/** Variables of resources and arguments of prompts can be completed. */
+function completes({ resources, prompts }: Offer): boolean {
+  return resources.any || prompts.any;
 }
 
 const methods: Record<string, Method> = Object.assign(Object.create(null), {
@@ -135,7 +141,7 @@ async function callTool(offer: Offer, params: Params, call: IncomingCall): Promi
 }
 
 async function complete(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
-  if (!offer.resources.any) throw methodNotFound();
+  if (!completes(offer)) throw methodNotFound();
   const { ref, argument } = params as { ref?: Reference; argument?: Record<string, unknown> };
   const { name, value } = argument ?? {};
   if (typeof name !== 'string' || typeof value !== 'string') {

@@ -28,10 +28,8 @@ interface Listed {
   rank: number | undefined;
 }
 
-export type FusionOrder = 'weighted' | 'rrf';
-
 export interface FusionSettings {
-  order: FusionOrder;
+  order: 'weighted' | 'rrf';
   /** Constant of reciprocal rank fusion: a rank r counts 1 / (rrfK + r). */
   rrfK: number;
   /** Cosines this far below the best count nothing. Where it is not known of the model, see `spanOf`. */

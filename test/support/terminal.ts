@@ -26,13 +26,13 @@ export function runPiped(
 export function runOnTerminal(
   dataDir: string,
   args: readonly string[],
-  { env = {}, columns = 100 }: { env?: Record<string, string>; columns?: number } = {},
+  { env = {}, columns = 100, input = '' }: { env?: Record<string, string>; columns?: number; input?: string } = {},
 ): CliRun {
   const words = [process.execPath, carrelProgram, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
   const command = `stty cols ${columns} rows 40; exec ${words.join(' ')}`;
   const { status, stdout, stderr } = spawnSync('script', ['-qec', command, '/dev/null'], {
     env: cleanEnv(dataDir, { TERM: 'xterm', SHELL: '/bin/sh', ...env }),
-    input: '',
+    input,
     encoding: 'utf8',
     timeout: 60_000,
   });

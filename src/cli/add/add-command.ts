@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
-import { chosenEngineSlices, openChosenEngine } from '../../app/open-chosen-engine.ts';
+import { engineSlices, openEngine } from '../../app/open-engine.ts';
 import { loadRoleConfig } from '../../app/program.ts';
 import { kbRole } from '../../app/roles.ts';
 import { createSharedParts } from '../../app/shared-parts.ts';
 import { CarrelError } from '../../base/errors.ts';
-import type { Engine } from '../../engine/engine.ts';
 import { collectionTag, defaultCollection, readTags, tagsToStore } from '../../toolsets/kb/collections.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
@@ -20,7 +19,8 @@ export async function addCommand(line: CommandLine): Promise<void> {
   const plan = readPlan(line);
   const stopping = stopOnSignal();
   const reporter = createReporter(line.flags['json'] === true, process);
-  const engine = await openEngine(line);
+  const config = loadRoleConfig({ ...kbRole, slices: engineSlices }, line.flags);
+  const engine = await openEngine({ config, log: logOf(line), shared: createSharedParts(config) });
   try {
     const run = { engine, reporter, tags: plan.tags, signal: stopping.signal };
     if (line.flags['watch'] === true) {
@@ -60,11 +60,6 @@ function readPlan({ words, flags, lists }: CommandLine) {
   const selection = { include: lists['include'] ?? [], exclude: lists['exclude'] ?? [] };
   const { collection = defaultCollection } = readTags(given);
   return { tags, folders, selection, collectionTag: collectionTag(collection) };
-}
-
-async function openEngine(line: CommandLine): Promise<Engine> {
-  const config = loadRoleConfig({ ...kbRole, slices: chosenEngineSlices }, line.flags);
-  return openChosenEngine({ config, log: logOf(line), shared: createSharedParts(config) });
 }
 
 /** The first signal ends the work cleanly; accepted files are not lost. */

@@ -1,4 +1,4 @@
-import { chosenEngineSlices, openChosenEngine } from '../../app/open-chosen-engine.ts';
+import { engineSlices, openEngine } from '../../app/open-engine.ts';
 import { loadRoleConfig } from '../../app/program.ts';
 import { serveRole } from '../../app/roles.ts';
 import { createSharedParts } from '../../app/shared-parts.ts';
@@ -22,8 +22,8 @@ export async function listCommand(line: CommandLine): Promise<void> {
     limit: numberFlag(line, 'limit') ?? limitDefault,
     offset: numberFlag(line, 'offset') ?? 0,
   };
-  const config = loadRoleConfig({ ...serveRole, slices: chosenEngineSlices }, line.flags);
-  const engine = await openChosenEngine({ config, log: logOf(line), shared: createSharedParts(config) });
+  const config = loadRoleConfig({ ...serveRole, slices: engineSlices }, line.flags);
+  const engine = await openEngine({ config, log: logOf(line), shared: createSharedParts(config) });
   try {
     tellPlace(config, 'kb');
     const { documents, total } = await engine.documents(request);

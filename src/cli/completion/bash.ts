@@ -1,4 +1,4 @@
-import type { CommandDescription } from '../commands.ts';
+import type { CommandDescription } from '../commands/command.ts';
 import type { FlagDescription } from '../flags.ts';
 
 /** For bash 3.2 and newer, which is what macOS has; without the package bash-completion. */

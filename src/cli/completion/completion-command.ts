@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { CommandLine } from '../command-line.ts';
-import { commands } from '../commands.ts';
+import { commands } from '../commands/commands.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { bashCompletion } from './bash.ts';
 import { fishCompletion } from './fish.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { commands } from '../commands.ts';
+import { commands } from '../commands/commands.ts';
 import { bashCompletion } from './bash.ts';
 import { fishCompletion } from './fish.ts';
 import { zshCompletion } from './zsh.ts';

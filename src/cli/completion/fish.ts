@@ -1,4 +1,4 @@
-import type { CommandDescription } from '../commands.ts';
+import type { CommandDescription } from '../commands/command.ts';
 import type { FlagDescription } from '../flags.ts';
 
 export function fishCompletion(commands: readonly CommandDescription[]): string {

@@ -1,4 +1,4 @@
-import type { CommandDescription } from '../commands.ts';
+import type { CommandDescription } from '../commands/command.ts';
 import type { FlagDescription } from '../flags.ts';
 
 /** A function for zsh's own completion, as a file in fpath or read with `source`. */

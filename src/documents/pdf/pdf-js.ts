@@ -36,7 +36,11 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
         cause: error,
       });
     }
-    throw new CarrelError('extraction_failed', 'This PDF is damaged: it could not be read.', { cause: error });
+    throw new CarrelError(
+      'extraction_failed',
+      'This PDF is damaged and cannot be read. Get it again from its source.',
+      { cause: error },
+    );
   }
 }
 

@@ -24,7 +24,7 @@ export async function readPdfText(
   let length = 0;
   let number = 1;
   for (; number <= pdf.numPages && length <= charsMax; number += 1) {
-    // The first page is always begun: a file that takes its whole time to open must end as too slow, not as empty.
+    // The first page is always started: a file that takes all its time to open must fail as too slow, not as empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
     const shown = (await pageText(page)) || (await recognised(page, ocrLanguages, confidences));
@@ -36,7 +36,10 @@ export async function readPdfText(
     length += text.length + 2;
   }
   if (pages.length === 0 && number <= pdf.numPages) {
-    throw new CarrelError('extraction_timeout', 'No text was found in this PDF in the time that there is for one.');
+    throw new CarrelError(
+      'extraction_timeout',
+      'No text was found in this PDF within the time limit. Try another source for it.',
+    );
   }
   return {
     ...(await describe(pdf)),
@@ -81,7 +84,7 @@ async function recognised(page: PdfPage, languages: readonly string[], confidenc
   return text;
 }
 
-/** Fields of a form with what was filled in, and the remarks of readers. */
+/** Form fields with their values, and comments of readers. */
 async function remarksOf(page: PdfPage): Promise<string> {
   const annotations: unknown[] = await page.getAnnotations().catch(() => []);
   const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
@@ -99,7 +102,7 @@ async function remarksOf(page: PdfPage): Promise<string> {
   return lines.join('\n').slice(0, annotationUnitsMax);
 }
 
-/** What is used of the annotations that pdf.js gives, none of which need be what it should. */
+/** The fields we use of pdf.js's annotations, none of which can be relied on. */
 interface Annotation {
   subtype?: unknown;
   fieldValue?: unknown;
@@ -122,7 +125,7 @@ async function describe(pdf: PdfDocument): Promise<Pick<Reading, 'title' | 'byli
   return { title: titleIn(field('Title')), byline: field('Author'), published: pdfDate(field('CreationDate')) };
 }
 
-/** What programs write when nobody gave a title. */
+/** What programs write when no title was given. */
 function titleIn(title: string | null): string | null {
   const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
   return own === '' || /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|no ?title|\(anonymous\)|title)$/i.test(own)

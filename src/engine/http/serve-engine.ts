@@ -76,7 +76,10 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     (request, response) => {
       handle(request, response).catch((error: unknown) => respondError(request, response, error, log));
     },
-    { bodyTimeoutMs: () => fileTimeoutMs },
+    {
+      bodyTimeoutMs: () => fileTimeoutMs,
+      onError: (error) => log.warn('a connection was not accepted', { error }),
+    },
   );
   return {
     url: `${listener.origin}${base}`,

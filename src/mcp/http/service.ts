@@ -83,6 +83,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     });
   };
   const listener: HttpListener = await listen(options.host, options.port, answer, {
+    onError: (error) => options.log.warn('a connection was not accepted', { error }),
     bodyTimeoutMs: (request) => (secretRouteOf(request) === undefined ? undefined : fileTimeoutMs),
   });
 
