@@ -51,5 +51,10 @@ export const bundleOptions = {
 /** The same for the program itself. */
 export const productOptions = {
   ...bundleOptions,
-  alias: { '@modelcontextprotocol/server/_shims': fileURLToPath(new URL('./sdk-shims.ts', import.meta.url)) },
+  alias: {
+    '@modelcontextprotocol/server/_shims': fileURLToPath(new URL('./sdk-shims.ts', import.meta.url)),
+    // Their builds for require() hide their parts and their exports from a bundler.
+    'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+    yaml: fileURLToPath(new URL('../node_modules/yaml/browser/index.js', import.meta.url)),
+  },
 } satisfies BuildOptions;

@@ -1,5 +1,5 @@
 /**
- * Prints docs/configuration.md and docs/tools.md from the code, and the pinned tool schemas: `npm run docs`.
+ * Prints docs/command-line.md, docs/configuration.md and docs/tools.md from the code, and the pinned tool schemas: `npm run docs`.
  * `test/docs.test.ts` fails when what is committed is not what this would print.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,6 +10,10 @@ import type { Role } from '../src/app/role.ts';
 import { createRoleOffer } from '../src/app/role-offer.ts';
 import { roles } from '../src/app/roles.ts';
 import { silentLogger } from '../src/base/log.ts';
+import { type CommandDescription, type CommandGroup, groups } from '../src/cli/commands/command.ts';
+import { commands } from '../src/cli/commands/commands.ts';
+import { everywhere, type FlagDescription } from '../src/cli/flags.ts';
+import { flagUsage, usageOf } from '../src/cli/help.ts';
 import type { Slice } from '../src/config/field.ts';
 import { createCallJobs } from '../src/jobs/call-jobs.ts';
 import type { ToolListing } from '../src/tools/catalogue.ts';
@@ -22,6 +26,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
   const listings: Record<string, readonly ToolListing[]> = {};
   for (const role of Object.values(roles)) listings[role.name] = await listTools(role);
   return {
+    'docs/command-line.md': commandLinePage(),
     'docs/configuration.md': configurationPage(Object.values(roles)),
     'docs/tools.md': toolsPage(listings['serve'] ?? []),
     'test/snapshots/tools.json': `${JSON.stringify(listings, null, 2)}\n`,
@@ -61,6 +66,45 @@ export async function listTools(chosen: Role): Promise<readonly ToolListing[]> {
     await Promise.all(toolsets.map((toolset) => toolset.close?.()));
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+function commandLinePage(): string {
+  const sections = (Object.keys(groups) as CommandGroup[]).map((group) => {
+    const own = commands.filter((command) => command.group === group);
+    return `## ${groups[group]}\n\n${own.map(commandSection).join('\n')}`;
+  });
+  return `# Command line
+
+*Printed from the code by \`npm run docs\`.*
+
+\`carrel help\` lists the commands, \`carrel help <command>\` or \`carrel <command> --help\` shows one whole. A misspelt command
+or flag is answered with the one that was probably meant. \`carrel completion bash|zsh|fish\` prints what the shell needs to
+complete them.
+
+The commands that ask and keep call the tools of \`carrel serve\` in their own process, with the same settings and data
+(\`--data-dir\`, \`--config\`, the environment); they may run beside a server, and say on stderr where they looked. On a terminal
+they print a table that fits it; elsewhere, and with \`--json\`, the tool's own answer. Characters that a terminal obeys (escapes,
+controls, marks that turn text around) are replaced by \ufffd in tables. \`NO_COLOR\` is heeded. \`--open\` hands the first file to the
+system's opener, without a shell, if it is a document that is shown and not run.
+
+Exit codes: 0 fine, 1 unexpected or not found, 2 usage, 69 something it depends on is unavailable, 78 configuration.
+
+Every command takes:
+
+${flagTable(everywhere)}
+${sections.join('\n')}`;
+}
+
+function commandSection(command: CommandDescription): string {
+  const own = command.flags.filter((flag) => !everywhere.includes(flag));
+  const more = command.more === undefined ? '' : `${command.more}\n\n`;
+  const examples = command.examples === undefined ? '' : `\`\`\`sh\n${command.examples.join('\n')}\n\`\`\`\n\n`;
+  return `### ${command.name}\n\n\`${usageOf(command)}\`: ${command.summary}.\n\n${more}${examples}${own.length === 0 ? '' : `${flagTable(own)}`}`;
+}
+
+function flagTable(flags: readonly FlagDescription[]): string {
+  const rows = flags.map((flag) => `| \`${cell(flagUsage(flag))}\` | ${cell(flag.summary)} |`);
+  return `| flag | what it does |\n|---|---|\n${rows.join('\n')}\n`;
 }
 
 function configurationPage(allRoles: readonly Role[]): string {

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chunkText } from '../../src/search/chunking/chunking.ts';
-import type { Span } from '../../src/search/chunking/sentences.ts';
+import type { Span } from '../../src/search/chunking/chunk.ts';
+import { chunkText } from '../../src/search/chunking/chunk-text.ts';
 
 const { values: options } = parseArgs({ options: { data: { type: 'string', default: '../shared/data' } } });
 const unitsMax = 1200;

@@ -3,22 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../../src/base/log.ts';
 import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
-import type { HybridDeps } from '../../src/search/hybrid.ts';
+import type { MeaningLeg, WordLeg } from '../../src/search/hybrid.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../src/search/meaning-leg.ts';
 import { createWordLeg } from '../../src/search/word-leg.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
-import { idSetOf } from '../../src/storage/id-set.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import type { DataSet } from './data-set.ts';
 
 /** Both legs over one data set, stored and searched as the product does it: in a SQLite database of its own. */
 export interface ProductLegs {
   /** What a query of this group may see. The ids are those of the database. */
-  forGroup(group: string): HybridDeps;
+  forGroup(group: string): Legs;
   /** The place in the corpus of what was found. */
   passageOf(id: number): number;
   close(): Promise<void>;
+}
+
+export interface Legs {
+  words: WordLeg;
+  /** Undefined without embeddings. */
+  meaning: MeaningLeg | undefined;
 }
 
 export async function createProductLegs(set: DataSet, embeddings: EmbeddingProvider | undefined): Promise<ProductLegs> {
@@ -39,7 +44,7 @@ export async function createProductLegs(set: DataSet, embeddings: EmbeddingProvi
 
 interface Stored {
   numbers: Map<number, number>;
-  forGroup(group: string): HybridDeps;
+  forGroup(group: string): Legs;
   close(): Promise<void>;
 }
 
@@ -66,6 +71,8 @@ async function storeEntries(set: DataSet, storage: Storage, provider: EmbeddingP
   const vectors = storage.vectors.context;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
   if (meaning) await settled(meaning, () => vectors.state({ model: meaning.model }));
+  const texts = async (ids: readonly number[], signal: AbortSignal) =>
+    (await storage.entries.get({ ids, images: false }, { signal })).map(({ text }) => text);
   return {
     numbers,
     forGroup(group) {
@@ -75,33 +82,26 @@ async function storeEntries(set: DataSet, storage: Storage, provider: EmbeddingP
           search: (request, options) => storage.entries.searchWords({ ...request, filter, explain: false }, options),
           weigh: (request, options) => storage.entries.weighWords(request, options),
         }),
-        meaning: meaning ? createMeaningLeg({ meaning, filter }) : noMeaning,
+        meaning: meaning && createMeaningLeg({ meaning, filter, texts }),
       };
     },
     close: async () => meaning?.close(),
   };
 }
 
-/** Everything else as a knowledge base keeps it: passages with their titles. */
+/** Everything else as a knowledge base keeps it: documents of one chunk, with their titles. */
 async function storePassages(set: DataSet, storage: Storage, provider: EmbeddingProvider | undefined): Promise<Stored> {
   const kb = storage.passages;
   const numbers = new Map<number, number>();
-  for (let at = 0; at < set.passages.length; at += batch) {
-    const documents = set.passages.slice(at, at + batch).map(({ title, text }, index) => {
-      const id = String(at + index).padStart(8, '0');
-      return { parent: id, passages: [{ id, position: 0, title, headings: [], body: text, labels: [] }] };
-    });
-    await kb.replace(documents);
-    // Keys ascend with the documents.
-    const parents = documents.map(({ parent }) => parent);
-    const keys = idSetOf(await storage.vectors.kb.matching({ parents })).list() ?? [];
-    for (const [index, key] of keys.entries()) numbers.set(key, at + index);
+  for (const [number, { title, text }] of set.passages.entries()) {
+    const hash = String(number).padStart(64, '0');
+    for (const { key } of await storeDocument(storage, hash, title, text)) numbers.set(key, number);
   }
   const vectors = storage.vectors.kb;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
   if (meaning) await settled(meaning, () => vectors.state({ model: meaning.model }));
   const texts = async (keys: readonly number[], signal: AbortSignal) =>
-    new Map((await kb.get(keys, { signal })).map(({ key, body }) => [key, body]));
+    (await kb.get(keys, { signal })).map(({ body }) => body);
   return {
     numbers,
     forGroup: () => ({
@@ -112,16 +112,27 @@ async function storePassages(set: DataSet, storage: Storage, provider: Embedding
         },
         weigh: (request, options) => kb.weigh(request, options),
       }),
-      meaning: meaning ? createMeaningLeg({ meaning, filter: undefined, texts }) : noMeaning,
+      meaning: meaning && createMeaningLeg({ meaning, filter: undefined, texts }),
     }),
     close: async () => meaning?.close(),
   };
 }
 
-const noMeaning: HybridDeps['meaning'] = {
-  search: async (text) => ({ text, vector: new Float32Array(), matches: [], pending: 0 }),
-  score: async () => [],
-};
+/** Without the chunker, which would cut what the set judges as one, and under a hash of its own: sets repeat texts. */
+async function storeDocument({ documents, ingestion }: Storage, hash: string, title: string, text: string) {
+  const own = { contentType: 'text/plain', title, docType: 'text' };
+  await ingestion.accept({
+    ...{ ...own, filename: 'passage.txt', sourcePath: undefined, tags: [] },
+    content: { note: text, hash, bytes: text.length },
+  });
+  const owner = 'bench';
+  const job = await ingestion.claim({ owner, leaseMs: 60_000 });
+  if (job === undefined) throw new Error(`passage ${hash} was not accepted`);
+  const chunks = [{ text, headings: [], metadata: {} }];
+  const finished = await ingestion.finish({ ...own, id: job.id, owner, language: undefined, details: {}, chunks });
+  if (finished.outcome !== 'done') throw new Error(`passage ${hash} was not stored: ${finished.outcome}`);
+  return documents.chunks({ document: finished.documentId });
+}
 
 async function settled(meaning: { wake(): void }, state: () => Promise<{ chosen: boolean; pending: number }>) {
   meaning.wake();

@@ -11,13 +11,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
 import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
-import type { FusionSettings } from '../../src/search/fusion.ts';
-import { type HybridDeps, searchHybrid } from '../../src/search/hybrid.ts';
+import { type HybridSettings, searchHybrid } from '../../src/search/hybrid.ts';
 import { baselines } from './baselines.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
 import { type BenchQuery, type DataSet, loadDataSet, splitByGroup } from './data-set.ts';
 import { type Figures, figuresOf, meanFigures } from './metrics.ts';
-import { createProductLegs, type ProductLegs } from './product-legs.ts';
+import { createProductLegs, type Legs, type ProductLegs } from './product-legs.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -28,7 +27,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const settings: FusionSettings = { order: 'weighted', meaningSpan: 0.25, rrfK: 60 };
+const settings: HybridSettings = { order: 'weighted', rrfK: 60 };
 const provider = createLocalEmbeddings({
   modelFolder: bundledModelFolder(),
   threads: 1,
@@ -75,13 +74,13 @@ async function measure(
   return Object.fromEntries(Object.entries(runs).map(([run, figures]) => [run, meanFigures(figures)]));
 }
 
-async function rankings(deps: HybridDeps, text: string, wordsOnly: boolean): Promise<Record<string, number[]>> {
-  const words = (await deps.words.search(text, 10)).map(({ id }) => id);
-  if (wordsOnly) return { words };
-  const { matches: near } = await deps.meaning.search(text, 10);
+async function rankings(legs: Legs, text: string, wordsOnly: boolean): Promise<Record<string, number[]>> {
+  const words = (await legs.words.search(text, 10)).map(({ id }) => id);
+  if (wordsOnly || legs.meaning === undefined) return { words };
+  const { matches: near } = await legs.meaning.search(text, 10);
   const ids = (matches: readonly { id: number }[]) => matches.map(({ id }) => id);
-  const hybrid = await searchHybrid({ text, limit: 10 }, settings, deps);
-  const rrf = await searchHybrid({ text, limit: 10 }, { ...settings, order: 'rrf' }, deps);
+  const hybrid = await searchHybrid({ text, limit: 10 }, settings, legs);
+  const rrf = await searchHybrid({ text, limit: 10 }, { ...settings, order: 'rrf' }, legs);
   return { words, meaning: ids(near), hybrid: ids(hybrid.matches), 'hybrid ordered by RRF 60': ids(rrf.matches) };
 }
 

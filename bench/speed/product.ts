@@ -68,7 +68,7 @@ export function createProductOn(storage: Storage) {
           neighbours: 0,
           signal,
         },
-        { storage, meaning: { span: undefined, search: (request) => meaning.search(request) } },
+        { storage, meaning },
       ),
     ask: (query: WordQuery, limit: number) => storage.passages.search({ query, limit, offset: 0 }),
     dearest: () => dearestQueries(),

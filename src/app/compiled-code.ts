@@ -10,16 +10,16 @@ const storeAfterMs = 1_000;
 const own = `code-${version}`;
 
 /**
- * Takes the code that an earlier start compiled for all that is loaded from now on, and notes what it does not have. Only
- * where an earlier start has made the folder: this one may yet be refused, and must then have written nothing. So it is the
- * second start that notes all of the program, and the third that finds it.
+ * Uses the code that an earlier start compiled for everything loaded from now on, and records what is missing. Only
+ * if an earlier start has made the folder: this one may yet be refused, and must then have written nothing. So it is the
+ * second start that records the whole program, and the third that benefits.
  */
 export function useCompiledCode(dataDir: string): void {
   if (existsSync(join(dataDir, 'cache'))) attempt(() => openFolder(dataDir));
 }
 
 /**
- * Keeps compiled code from one start to the next. In the data folder, because whoever can write there can have code run.
+ * Keeps compiled code from one start to the next, in the data folder, because whoever can write there can run code.
  */
 export function keepCompiledCode(dataDir: string): void {
   const folder = join(dataDir, 'cache');
@@ -40,7 +40,7 @@ function openFolder(dataDir: string): void {
   enableCompileCache(folder);
 }
 
-/** A cache that can't be kept costs time and nothing else. */
+/** A cache that can't be written costs time and nothing else. */
 function attempt(work: () => void): boolean {
   try {
     work();

@@ -4,7 +4,7 @@ import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import { engineSlice } from '../engine/engine-slice.ts';
 import { everyRevision } from '../mcp/protocol-versions.ts';
-import { engineSlices, openLocalEngine } from './open-engine.ts';
+import { localEngineSlices, openLocalEngine } from './open-engine.ts';
 import type { Role, RoleService } from './role.ts';
 import { createSharedParts } from './shared-parts.ts';
 
@@ -13,7 +13,7 @@ export const engineRole: Role = {
   name: 'engine',
   summary: 'the knowledge base engine: documents, ingestion and search over HTTP',
   instructions: '',
-  slices: engineSlices,
+  slices: localEngineSlices,
   overrides: {
     'http.transport': { default: 'http', env: [] },
     'http.host': { env: ['KB_HOST', 'CARREL_HOST'] },
@@ -38,7 +38,7 @@ export const engineRole: Role = {
 async function serveEngineRole(config: Config, log: Logger): Promise<RoleService> {
   const http = config.of(httpSlice);
   const { serveEngine } = await import('../engine/http/serve-engine.ts');
-  // Bound first, so that whoever asks for the health meanwhile is told that it starts.
+  // Listens first, so that health checks are told that it is starting.
   const service = await serveEngine({
     ...http,
     tokens: http.authToken ? { default: http.authToken } : {},

@@ -1,12 +1,15 @@
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
+import type { Engine } from '../engine/engine.ts';
 import { engineSlice } from '../engine/engine-slice.ts';
 import type { LocalEngine } from '../engine/local/create-engine.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
-import type { SharedParts } from './shared-parts.ts';
+import { kbSlice } from '../toolsets/kb/kb-slice.ts';
+import { type SharedParts, withParts } from './shared-parts.ts';
 
-export const engineSlices = [storageSlice, embeddingSlice, engineSlice] as const;
+export const localEngineSlices = [storageSlice, embeddingSlice, engineSlice] as const;
+export const engineSlices = [...localEngineSlices, kbSlice] as const;
 
 export interface EngineContext {
   readonly config: Config;
@@ -14,31 +17,46 @@ export interface EngineContext {
   readonly shared: SharedParts;
 }
 
-/** The engine of this process. Storage and model are shared with others; its readers may take longer than theirs. */
-export async function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
-  const settings = config.of(engineSlice);
-  const [storage, embeddings, { createEngine }, { createExtractor }] = await Promise.all([
-    shared.storage(),
-    config.of(embeddingSlice).provider === 'none' ? undefined : shared.embeddings(),
-    import('../engine/local/create-engine.ts'),
-    import('../documents/extractor.ts'),
-  ]);
-  const extractor = createExtractor({
-    cpuMsMax: settings.extractCpuMs,
-    memoryMb: settings.extractMemoryMb,
-    workersMax: settings.workers,
-    bytesMax: settings.fileBytesMax,
-    textCharsMax: settings.textCharsMax,
-  });
-  const close = async (): Promise<void> => {
-    await Promise.all([storage.release(), embeddings?.release(), extractor.close()]);
-  };
-  return createEngine(settings, {
-    storage: storage.part,
-    extractor,
-    embeddings: embeddings?.part,
-    formerEmbeddings: shared.formerEmbeddings,
-    log,
-    close,
+/** The engine at KB_ENGINE_URL, or one in this process. */
+export async function openEngine(context: EngineContext): Promise<Engine> {
+  return (await openRemoteEngine(context.config)) ?? openLocalEngine(context);
+}
+
+/** Undefined where none is configured. */
+export async function openRemoteEngine(config: Config, timeoutMs?: number): Promise<Engine | undefined> {
+  const { engineUrl, apiKey, engineTimeoutMs } = config.of(kbSlice);
+  if (engineUrl === undefined) return undefined;
+  const { createRemoteEngine } = await import('../engine/remote/create-remote-engine.ts');
+  return createRemoteEngine({ engineUrl, apiKey, timeoutMs: timeoutMs ?? engineTimeoutMs });
+}
+
+/** The engine of this process. Storage and model are shared with other parts; its extractors may take longer than theirs. */
+export function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
+  return withParts(shared, async (parts, giveBack) => {
+    const settings = config.of(engineSlice);
+    const [storage, embeddings, { createEngine }, { createExtractor }] = await Promise.all([
+      parts.storage(),
+      config.of(embeddingSlice).provider === 'none' ? undefined : parts.embeddings(),
+      import('../engine/local/create-engine.ts'),
+      import('../documents/extractor.ts'),
+    ]);
+    const extractor = createExtractor({
+      cpuMsMax: settings.extractCpuMs,
+      memoryMb: settings.extractMemoryMb,
+      workersMax: settings.workers,
+      bytesMax: settings.fileBytesMax,
+      textCharsMax: settings.textCharsMax,
+    });
+    const close = async (): Promise<void> => {
+      await Promise.all([giveBack(), extractor.close()]);
+    };
+    return createEngine(settings, {
+      storage,
+      extractor,
+      embeddings,
+      formerEmbeddings: shared.formerEmbeddings,
+      log,
+      close,
+    });
   });
 }

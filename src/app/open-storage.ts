@@ -27,7 +27,7 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
   return { backend: 'postgres', url: postgresUrl.reveal(), language };
 }
 
-/** Whoever starts the program must be told which file is meant; whoever calls it later must not. */
+/** Whoever starts the program must learn which file is meant; later callers must not. */
 async function openFile(place: Extract<StoragePlace, { backend: 'sqlite' }>): Promise<Storage> {
   try {
     return await openStorage(place);

@@ -31,7 +31,7 @@ const stopGraceMs = 3_000;
 /** Settings that every role has. */
 export const programSlices = [httpSlice, toolsSlice, logSlice] as const;
 
-/** The role as its own configuration file wants it, where it has one. */
+/** The role as its own configuration file defines it, if it has one. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
   return (await role.prepare?.(flags, env)) ?? role;
 }
@@ -53,17 +53,17 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
-  const log = openLog(role, config, flags['debug'] === true).with({ role: role.name });
+  const log = openLog(role, config, flags['debug'] === true);
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   checkExposure(role, config, log);
   const jobs = createCallJobs();
-  // What others write for us, such as Node's cache, is for the owner alone too.
+  // Files that others write for us, such as Node's cache, are private to the owner too.
   process.umask(0o077);
-  // A role with a folder of its own leaves the program's alone.
+  // A role with a folder of its own does not touch the program's.
   if (role.prepare === undefined) keepCompiledCode(config.dataDir);
   if (role.serve) return serveOwn(await role.serve(config, log), log);
   const opening = role.openToolsets(config, log, jobs);
-  // The protocol's code loads while the database opens in a thread of its own.
+  // The protocol code loads while the database opens on its own thread.
   const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
   try {
     const { createRoleOffer, ...transports } = protocol;
@@ -77,7 +77,7 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
   }
 }
 
-/** What a role serves that speaks no MCP. */
+/** Serves a role that does not speak MCP. */
 function serveOwn(service: RoleService, log: Logger): Program {
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   log.info('started', { version, node: process.version });
@@ -130,7 +130,7 @@ async function serve(
       input: process.stdin,
       output: process.stdout,
     });
-    if (process.stdin.isTTY) log.warn('speaking MCP on the standard streams; --transport http serves a port instead');
+    if (process.stdin.isTTY) log.warn('speaking MCP on stdin and stdout; use --transport http to serve a port instead');
     return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
   }
 
@@ -169,7 +169,17 @@ function openLog(role: Role, config: Config, debug: boolean): Logger {
     debug ? 'debug' : 'warn',
     ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`,
   );
-  return createLogger([role.openLog?.(debug) ?? openLogFile(config, debug), people]);
+  const file = role.openLog?.(debug) ?? openLogFile(config, debug);
+  logCrashes(createLogger([file], { role: role.name }));
+  return createLogger([file, people], { role: role.name });
+}
+
+/** Whoever sees to the exit tells people; the log has the stack. */
+function logCrashes(log: Logger): void {
+  process.on('uncaughtExceptionMonitor', (error, origin) => {
+    log.incident('crashed', error, { origin });
+    log.flush();
+  });
 }
 
 function openLogFile(config: Config, debug: boolean): LogSink {
@@ -183,18 +193,18 @@ function openLogFile(config: Config, debug: boolean): LogSink {
   }
 }
 
-/** Being reachable by others is something an operator must have meant. */
+/** Being reachable by others must be the operator's intention. */
 function checkExposure(role: Role, config: Config, log: Logger): void {
   const { transport, host, authToken } = config.of(httpSlice);
   if (transport === 'stdio' || isLoopbackHost(host) || authToken !== undefined) return;
   if (role.tokenBeyondLoopback) {
     throw new CarrelError(
       'invalid_config',
-      `Listening on ${host} lets others in, and everything is behind this door. Set a token (CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
+      `Listening on ${host} would give others access to everything. Set a token (CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
     );
   }
-  // Not in the words of the line that says where: whoever waits for that one must not find this.
-  log.warn(`WARNING: ${host} is open to others without a token: everybody who reaches it can use the server`);
+  // Worded unlike the "listening on" line: programs that wait for that one must not match this.
+  log.warn(`WARNING: ${host} is open to others without a token: everybody who can reach it can use the server`);
 }
 
 async function closeAll(toolsets: readonly Toolset[]): Promise<void> {

@@ -23,14 +23,14 @@ export interface Role {
   bareCalls: boolean;
   /** Reads `.env` in the current folder. */
   envFile: boolean;
-  /** On stdio, where only the one who started us writes, a message may have at least so many bytes. */
+  /** On stdio, where only the client that started us writes, messages may have at least this many bytes. */
   stdioBytesMin?: number;
   /**
-   * For a role that has a configuration file of its own: reads it, and gives the role as that file wants it. The program's
+   * For a role with a configuration file of its own: reads it and returns the role as that file defines it. The program's
    * own file is then not read.
    */
   prepare?(flags: Flags, env: NodeJS.ProcessEnv): Promise<Role>;
-  /** Things about the role's own file that are worth a line in the log. */
+  /** Remarks about the role's own file that are worth a line in the log. */
   warnings?: readonly string[];
   /** Where the role's log goes instead of the data folder. */
   openLog?(debug: boolean): LogSink;
@@ -38,9 +38,9 @@ export interface Role {
   streams?: boolean;
   /** Refuses settings that contradict one another, before anything is opened or written. */
   check?(config: Config): void;
-  /** The variables that name the data folder, where they are others than everywhere. The first that is set counts. */
+  /** The variables that name the data folder, if not the usual ones. The first that is set counts. */
   dataDirVariables?: readonly string[];
-  /** For a role that serves something else than MCP, over HTTP: serves it. Such a role has no toolsets. */
+  /** For a role that serves something other than MCP over HTTP: serves it. Such a role has no toolsets. */
   serve?(config: Config, log: Logger): Promise<RoleService>;
   openToolsets(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]>;
 }

@@ -1,3 +1,4 @@
+import { createLeases, type Lease } from '../base/leases.ts';
 import type { Config } from '../config/load.ts';
 import type { Extractor } from '../documents/extractor.ts';
 import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
@@ -5,12 +6,6 @@ import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { openConfiguredStorage } from './open-storage.ts';
-
-/** Something that several toolsets use: opened for the first that asks, closed when the last gives it back. */
-export interface Lease<Part> {
-  part: Part;
-  release(): Promise<void>;
-}
 
 export interface SharedParts {
   storage(): Promise<Lease<Storage>>;
@@ -20,7 +15,7 @@ export interface SharedParts {
   formerEmbeddings(model: string): Promise<EmbeddingProvider | undefined>;
 }
 
-/** What one document may cost (security bar: five seconds, 256 MB), and how many are read at the same time. */
+/** What one document may cost (security limit: five seconds, 256 MB), and how many are read at the same time. */
 const extraction = { cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 };
 
 export function createSharedParts(config: Config): SharedParts {
@@ -47,19 +42,33 @@ export function createSharedParts(config: Config): SharedParts {
   };
 }
 
-function createLeases<Part extends { close(): Promise<void> }>(open: () => Promise<Part>): () => Promise<Lease<Part>> {
-  let opened: Promise<Part> | undefined;
-  let holders = 0;
-  return async () => {
-    opened ??= open();
-    const part = await opened;
-    holders += 1;
-    return {
-      part,
-      async release() {
-        holders -= 1;
-        if (holders === 0) await part.close();
-      },
-    };
+/** Parts that one user takes: given back together, when it is closed or could not be opened. */
+export type OwnParts = {
+  [Name in 'storage' | 'extractor' | 'embeddings']: () => Promise<Awaited<ReturnType<SharedParts[Name]>>['part']>;
+};
+
+export async function withParts<T>(
+  shared: Pick<SharedParts, keyof OwnParts>,
+  open: (parts: OwnParts, close: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const taken: Promise<Lease<unknown>>[] = [];
+  const take = async <Part>(lease: Promise<Lease<Part>>): Promise<Part> => {
+    taken.push(lease);
+    return (await lease).part;
   };
+  const close = async (): Promise<void> => {
+    const leases = await Promise.allSettled(taken);
+    await Promise.all(leases.map((each) => (each.status === 'fulfilled' ? each.value.release() : undefined)));
+  };
+  const parts: OwnParts = {
+    storage: () => take(shared.storage()),
+    extractor: () => take(shared.extractor()),
+    embeddings: () => take(shared.embeddings()),
+  };
+  try {
+    return await open(parts, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

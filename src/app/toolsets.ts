@@ -4,21 +4,20 @@ import type { Logger } from '../base/log.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
-import type { Engine } from '../engine/engine.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
-import { type KbConfig, kbSlice } from '../toolsets/kb/kb-slice.ts';
+import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
 import { openFessForServe } from './fess-role.ts';
-import { engineSlices, openLocalEngine } from './open-engine.ts';
+import { engineSlices, openEngine } from './open-engine.ts';
 import { ownTargets } from './own-targets.ts';
-import { createSharedParts, type SharedParts } from './shared-parts.ts';
+import { createSharedParts, type SharedParts, withParts } from './shared-parts.ts';
 
-/** A toolset as the program finds it: its settings, and how it is opened. */
+/** A toolset as the program knows it: its settings, and how to open it. */
 interface ToolsetModule {
   name: string;
   slices: readonly Slice[];
@@ -36,90 +35,74 @@ interface OpenContext {
 const research: ToolsetModule = {
   name: 'research',
   slices: [storageSlice, researchSlice],
-  async open({ config, log, shared }) {
-    const [storage, extractor, { createResearchToolset }] = await Promise.all([
-      shared.storage(),
-      shared.extractor(),
-      import('../toolsets/research/toolset.ts'),
-    ]);
-    const close = async (): Promise<void> => {
-      await Promise.all([storage.release(), extractor.release()]);
-    };
-    try {
+  open: ({ config, log, shared }) =>
+    withParts(shared, async (parts, close) => {
+      const [storage, extractor, { createResearchToolset }] = await Promise.all([
+        parts.storage(),
+        parts.extractor(),
+        import('../toolsets/research/toolset.ts'),
+      ]);
+      const { notes } = storage;
       return createResearchToolset(config.of(researchSlice), {
-        notes: storage.part.notes,
-        extractor: extractor.part,
+        notes,
+        extractor,
         log,
         ownTargets: ownTargets(config),
         close,
       });
-    } catch (error) {
-      await close();
-      throw error;
-    }
-  },
+    }),
 };
 
 const context: ToolsetModule = {
   name: 'context',
   slices: [storageSlice, embeddingSlice, contextSlice],
-  async open({ config, log, shared }) {
-    const [storage, embeddings, { openContextToolset }] = await Promise.all([
-      shared.storage(),
-      config.of(embeddingSlice).provider === 'none' ? undefined : shared.embeddings(),
-      import('../toolsets/context/toolset.ts'),
-    ]);
-    const close = async (): Promise<void> => {
-      await Promise.all([storage.release(), embeddings?.release()]);
-    };
-    try {
-      return await openContextToolset(config.of(contextSlice), {
-        servers: config.of(embeddingSlice),
-        storage: storage.part,
-        embeddings: embeddings?.part,
+  open: ({ config, log, shared }) =>
+    withParts(shared, async (parts, close) => {
+      const servers = config.of(embeddingSlice);
+      const [storage, embeddings, { openContextToolset }] = await Promise.all([
+        parts.storage(),
+        servers.provider === 'none' ? undefined : parts.embeddings(),
+        import('../toolsets/context/toolset.ts'),
+      ]);
+      return openContextToolset(config.of(contextSlice), {
+        servers,
+        storage,
+        embeddings,
         formerEmbeddings: shared.formerEmbeddings,
         log,
         close,
       });
-    } catch (error) {
-      await close();
-      throw error;
-    }
-  },
+    }),
 };
 
 const kb: ToolsetModule = {
   name: 'kb',
-  slices: [...engineSlices, kbSlice],
+  slices: engineSlices,
   async open(context) {
     const { config, log } = context;
-    const settings = config.of(kbSlice);
-    const [{ createKbToolset }, engine] = await Promise.all([
-      import('../toolsets/kb/toolset.ts'),
-      settings.engineUrl === undefined ? openLocalEngine(context) : openRemoteEngine(settings.engineUrl, settings),
-    ]);
+    const [{ createKbToolset }, engine] = await Promise.all([import('../toolsets/kb/toolset.ts'), openEngine(context)]);
     const { transport, messageBytesMax } = config.of(httpSlice);
-    return createKbToolset(settings, {
-      engine,
-      stagingFolder: join(config.dataDir, 'kb-uploads'),
-      messageBytesMax,
-      isLocal: transport === 'stdio',
-      log,
-    });
+    try {
+      return createKbToolset(config.of(kbSlice), {
+        engine,
+        stagingFolder: join(config.dataDir, 'kb-uploads'),
+        messageBytesMax,
+        isLocal: transport === 'stdio',
+        log,
+      });
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
   },
 };
-
-async function openRemoteEngine(engineUrl: string, { apiKey, engineTimeoutMs: timeoutMs }: KbConfig): Promise<Engine> {
-  const { createRemoteEngine } = await import('../engine/remote/create-remote-engine.ts');
-  return createRemoteEngine({ engineUrl, apiKey, timeoutMs });
-}
 
 const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessForServe };
 
 /** In the order in which their tools are listed. */
 const modules: readonly ToolsetModule[] = [context, research, kb, fess];
 
-/** `find` is a toolset of its own in `--toolsets`, and is made of the sources of the others. */
+/** `find` is a toolset of its own in `--toolsets`, built from the sources of the others. */
 const findName = 'find';
 
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
@@ -138,10 +121,10 @@ async function openOne(module: ToolsetModule, ...[config, log, jobs]: Parameters
   return toolset ? [toolset] : [];
 }
 
-/** Every toolset that is ready, or those that `--toolsets` names. */
+/** Every toolset that is configured, or those that `--toolsets` names. */
 export async function openServed(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]> {
   const wanted = wantedNames(config);
-  // Alone, find still has sources to ask: those of every toolset, whose own tools are then not offered.
+  // Alone, find still asks the sources of every toolset; their own tools are then not offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
   const context = { config, log, jobs, shared: createSharedParts(config) };
   // Together: while one waits for the database, another's code loads.
@@ -160,7 +143,7 @@ export async function openServed(config: Config, log: Logger, jobs: CallJobs): P
   return [...opened, createFindToolset(sources)];
 }
 
-/** The toolsets that `serve` is to offer; a name that is none is refused. */
+/** The toolsets that `serve` is to offer; an unknown name is refused. */
 export function wantedNames(config: Config): Set<string> {
   const known = [...modules.map(({ name }) => name), findName];
   const { toolsets } = config.of(toolsSlice);
@@ -170,6 +153,6 @@ export function wantedNames(config: Config): Set<string> {
   const shown = JSON.stringify(unknown.slice(0, 60));
   throw new CarrelError(
     source.startsWith('--') ? 'invalid_usage' : 'invalid_config',
-    `${source} names ${shown}, which is no toolset. There are ${known.join(', ')}.`,
+    `${source} names ${shown}, which is not a toolset. Choose from ${known.join(', ')}.`,
   );
 }

@@ -2,26 +2,25 @@ import { join, resolve } from 'node:path';
 import { storagePlace } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
-import { CarrelError } from '../base/errors.ts';
+import { diskError } from '../base/durable-files.ts';
+import { CarrelError, systemCode } from '../base/errors.ts';
 import { type BackupPlace, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { createProgressLine } from './progress-line.ts';
 
-/** `carrel backup <file>`: one state of everything that is kept, while servers go on. */
+/** `carrel backup <file>`: one consistent state of all data, while servers keep running. */
 export async function backupCommand(line: CommandLine): Promise<void> {
   await perform(line, backUp, 'backed up to');
 }
 
-/** `carrel restore <file>`: what a backup holds, in the place of what is kept now. */
+/** `carrel restore <file>`: replaces all data with what a backup contains. */
 export async function restoreCommand(line: CommandLine): Promise<void> {
   await perform(line, restore, 'restored from');
 }
 
 async function perform(line: CommandLine, work: typeof backUp, done: string): Promise<void> {
-  const [name] = line.words;
-  if (name === undefined)
-    throw new CarrelError('invalid_usage', `carrel ${line.command} needs the file of the backup.`);
+  const [name = ''] = line.words;
   const file = resolve(name);
   const place = placeOf(line);
   const progress = createProgressLine(process.stderr);
@@ -61,16 +60,17 @@ function percent(count: number, total: number): string {
   return `${Math.min(100, Math.floor((100 * count) / total))} %`;
 }
 
-/** What the system says about files has codes of its own; the rest is ours already. */
+/** Translates the system's errors about files; all others are ours already. */
 function fileFault(error: unknown, file: string): unknown {
-  const code = error instanceof Error && !(error instanceof CarrelError) && 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new CarrelError('storage_full', `The disk is full. Free some space, then run it again.`, { cause: error });
-  }
+  const code = systemCode(error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'EISDIR' || code === 'ENOTDIR') {
-    return new CarrelError('invalid_usage', `${file} cannot be read or written. Check its folder and its mode.`, {
-      cause: error,
-    });
+    return new CarrelError(
+      'invalid_usage',
+      `${file} cannot be read or written. Check its folder and its permissions.`,
+      {
+        cause: error,
+      },
+    );
   }
-  return error;
+  return diskError(error);
 }

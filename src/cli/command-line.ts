@@ -1,85 +1,46 @@
 import { parseArgs } from 'node:util';
-import { roles } from '../app/roles.ts';
 import { CarrelError } from '../base/errors.ts';
+import type { CommandDescription } from './commands/command.ts';
+import { commands, findCommand } from './commands/commands.ts';
+import { didYouMean } from './did-you-mean.ts';
+import type { FlagDescription } from './flags.ts';
 
 export interface CommandLine {
   command: string;
-  /** What follows the command, without flags. */
+  /** Whether the command was typed, or is the default one. */
+  named: boolean;
+  /** The arguments after the command, without flags. */
   words: readonly string[];
   flags: Readonly<Record<string, string | boolean | undefined>>;
   /** The values of flags that may be given several times. */
   lists: Readonly<Record<string, readonly string[]>>;
 }
 
-type FlagType = 'string' | 'boolean' | 'list';
-
-const everywhere: Record<string, FlagType> = {
-  help: 'boolean',
-  version: 'boolean',
-  debug: 'boolean',
-  config: 'string',
-  'data-dir': 'string',
-};
-const roleFlags: Record<string, FlagType> = {
-  ...everywhere,
-  transport: 'string',
-  host: 'string',
-  port: 'string',
-  cody: 'boolean',
-  'read-only': 'boolean',
-};
-/** The one role that has a choice of them. */
-const serveFlags: Record<string, FlagType> = { ...roleFlags, toolsets: 'string' };
-const forPeople: Record<string, FlagType> = { ...serveFlags, json: 'boolean' };
-
-/** Commands that take a role to speak about as their one word. */
-export const peopleCommands = ['config', 'doctor', 'tools'] as const;
-
-interface Command {
-  flags: Record<string, FlagType>;
-  wordsMax: number;
-}
-
-const safety: Record<string, FlagType> = { ...everywhere, json: 'boolean', force: 'boolean' };
-
-const adding: Record<string, FlagType> = {
-  ...everywhere,
-  json: 'boolean',
-  watch: 'boolean',
-  collection: 'string',
-  tag: 'list',
-  include: 'list',
-  exclude: 'list',
-};
-
-/** Commands that take words of their own. */
-const otherCommands: Record<string, Command> = {
-  help: { flags: everywhere, wordsMax: 0 },
-  export: { flags: everywhere, wordsMax: 1 },
-  import: { flags: everywhere, wordsMax: 1 },
-  add: { flags: adding, wordsMax: Number.POSITIVE_INFINITY },
-  backup: { flags: safety, wordsMax: 1 },
-  restore: { flags: safety, wordsMax: 1 },
-};
-
-/** Reads the command line whole before anything is started; whatever does not fit is one clear line. */
+/** Reads the whole command line before anything is started; any fault is one clear line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const first = argv[0];
   const named = first !== undefined && !first.startsWith('-');
   const command = named ? first : 'serve';
-  const { flags: accepted, wordsMax } = knownCommand(command);
-  const { values, positionals } = parse(named ? argv.slice(1) : [...argv], accepted);
-  const surplus = positionals[wordsMax];
-  if (surplus !== undefined) throw usage(`unexpected word ${quote(surplus)}`);
-  return { command, words: positionals, ...separate(values) };
+  const described = knownCommand(command);
+  const { values, positionals } = parse(named ? argv.slice(1) : [...argv], described.flags);
+  const line = { command, named, words: positionals, ...separate(values) };
+  const asksAboutIt = line.flags['help'] === true || line.flags['version'] === true;
+  if (!asksAboutIt) checkWords(described, positionals);
+  return line;
 }
 
-function knownCommand(command: string): Command {
-  const other = Object.hasOwn(otherCommands, command) ? otherCommands[command] : undefined;
-  if (other !== undefined) return other;
-  if ((peopleCommands as readonly string[]).includes(command)) return { flags: forPeople, wordsMax: 1 };
-  if (Object.hasOwn(roles, command)) return { flags: command === 'serve' ? serveFlags : roleFlags, wordsMax: 0 };
-  throw usage(`unknown command ${quote(command)}`);
+function knownCommand(name: string): CommandDescription {
+  const command = findCommand(name);
+  if (command !== undefined) return command;
+  throw usage(`unknown command ${quote(name)}`, guess(name, names));
+}
+
+const names = commands.map(({ name }) => name);
+
+function checkWords({ name, wordsMin = 0, wordsMax = 0, needs }: CommandDescription, words: readonly string[]): void {
+  const surplus = words[wordsMax];
+  if (surplus !== undefined) throw usage(`unexpected argument ${quote(surplus)}`);
+  if (words.length < wordsMin) throw new CarrelError('invalid_usage', `carrel ${name} needs ${needs}.`);
 }
 
 type Values = ReturnType<typeof parse>['values'];
@@ -94,11 +55,14 @@ function separate(values: Values): Pick<CommandLine, 'flags' | 'lists'> {
   return { flags, lists };
 }
 
-function parse(argv: string[], accepted: Record<string, FlagType>) {
+function parse(argv: string[], accepted: readonly FlagDescription[]) {
   const options = Object.fromEntries(
-    Object.entries(accepted).map(([name, type]) => [
+    accepted.map(({ name, short, type }) => [
       name,
-      type === 'list' ? { type: 'string' as const, multiple: true } : { type },
+      {
+        ...(type === 'list' ? { type: 'string' as const, multiple: true } : { type }),
+        ...(short === undefined ? {} : { short }),
+      },
     ]),
   );
   const { values, positionals, tokens } = parseArgs({
@@ -110,18 +74,26 @@ function parse(argv: string[], accepted: Record<string, FlagType>) {
   });
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
-    const type = Object.hasOwn(accepted, token.name) ? accepted[token.name] : undefined;
-    if (type === undefined) throw usage(`unknown flag ${quote(token.rawName)}`);
-    if (type === 'boolean' && token.value !== undefined) throw usage(`${token.rawName} takes no value`);
-    if (type !== 'boolean' && (!token.value || (!token.inlineValue && token.value.startsWith('--')))) {
+    const flag = accepted.find(({ name }) => name === token.name);
+    if (flag === undefined) {
+      const known = accepted.map(({ name }) => name);
+      throw usage(`unknown flag ${quote(token.rawName)}`, guess(token.name, known, '--'));
+    }
+    if (flag.type === 'boolean' && token.value !== undefined) throw usage(`${token.rawName} takes no value`);
+    if (flag.type !== 'boolean' && (!token.value || (!token.inlineValue && token.value.startsWith('--')))) {
       throw usage(`${token.rawName} needs a value`);
     }
   }
   return { values, positionals };
 }
 
-function usage(problem: string): CarrelError {
-  return new CarrelError('invalid_usage', `${problem}. carrel --help shows what there is.`);
+function guess(given: string, known: readonly string[], before = ''): string {
+  const meant = didYouMean(given, known);
+  return meant === undefined ? '' : ` Did you mean ${before}${meant}?`;
+}
+
+function usage(problem: string, hint = ''): CarrelError {
+  return new CarrelError('invalid_usage', `${problem}.${hint} Run carrel --help to see the commands and flags.`);
 }
 
 function quote(word: string): string {

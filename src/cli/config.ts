@@ -3,18 +3,18 @@ import { scrubSecrets } from '../base/secret.ts';
 import type { CommandLine } from './command-line.ts';
 import { subjectOf } from './subject.ts';
 
-/** Prints every setting, its effective value and where that came from. Secrets print as masks by their nature. */
+/** Prints every setting, its effective value and where that came from. Secrets print as masks. */
 export async function configCommand(line: CommandLine): Promise<void> {
   const config = loadRoleConfig(await prepareRole(subjectOf(line), line.flags), line.flags);
   for (const warning of config.warnings) process.stderr.write(`carrel: ${warning}\n`);
   if (line.flags['json'] === true) {
     const settings = Object.fromEntries(
-      config.settings.map(({ path, value, source }) => [path, { value: value ?? null, source }]),
+      config.settings.map(({ path, shown, source }) => [path, { value: shown ?? null, source }]),
     );
-    process.stdout.write(`${JSON.stringify({ dataDir: config.dataDir, settings }, null, 2)}\n`);
+    process.stdout.write(`${scrubSecrets(JSON.stringify({ dataDir: config.dataDir, settings }, null, 2))}\n`);
     return;
   }
-  const rows = config.settings.map(({ path, value, source }) => [path, show(value), source] as const);
+  const rows = config.settings.map(({ path, shown, source }) => [path, show(shown), source] as const);
   const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
   process.stdout.write(`data folder: ${config.dataDir}\n`);
   for (const [path, value, source] of rows) {
@@ -24,6 +24,6 @@ export async function configCommand(line: CommandLine): Promise<void> {
 
 function show(value: unknown): string {
   if (value === undefined) return '-';
-  if (Array.isArray(value)) return value.length === 0 ? '-' : value.join(',');
+  if (Array.isArray(value)) return value.length === 0 ? '-' : scrubSecrets(value.join(','));
   return scrubSecrets(String(value));
 }

@@ -8,7 +8,7 @@ import { inspectStorage } from '../storage/inspect-storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Check } from './check.ts';
 
-/** Whether the database can be used, agrees with its indexes, and which texts still wait for their vectors. */
+/** Whether the database can be used and agrees with its indexes, and which texts still wait for vectors. */
 export async function checkDatabase(role: Role, config: Config): Promise<Check[]> {
   if (!role.slices.includes(storageSlice)) return [{ name: 'database', ok: true, found: 'none needed by this role' }];
   const settings = config.of(storageSlice);
@@ -16,10 +16,10 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
     const place = storagePlace(settings, config.dataDir);
     const name = place.backend === 'sqlite' ? place.path : 'PostgreSQL';
     const { schema, newest } = await inspectStorage(place);
-    if (schema === undefined) return [{ name: 'database', ok: true, found: `${name}: made at the first start` }];
+    if (schema === undefined) return [{ name: 'database', ok: true, found: `${name}: created at the first start` }];
     if (schema < newest) {
       return [
-        { name: 'database', ok: true, found: `${name}: schema ${schema}, brought to ${newest} at the next start` },
+        { name: 'database', ok: true, found: `${name}: schema ${schema}, upgraded to ${newest} at the next start` },
       ];
     }
     const storage = await openConfiguredStorage(settings, config.dataDir);
@@ -34,13 +34,13 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
   }
 }
 
-const otherwise = 'correct it, then run carrel doctor again';
-const restoring = 'stop Carrel, then carrel restore <backup> --force';
+const otherwise = 'fix it, then run carrel doctor again';
+const restoring = 'stop Carrel, then run carrel restore <backup> --force';
 const remedies: Partial<Record<CarrelError['code'], string>> = {
   storage_corrupt: restoring,
   storage_newer: 'upgrade Carrel, or choose another database with --data-dir',
   storage_foreign: 'choose another file with DB_PATH or --data-dir',
-  unavailable: 'start PostgreSQL, or correct POSTGRESQL_CONNECTION_STRING',
+  unavailable: 'start PostgreSQL, or fix POSTGRESQL_CONNECTION_STRING',
 };
 
 async function checkContent(storage: Storage, name: string): Promise<Check> {
@@ -51,23 +51,23 @@ async function checkContent(storage: Storage, name: string): Promise<Check> {
   }
   const engine = storage.backend === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   const size = `${(bytes / 1_000_000).toFixed(1)} MB`;
-  return { name: 'database', ok: true, found: `${name}: ${engine} ${version}, schema ${schema}, ${size}, whole` };
+  return { name: 'database', ok: true, found: `${name}: ${engine} ${version}, schema ${schema}, ${size}, intact` };
 }
 
-/** Several models where one is giving way to another; what waits is embedded by the next server that runs. */
+/** Several models while one replaces another; waiting texts are embedded by the next server that runs. */
 async function modelStates(storage: Storage): Promise<Check[]> {
   const checks: Check[] = [];
   for (const { corpus, models, change } of await embeddingState(storage)) {
     for (const { model, dimensions, vectors, pending, index } of models) {
       const size = dimensions === undefined ? '' : ` of ${dimensions} dimensions`;
-      const waiting = pending === 0 ? 'none waits' : `${pending} texts wait for theirs`;
+      const waiting = pending === 0 ? 'none missing' : `${pending} texts still without`;
       const found = `${corpus}: ${model}, ${vectors} vectors${size}, ${waiting}`;
-      // A server makes it in the background; until then each search looks at every vector.
+      // A server builds it in the background; until then each search scans every vector.
       const missing = index === 'none' && vectors > 0 ? ', no index yet' : '';
       checks.push({ name: 'meaning', ok: true, found: `${found}${missing}` });
     }
     if (change === undefined) continue;
-    checks.push({ name: 'meaning', ok: true, found: `${corpus}: ${change.from} gives way to ${change.to}` });
+    checks.push({ name: 'meaning', ok: true, found: `${corpus}: ${change.from} is being replaced by ${change.to}` });
   }
   return checks;
 }

@@ -4,6 +4,7 @@ import { loadRoleConfig, prepareRole } from '../app/program.ts';
 import type { Role } from '../app/role.ts';
 import { CarrelError } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
+import { scrubSecrets } from '../base/secret.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
@@ -23,10 +24,10 @@ export async function doctorCommand(line: CommandLine): Promise<void> {
   const checks = await examine(line);
   const failed = checks.filter(({ ok }) => !ok);
   if (line.flags['json'] === true) {
-    process.stdout.write(`${JSON.stringify({ ok: failed.length === 0, checks }, null, 2)}\n`);
+    process.stdout.write(`${scrubSecrets(JSON.stringify({ ok: failed.length === 0, checks }, null, 2))}\n`);
   } else {
     for (const { name, ok, found, remedy } of checks) {
-      process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(12)} ${found}\n`);
+      process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(12)} ${scrubSecrets(found)}\n`);
       if (!ok && remedy !== undefined) process.stdout.write(`     ${' '.repeat(12)} next: ${remedy}\n`);
     }
   }
@@ -43,7 +44,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
     if (!(error instanceof CarrelError)) throw error;
     return [
       ...checks,
-      { name: 'config', ok: false, found: error.message, remedy: 'correct it, then run carrel doctor again' },
+      { name: 'config', ok: false, found: error.message, remedy: 'fix it, then run carrel doctor again' },
     ];
   }
   const changed = config.settings.filter(({ source }) => source !== 'default').length;
@@ -52,7 +53,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
   checks.push(
     misspelt === undefined
       ? { name: 'config', ok: true, found }
-      : { name: 'config', ok: false, found: misspelt, remedy: 'carrel config shows the settings that there are' },
+      : { name: 'config', ok: false, found: misspelt, remedy: remedyOf(config) },
     checkDataFolder(config.dataDir),
     ...(await checkDatabase(role, config)),
     ...(await checkEngine(role, config)),
@@ -60,6 +61,11 @@ async function examine(line: CommandLine): Promise<Check[]> {
     await checkModel(role, config),
   );
   return checks;
+}
+
+function remedyOf({ exposedFile, warnings }: Config): string {
+  if (exposedFile !== undefined && warnings.length === 1) return `chmod 600 ${exposedFile}`;
+  return 'run carrel config to see all settings';
 }
 
 async function checkSqlite(): Promise<Check> {
@@ -71,18 +77,18 @@ async function checkSqlite(): Promise<Check> {
   const version = String(row?.['version']);
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNewEnough = major > sqliteMin[0] || (major === sqliteMin[0] && minor >= sqliteMin[1]);
-  // Node before 22.16 was built without it, and the storage refuses to open there.
+  // Node before 22.16 was built without FTS5, and the storage refuses to open there.
   const hasFullText = row?.['fullText'] === 1;
   const found = hasFullText ? version : `${version} without full-text search`;
-  const remedy = 'install a newer Node: it brings its own SQLite';
+  const remedy = 'install a newer Node, which includes a newer SQLite';
   return { name: 'sqlite', ok: isNewEnough && hasFullText, found, remedy };
 }
 
-/** The model in the package is really run, as the first search by meaning would; a server is asked when first needed. */
+/** Actually runs the bundled model, as the first search by meaning would. A server is only asked when first needed. */
 async function checkModel(role: Role, config: Config): Promise<Check> {
   if (!role.slices.includes(embeddingSlice)) return { name: 'model', ok: true, found: 'none needed by this role' };
   const settings = config.of(embeddingSlice);
-  if (settings.provider === 'none') return { name: 'model', ok: true, found: 'none: nothing is searched by meaning' };
+  if (settings.provider === 'none') return { name: 'model', ok: true, found: 'none: search by words only' };
   if (settings.provider !== 'local') return { name: 'model', ok: true, found: `from ${settings.provider}` };
   const embeddings = createEmbeddingProvider(embeddingConfigOf(settings));
   try {
@@ -94,7 +100,7 @@ async function checkModel(role: Role, config: Config): Promise<Check> {
     };
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
-    const remedy = 'install Carrel again, or set EMBEDDING_PROVIDER to ollama, openai or none';
+    const remedy = 'reinstall Carrel, or set EMBEDDING_PROVIDER to ollama, openai or none';
     return { name: 'model', ok: false, found: error.message, remedy };
   } finally {
     await embeddings.close();
@@ -106,9 +112,9 @@ function checkDataFolder(folder: string): Check {
     const existed = existsSync(folder);
     makeFolder(folder);
     accessSync(folder, constants.R_OK | constants.W_OK);
-    return { name: 'data folder', ok: true, found: existed ? folder : `${folder} (made just now)` };
+    return { name: 'data folder', ok: true, found: existed ? folder : `${folder} (just created)` };
   } catch {
-    const remedy = `make ${folder} writable for you, or choose another with --data-dir`;
+    const remedy = `make ${folder} writable, or choose another folder with --data-dir`;
     return { name: 'data folder', ok: false, found: `${folder} is not writable`, remedy };
   }
 }
@@ -120,7 +126,12 @@ function checkPort(config: Config): Promise<Check> {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => {
       const found = error.code === 'EADDRINUSE' ? `${place} is in use` : `${place} can't be listened on`;
-      resolve({ name: 'port', ok: false, found, remedy: 'choose another with --port, or stop what uses it' });
+      resolve({
+        name: 'port',
+        ok: false,
+        found,
+        remedy: 'choose another with --port, or stop the program that uses it',
+      });
     });
     probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, found: `${place} is free` })));
   });

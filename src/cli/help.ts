@@ -1,42 +1,74 @@
-import { roles } from '../app/roles.ts';
+import { CarrelError } from '../base/errors.ts';
+import { type CommandDescription, type CommandGroup, groups } from './commands/command.ts';
+import { commands, findCommand } from './commands/commands.ts';
+import { didYouMean } from './did-you-mean.ts';
+import type { FlagDescription } from './flags.ts';
 
+/** All commands, with the flags of the default one. */
 export function helpText(): string {
-  const roleLines = Object.values(roles).map(({ name, summary }) => line(name, summary));
+  const sections = (Object.keys(groups) as CommandGroup[]).map((group) => {
+    const lines = commands.filter((command) => command.group === group).map(commandLine);
+    return `${groups[group]}\n${lines.join('\n')}\n`;
+  });
   return `carrel: one door to knowledge for AI agents, over the Model Context Protocol
 
 Usage: carrel [command] [flags]
 
-Servers (without a command: serve)
-${roleLines.join('\n')}
+${sections.join('\n')}
+Flags of servers
+${flagLines(findCommand('serve')?.flags ?? [])}
 
-For people
-${line('doctor [role]', 'checks this machine and says what to do about what is wrong')}
-${line('config [role]', 'shows the effective settings and where each came from')}
-${line('tools [role]', 'lists the tools and what they cost in tokens')}
-${line('add <paths...>', 'adds files and folders to the knowledge base; --watch keeps folders in step')}
-${line('backup <file>', 'writes everything that is kept into one file, while servers go on')}
-${line('restore <file>', 'puts a backup in the place of what is kept; --force where that is not empty')}
-${line('export [file]', 'writes the context entries as JSONL')}
-${line('import <file>', 'adds entries: an export, a mcp-context-server database, memory.jsonl, conversations.json')}
-
-Flags
-${line('--transport <stdio|http>', 'how clients connect')}
-${line('--host <address>', 'where to listen (default 127.0.0.1)')}
-${line('--port <number>', 'which port; 0 takes any that is free')}
-${line('--toolsets <a,b,c>', 'which toolsets serve offers')}
-${line('--read-only', 'offer only tools that change nothing')}
-${line('--cody', 'speak 2024-11-05, with the HTTP+SSE pair')}
-${line('--config <file>', 'configuration file (default ~/.carrel/config.json)')}
-${line('--data-dir <folder>', 'where data lives (default ~/.carrel)')}
-${line('--json', 'for people: print JSON')}
-${line('--collection, --tag', 'for add: where the documents go')}
-${line('--include, --exclude', 'for add: patterns of files, such as "*.md" or "drafts/**"')}
-${line('--force', 'for backup and restore: replace what is there')}
-${line('--debug', 'log everything, also on stderr')}
-${line('--version, --help', '')}
+carrel help <command> shows the flags of each, and examples.
 `;
+}
+
+/** One command in detail. */
+export function commandHelp(name: string): string {
+  const command = findCommand(name);
+  if (command === undefined) {
+    const meant = didYouMean(
+      name,
+      commands.map((each) => each.name),
+    );
+    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+    throw new CarrelError(
+      'invalid_usage',
+      `There is no command ${JSON.stringify(name.slice(0, 60))}.${hint} Run carrel --help to see all commands.`,
+    );
+  }
+  const more = command.more === undefined ? '' : `\n${command.more}\n`;
+  const examples = command.examples === undefined ? '' : `\nExamples\n${command.examples.map(indent).join('\n')}\n`;
+  return `carrel ${command.name}: ${command.summary}
+
+Usage: ${usageOf(command)}
+${more}
+Flags
+${flagLines(command.flags)}
+${examples}`;
+}
+
+export function usageOf({ name, words }: CommandDescription): string {
+  return `carrel ${name}${words === undefined ? '' : ` ${words}`} [flags]`;
+}
+
+/** As it is typed: `--port <number>`, `-h, --help`. */
+export function flagUsage({ name, short, value }: FlagDescription): string {
+  const shown = value === undefined ? `--${name}` : `--${name} <${value}>`;
+  return short === undefined ? shown : `-${short}, ${shown}`;
+}
+
+function commandLine({ name, words, summary }: CommandDescription): string {
+  return line(words === undefined ? name : `${name} ${words}`, summary);
+}
+
+function flagLines(flags: readonly FlagDescription[]): string {
+  return flags.map((flag) => line(flagUsage(flag), flag.summary)).join('\n');
 }
 
 function line(name: string, summary: string): string {
   return `  ${name.padEnd(26)}${summary}`.trimEnd();
+}
+
+function indent(text: string): string {
+  return `  ${text}`;
 }

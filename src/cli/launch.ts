@@ -1,19 +1,23 @@
 import { parseArgs } from 'node:util';
 import { useCompiledCode } from '../app/compiled-code.ts';
+import { fileBeside } from '../base/places.ts';
 import { dataDirOf } from '../config/data-dir.ts';
 
-/** Those that keep compiled code in the data folder, where its place is known before any settings are read. */
-const keepingCode = ['serve', 'context', 'research', 'kb'];
+/** Commands that keep or use compiled code in the data folder, whose place is known before any settings are read. */
+const keepingCode = [
+  ...['serve', 'context', 'research', 'kb'],
+  ...['search', 'find', 'get', 'list', 'jobs', 'notes', 'threads', 'remember'],
+];
 
 /**
- * What runs before the program: with the code that an earlier start compiled, the program is loaded in half the time. It is
- * a file of its own, because code that is loaded already is compiled already.
+ * Runs before the program and loads it with the code that an earlier start compiled, in half the time. It is
+ * a file of its own, because code that is already loaded is already compiled.
  */
 export async function run(argv: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...argv],
     options: { 'data-dir': { type: 'string' } },
-    // What is wrong with the command line is said by the program.
+    // The program itself reports a wrong command line.
     strict: false,
     allowPositionals: true,
   });
@@ -24,9 +28,6 @@ export async function run(argv: readonly string[]): Promise<void> {
     process.umask(0o077);
     useCompiledCode(dataDirOf(flag, process.env));
   }
-  const main: typeof import('./main.ts') = await import(mainUrl.href);
+  const main: typeof import('./main.ts') = await import(fileBeside(import.meta.url, 'main').href);
   await main.run(argv);
 }
-
-// Bundled, all files lie in one folder.
-const mainUrl = new URL(import.meta.url.endsWith('.ts') ? './main.ts' : './main.js', import.meta.url);

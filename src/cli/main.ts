@@ -3,11 +3,11 @@ import { version } from '../base/package-info.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { exitCodes } from './exit-codes.ts';
-import { helpText } from './help.ts';
+import { commandHelp, helpText } from './help.ts';
 
 export async function run(argv: readonly string[]): Promise<void> {
   const debug = argv.includes('--debug');
-  // A reader that has seen enough (`carrel help | head`) is no error.
+  // A reader that has seen enough (`carrel help | head`) is not an error.
   process.stdout.on('error', () => {});
   process.on('uncaughtException', (error) => {
     complain(error, debug);
@@ -27,7 +27,7 @@ async function runCommand(line: CommandLine): Promise<void> {
     return;
   }
   if (line.flags['help'] === true || line.command === 'help') {
-    process.stdout.write(helpText());
+    process.stdout.write(helpFor(line));
     return;
   }
   switch (line.command) {
@@ -35,10 +35,30 @@ async function runCommand(line: CommandLine): Promise<void> {
       return (await import('./add/add-command.ts')).addCommand(line);
     case 'backup':
       return (await import('./backup.ts')).backupCommand(line);
+    case 'completion':
+      return (await import('./completion/completion-command.ts')).completionCommand(line);
     case 'config':
       return (await import('./config.ts')).configCommand(line);
     case 'doctor':
       return (await import('./doctor.ts')).doctorCommand(line);
+    case 'find':
+      return (await import('./ask/find.ts')).findCommand(line);
+    case 'get':
+      return (await import('./ask/get.ts')).getCommand(line);
+    case 'init':
+      return (await import('./init/init-command.ts')).initCommand(line);
+    case 'jobs':
+      return (await import('./ask/lists.ts')).jobsCommand(line);
+    case 'list':
+      return (await import('./ask/list.ts')).listCommand(line);
+    case 'notes':
+      return (await import('./ask/lists.ts')).notesCommand(line);
+    case 'remember':
+      return (await import('./ask/remember.ts')).rememberCommand(line);
+    case 'search':
+      return (await import('./ask/search.ts')).searchCommand(line);
+    case 'threads':
+      return (await import('./ask/lists.ts')).threadsCommand(line);
     case 'export':
       return (await import('./transfer.ts')).exportCommand(line);
     case 'import':
@@ -52,7 +72,12 @@ async function runCommand(line: CommandLine): Promise<void> {
   }
 }
 
-/** One readable paragraph: what is wrong and what to do. The stack is for those who ask for it. */
+function helpFor({ command, named, words: [about] }: CommandLine): string {
+  if (command === 'help') return about === undefined ? helpText() : commandHelp(about);
+  return named ? commandHelp(command) : helpText();
+}
+
+/** One readable paragraph: what is wrong and what to do. The stack is printed only on request. */
 function complain(error: unknown, debug: boolean): void {
   const own = error instanceof CarrelError;
   const message = own ? error.message : `unexpected error: ${error instanceof Error ? error.message : String(error)}`;

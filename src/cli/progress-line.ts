@@ -1,7 +1,7 @@
-/** One line that is written over again on a terminal. Elsewhere it does not exist. */
+/** One line on a terminal that is overwritten as work proceeds. Elsewhere it prints nothing. */
 export interface ProgressLine {
   show(text: string): void;
-  /** Takes it away, so that other output can follow. */
+  /** Erases it, so that other output can follow. */
   clear(): void;
 }
 
@@ -23,7 +23,7 @@ export function createProgressLine(terminal: Terminal, now: () => number = () =>
       if (now() - shownAt < redrawMs) return;
       shownAt = now();
       isShown = true;
-      // A line that wraps could not be written over.
+      // A line that wraps could not be overwritten.
       terminal.write(`\r\u001b[K${text.slice(0, (terminal.columns ?? 80) - 1)}`);
     },
     clear() {

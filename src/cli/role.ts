@@ -15,14 +15,14 @@ export async function roleCommand({ command, flags }: CommandLine): Promise<void
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(0), stopMs).unref();
-    // A signal may come while the program is still starting: it is then stopped as soon as it stands.
+    // A signal may come while the program is still starting: it is then stopped as soon as it is up.
     void starting.then((program) => program.close()).catch(() => {});
   };
-  // Not once: a terminal and npm both pass on the same Ctrl-C, and the second must not kill what the first is ending.
+  // Not `once`: a terminal and npm both pass on the same Ctrl-C, and the second must not kill what the first is ending.
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   const program = await starting;
   await program.ended;
-  // Whatever still holds the loop (a socket to an upstream, a worker) has nothing left to do.
+  // Whatever still keeps the loop alive (an upstream socket, a worker) has nothing left to do.
   process.exit(0);
 }

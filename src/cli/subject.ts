@@ -3,14 +3,11 @@ import { roles } from '../app/roles.ts';
 import { CarrelError } from '../base/errors.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** The role that a command for people speaks about: its one word, or `serve`. */
+/** The role that a command is about: its only argument, or `serve`. */
 export function subjectOf({ words }: CommandLine): Role {
   const name = words[0] ?? 'serve';
   const role = Object.hasOwn(roles, name) ? roles[name] : undefined;
   if (role) return role;
   const known = Object.keys(roles).join(', ');
-  throw new CarrelError(
-    'invalid_usage',
-    `${JSON.stringify(name.slice(0, 60))} is no role of this version: it has ${known}.`,
-  );
+  throw new CarrelError('invalid_usage', `${JSON.stringify(name.slice(0, 60))} is not a role. Choose one of ${known}.`);
 }

@@ -1,42 +1,55 @@
-import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { openConfiguredStorage } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
-import { CarrelError } from '../base/errors.ts';
+import { diskError, writeNewFile } from '../base/durable-files.ts';
+import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { exportLines } from '../toolsets/context/transfer/entry-lines.ts';
 import { importEntries } from '../toolsets/context/transfer/import-entries.ts';
 import type { CommandLine } from './command-line.ts';
 
+const writtenUnits = 65_536;
+
 /** `carrel export [file]`: the context entries as JSONL, to standard output unless a file is named. */
 export async function exportCommand(line: CommandLine): Promise<void> {
   const [file] = line.words;
   await withStorage(line, async ({ entries }) => {
-    // A memory is nobody else's to read. A file that is there already is not overwritten.
-    const output = file === undefined ? process.stdout : createWriteStream(file, { flags: 'wx', mode: 0o600 });
     const lines = exportLines(entries, new AbortController().signal);
     try {
-      await pipeline(lines, output, { end: file !== undefined });
+      if (file === undefined) await pipeline(lines, process.stdout, { end: false });
+      // Only the owner may read a memory. An existing file is not overwritten.
+      else await writeNewFile(file, bytesOf(lines));
     } catch (error) {
-      throw fileFault(error);
+      throw fileFault(error, file);
     }
   });
 }
 
-/** `carrel import <file>`: adds the entries of a file of any kind that is known. */
+/** `carrel import <file>`: adds the entries of a file in any known format. */
 export async function importCommand(line: CommandLine): Promise<void> {
-  const [file] = line.words;
-  if (file === undefined) throw new CarrelError('invalid_usage', 'carrel import needs the file to read.');
+  const [file = ''] = line.words;
   await withStorage(line, async ({ entries }) => {
     try {
       const count = await importEntries(entries, file, new Date().toISOString());
       process.stdout.write(`${count} entries imported\n`);
     } catch (error) {
-      throw fileFault(error);
+      throw fileFault(error, file);
     }
   });
+}
+
+/** Many lines at once, so that each write is worth its call. */
+async function* bytesOf(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  let text = '';
+  for await (const line of lines) {
+    text += line;
+    if (text.length < writtenUnits) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(text);
 }
 
 async function withStorage(line: CommandLine, work: (storage: Storage) => Promise<void>): Promise<void> {
@@ -49,13 +62,20 @@ async function withStorage(line: CommandLine, work: (storage: Storage) => Promis
   }
 }
 
-function fileFault(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return new CarrelError('invalid_usage', 'There is no such file.', { cause: error });
-  if (code === 'EEXIST')
-    return new CarrelError('invalid_usage', 'The file exists already. Name another.', { cause: error });
-  if (code === 'EACCES' || code === 'EISDIR') {
-    return new CarrelError('invalid_usage', 'The file cannot be read or written.', { cause: error });
+/** The system's own messages name no file, or the wrong one. */
+function fileFault(error: unknown, file = 'The standard output'): unknown {
+  if (isCarrelError(error) && error.code === 'invalid_import') {
+    return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });
   }
-  return error;
+  const code = systemCode(error);
+  if (code === 'ENOENT')
+    return new CarrelError('invalid_usage', `${file} does not exist. Check its path.`, { cause: error });
+  if (code === 'EEXIST')
+    return new CarrelError('invalid_usage', `${file} exists already. Name another.`, { cause: error });
+  if (code === 'EACCES' || code === 'EISDIR') {
+    return new CarrelError('invalid_usage', `${file} cannot be read or written. Check its permissions.`, {
+      cause: error,
+    });
+  }
+  return diskError(error);
 }

@@ -1,4 +1,4 @@
-import { Secret } from '../base/secret.ts';
+import { maskAddress, registerAddress, Secret } from '../base/secret.ts';
 
 /** One setting: how it is read from text or JSON, where it may come from, and what it is for. */
 export interface Field<Value> {
@@ -10,6 +10,10 @@ export interface Field<Value> {
   readonly flag?: string;
   readonly description: string;
   readonly secret: boolean;
+  /** An empty variable usually says "not set". Here it is more likely a key that got lost, and would open a door. */
+  readonly refusesEmpty?: boolean;
+  /** How a value is shown that may hold a secret among other things. */
+  mask?(value: string): string;
   /** Accepts what a JSON file or an environment variable holds; throws a `ConfigFault` that says what is expected. */
   read(raw: unknown): Value;
 }
@@ -60,6 +64,20 @@ export function urlPath(options: FieldOptions<string>): Field<string> {
   });
 }
 
+/** The address of a service as its own programs take it, whatever form that is. */
+export function addressText(options: FieldOptions<string>): Field<string> {
+  const base = text(options);
+  return {
+    ...base,
+    mask: maskAddress,
+    read(raw) {
+      const address = base.read(raw);
+      registerAddress(address);
+      return address;
+    },
+  };
+}
+
 export function optionalText(options: Omit<FieldOptions<undefined>, 'default'>): Field<string | undefined> {
   return field<string | undefined>('text', { ...options, default: undefined }, (raw) => {
     if (typeof raw !== 'string' || raw === '') throw new ConfigFault('must be text, and not empty');
@@ -72,12 +90,14 @@ export function httpUrl<Default extends string | undefined>(
   options: FieldOptions<Default>,
 ): Field<Default extends string ? string : string | undefined>;
 export function httpUrl(options: FieldOptions<string | undefined>): Field<string | undefined> {
-  return field<string | undefined>('http or https URL', options, (raw) => {
+  const base = field<string | undefined>('http or https URL', options, (raw) => {
+    if (typeof raw === 'string') registerAddress(raw.trim());
     const url = typeof raw === 'string' ? URL.parse(raw.trim()) : null;
     if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigFault('must be an http or https URL');
     if (url.username !== '' || url.password !== '') throw new ConfigFault('must not contain a user name or password');
     return String(raw).trim();
   });
+  return { ...base, mask: maskAddress };
 }
 
 /** The value of a request header: printable ASCII, which cannot end the line. */
@@ -134,12 +154,15 @@ export function list(options: FieldOptions<readonly string[]>): Field<readonly s
 }
 
 /** A password, token or key. Its value can't be printed. */
-export function secret(options: Omit<FieldOptions<undefined>, 'default'>): Field<Secret | undefined> {
+export function secret(
+  options: Omit<FieldOptions<undefined>, 'default'> & { refusesEmpty?: boolean },
+): Field<Secret | undefined> {
   const base = field<Secret | undefined>('secret text', { ...options, default: undefined }, (raw) => {
     if (typeof raw !== 'string' || raw.trim() === '') throw new ConfigFault('must be text, and not blank');
+    registerAddress(raw.trim());
     return new Secret(raw.trim());
   });
-  return { ...base, secret: true };
+  return { ...base, secret: true, refusesEmpty: options.refusesEmpty === true };
 }
 
 function field<Value>(kind: string, options: FieldOptions<Value>, read: (raw: unknown) => Value): Field<Value> {

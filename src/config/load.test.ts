@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Secret } from '../base/secret.ts';
-import { choice, defineSlice, integer, list, secret, toggle } from './field.ts';
+import { addressText, choice, defineSlice, httpUrl, integer, list, secret, toggle } from './field.ts';
 import { loadConfig } from './load.ts';
 
 const slice = defineSlice('http', 'Transport', {
@@ -13,6 +13,9 @@ const slice = defineSlice('http', 'Transport', {
   names: list({ default: [], env: ['NAMES'], description: 'n' }),
   on: toggle({ default: false, env: ['ON'], description: 'o' }),
   token: secret({ env: ['TOKEN'], description: 't' }),
+  door: secret({ env: ['DOOR', 'OTHER_DOOR'], refusesEmpty: true, description: 'd' }),
+  url: httpUrl<string | undefined>({ default: undefined, env: ['URL_'], description: 'u' }),
+  address: addressText({ default: 'http://a', env: ['ADDRESS'], description: 'a' }),
 });
 
 const folders: string[] = [];
@@ -105,4 +108,53 @@ test('a secret can not be printed from the configuration, and a blank one is ref
   assert.ok(config.of(slice).token instanceof Secret);
   assert.equal(JSON.stringify(config.settings).includes('very-secret-value'), false);
   assert.throws(() => load(folder(), { TOKEN: '   ' }), /TOKEN must be text, and not blank\.$/);
+});
+
+test('a key of a door that is empty is refused like a blank one, wherever it stands; other secrets are then not set', () => {
+  assert.throws(() => load(folder(), { DOOR: '' }), {
+    code: 'invalid_config',
+    message: /^DOOR must be text, and not blank\.$/,
+  });
+  assert.throws(() => load(folder(), { OTHER_DOOR: '' }), /^CarrelError: OTHER_DOOR must be/);
+  assert.throws(() => load(folder({ 'config.json': '{"http":{"door":""}}' })), /not blank/);
+  assert.throws(() => load(folder(), {}, {}, { envFileFolder: folder({ '.env': 'DOOR=\n' }) }), /not blank/);
+  assert.equal(load(folder(), { TOKEN: '' }).of(slice).token, undefined);
+});
+
+test('secrets in addresses are neither in settings as they are shown nor in what is said about them', () => {
+  const shown = (env: Record<string, string>, path: string) =>
+    load(folder(), env).settings.find((setting) => setting.path === path)?.shown;
+  assert.equal(shown({ ADDRESS: 'http://u:pw1@host/v1?key=k' }, 'http.address'), 'http://[secret]@host/v1?[secret]');
+  assert.equal(shown({ URL_: 'https://host/?key=k2' }, 'http.url'), 'https://host/?[secret]');
+  assert.equal(load(folder(), { URL_: 'https://host/?key=k2' }).of(slice).url, 'https://host/?key=k2');
+  const long = `http://user:pw-${'x'.repeat(80)}@host`;
+  for (const wrong of ['http://user:pw-secret@host/', 'ftp://user:pw-secret@host', 'user:pw-secret@host', long]) {
+    assert.throws(
+      () => load(folder(), { URL_: wrong }),
+      ({ message }: Error) => /^URL_ must/.test(message) && !message.includes('pw-'),
+      wrong,
+    );
+  }
+});
+
+test('a file with a secret that others may read is warned of, with what to do', {
+  skip: process.platform === 'win32',
+}, () => {
+  const files = { 'config.json': '{"http":{"token":"a-secret-token"}}' };
+  for (const [mode, isExposed] of [
+    [0o644, true],
+    [0o640, true],
+    [0o600, false],
+  ] as const) {
+    const dataDir = folder(files);
+    const file = join(dataDir, 'config.json');
+    chmodSync(file, mode);
+    const { warnings, exposedFile } = load(dataDir);
+    assert.equal(exposedFile, isExposed ? file : undefined);
+    assert.deepEqual(warnings.length, isExposed ? 1 : 0);
+    if (isExposed) assert.match(warnings[0] ?? '', /can be read by other users.*chmod 600/);
+  }
+  const harmless = folder({ 'config.json': '{"http":{"port":2}}' });
+  chmodSync(join(harmless, 'config.json'), 0o644);
+  assert.deepEqual(load(harmless).warnings, []);
 });

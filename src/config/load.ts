@@ -1,8 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { CarrelError } from '../base/errors.ts';
+import { CarrelError, systemCode } from '../base/errors.ts';
+import { isObject } from '../base/is-object.ts';
+import { scrubSecrets } from '../base/secret.ts';
 import { dataDirOf } from './data-dir.ts';
+import { exposedWarning, isReadableByOthers } from './exposed-file.ts';
 import { ConfigFault, type Field, type Slice, type SliceValues } from './field.ts';
 import { locateJsonFault } from './json-fault.ts';
 
@@ -32,6 +35,8 @@ export interface Setting {
   /** `slice.field`, which is also its place in the file. */
   path: string;
   value: unknown;
+  /** The value as it may be shown. */
+  shown: unknown;
   /** `default`, the file, the variable or the flag that it came from. */
   source: string;
 }
@@ -41,6 +46,8 @@ export interface Config {
   readonly settings: readonly Setting[];
   /** Problems worth reporting that do not stop the program. */
   readonly warnings: readonly string[];
+  /** The configuration file, where it holds a secret and other users may read it. */
+  readonly exposedFile: string | undefined;
   of<S extends Slice>(slice: S): SliceValues<S>;
 }
 
@@ -62,10 +69,13 @@ export function loadConfig(sources: ConfigSources): Config {
       settings.set(path, resolveSetting(path, field, overrides[path], file, env, flags));
     }
   }
+  const exposedFile = file && holdsSecret(file, slices) && isReadableByOthers(file.path) ? file.path : undefined;
+  if (exposedFile !== undefined) warnings.push(exposedWarning(exposedFile));
   return {
     dataDir,
     settings: [...settings.values()],
     warnings,
+    exposedFile,
     of<S extends Slice>(slice: S) {
       const entries = Object.keys(slice.fields).map((name) => [name, settings.get(`${slice.name}.${name}`)?.value]);
       return Object.fromEntries(entries) as SliceValues<S>;
@@ -90,34 +100,46 @@ function resolveSetting(
     return read(path, field, flags[field.flag], `--${field.flag}`);
   }
   // An empty variable is how many launchers say "not set".
-  const variable = (override?.env ?? field.env).find((name) => env[name] !== undefined && env[name] !== '');
+  const isSet = (name: string) => env[name] !== undefined && (env[name] !== '' || field.refusesEmpty === true);
+  const variable = (override?.env ?? field.env).find(isSet);
   if (variable !== undefined) return read(path, field, env[variable], variable);
   const stored = file && lookUp(file.content, path);
   if (file && stored !== undefined) return read(path, field, stored, file.path, `${path} in ${file.path}`);
   const value = override && 'default' in override ? override.default : field.default;
-  return { path, value, source: 'default' };
+  return { path, value, shown: value, source: 'default' };
 }
 
 function read(path: string, field: Field<unknown>, raw: unknown, source: string, where = source): Setting {
   try {
-    return { path, value: field.read(raw), source };
+    const value = field.read(raw);
+    const shown = typeof value === 'string' && field.mask !== undefined ? field.mask(value) : value;
+    return { path, value, shown, source };
   } catch (fault) {
     if (!(fault instanceof ConfigFault)) throw fault;
-    const found = field.secret ? '' : `, not ${shorten(JSON.stringify(raw))}`;
+    const held = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;
+    // Scrubbed while it is whole: a part of a secret is one, too.
+    const found = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(held) ?? ''))}`;
     const code = source.startsWith('--') ? 'invalid_usage' : 'invalid_config';
     throw new CarrelError(code, `${where} ${fault.message}${found}.`);
   }
 }
 
-function shorten(value: string | undefined): string {
-  const shown = value ?? 'undefined';
-  return shown.length > 60 ? `${shown.slice(0, 57)}...` : shown;
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
 function lookUp(content: Record<string, unknown>, path: string): unknown {
   const [sliceName = '', name = ''] = path.split('.');
   const slice = Object.hasOwn(content, sliceName) ? content[sliceName] : undefined;
   return isObject(slice) && Object.hasOwn(slice, name) ? slice[name] : undefined;
+}
+
+function holdsSecret({ content }: ConfigFile, slices: readonly Slice[]): boolean {
+  return slices.some(({ name: sliceName, fields }) =>
+    Object.entries(fields).some(
+      ([name, field]) => field.secret && lookUp(content, `${sliceName}.${name}`) !== undefined,
+    ),
+  );
 }
 
 function unknownKeys(
@@ -160,7 +182,7 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
   } catch (error) {
     if (error instanceof CarrelError) throw error;
     // A data folder that is not a folder is reported by whoever first writes to it.
-    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     const message = `Can't read the configuration file ${path}. It must be a file, and you must be allowed to read it.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
@@ -187,12 +209,8 @@ function readEnvFile(folder: string | undefined): Record<string, string | undefi
   try {
     return parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if (systemCode(error) === 'ENOENT') return {};
     const message = `Can't read the .env file in ${folder}. Check its permissions, or start in another folder.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

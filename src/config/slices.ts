@@ -28,6 +28,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
   path: urlPath({ default: '/mcp', env: ['CARREL_PATH'], description: 'The path of the MCP endpoint.' }),
   authToken: secret({
     env: ['CARREL_AUTH_TOKEN'],
+    refusesEmpty: true,
     description: 'A bearer token that every HTTP request must carry. Needed when listening beyond loopback.',
   }),
   allowedHosts: list({

@@ -83,6 +83,43 @@ test('a PDF without text, with a password, damaged or switched off is a named er
   await assert.rejects(off, { code: 'unsupported_content_type', message: /switched off/ });
 });
 
+test('PDF: what was filled into a form and what readers remarked is text, and no title is better than "untitled"', async () => {
+  const annotated = pdfOf([
+    stream(Buffer.from('BT /F1 12 Tf 72 700 Td (The body.) Tj ET')),
+    '<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (Check this figure) >>',
+    '<< /Type /Annot /Subtype /Widget /FT /Tx /T (family) /TU (Family name) /V (Ekblad) /Rect [0 0 90 20] >>',
+    '<< /Title (Untitled) >>',
+  ]);
+  const bytes = Buffer.from(
+    annotated
+      .toString('latin1')
+      .replace('/MediaBox', '/Annots [6 0 R 7 0 R] /MediaBox')
+      .replace('/Root 1 0 R', '/Root 1 0 R /Info 8 0 R'),
+    'latin1',
+  );
+  const { text, title } = await extract(bytes);
+  assert.equal(text, 'The body.\n\nComment: Check this figure\nFamily name: Ekblad');
+  assert.equal(title, null);
+});
+
+test('PDF: reading stops at the bound between two pages, and says how far it came', async () => {
+  const lines = `(${'word '.repeat(15)}) Tj T* `.repeat(50);
+  const bytes = pdfOf([stream(Buffer.from(`BT /F1 12 Tf 12 TL 20 700 Td ${lines} ET`))], 4);
+  const { truncated } = await extract(bytes);
+  assert.deepEqual(truncated, { reason: 'characters', read: 3, of: 4, unit: 'pages' });
+});
+
+test('a mailbox is read mail by mail', async () => {
+  const mail = (name: string, text: string) =>
+    `From ${name}@h.example Mon Jan  5 10:00:00 2026\nMessage-ID: <${name}@h.example>\nFrom: ${name}@h.example\nTo: b@h.example\nSubject: About ${name}\n\n${text}\n\n`;
+  const { text, members, kind } = await extract(mail('ada', 'One.\n\nFrom here on, nothing.') + mail('bob', 'Two.'));
+  assert.equal(kind, 'email');
+  assert.equal(members?.length, 2);
+  for (const part of ['Subject: About ada', 'From here on, nothing.', 'Subject: About bob', 'Two.']) {
+    assert.ok(text.includes(part), part);
+  }
+});
+
 test('text is cut at the bound, and the result says so', async () => {
   for (const type of ['text/plain', 'text/html', 'text/markdown']) {
     const { text, truncated } = await extract('word '.repeat(4000), type);

@@ -20,7 +20,7 @@ export function extractDocument(source: DocumentSource, limits: ExtractLimits): 
   return extract(source, limits, true);
 }
 
-/** `opens` is false for what lies in an archive or mail already: that is how deep we go. */
+/** `opens` is false for what is already inside an archive or email: only one level is opened. */
 async function extract(source: DocumentSource, limits: ExtractLimits, opens: boolean): Promise<ExtractedDocument> {
   const { bytes, contentType, filename, url } = source;
   const kind = contentKind(bytes, { contentType, name: filename ?? url });
@@ -44,7 +44,7 @@ async function extract(source: DocumentSource, limits: ExtractLimits, opens: boo
   return finished(reading, kind, options);
 }
 
-/** Readers of formats that are no text are loaded when the first such document comes. */
+/** Readers of binary formats are loaded when the first such document comes. */
 async function readBinary(
   kind: DocumentKind,
   { bytes }: DocumentSource,
@@ -54,7 +54,10 @@ async function readBinary(
   switch (kind) {
     case 'pdf':
       if (!limits.pdfEnabled) {
-        throw new CarrelError('unsupported_content_type', 'This is a PDF, and reading PDF is switched off here.');
+        throw new CarrelError(
+          'unsupported_content_type',
+          'This is a PDF, and reading PDF is switched off on this server.',
+        );
       }
       return (await import('./pdf-text.ts')).readPdfText(bytes, options);
     case 'docx':
@@ -83,12 +86,26 @@ async function extractArchive(bytes: Uint8Array, context: MembersContext): Promi
 }
 
 async function extractMail(bytes: Uint8Array, context: MembersContext, opens: boolean): Promise<ExtractedDocument> {
-  const { readEmail } = await import('./email.ts');
+  const { readEmail, mailsIn } = await import('./email.ts');
+  const mails = opens ? mailsIn(bytes) : undefined;
+  if (mails !== undefined) return extractMails(mails, context);
   const { reading, files } = await readEmail(bytes, context.mode, context.limits.textCharsMax);
   const mail = finished(reading, 'email', { charsMax: context.limits.textCharsMax, stopAt: context.stopAt });
   if (!opens || files.length === 0) return mail;
   const sources = files.map((file) => ({ ...file, bytes: () => file.bytes }));
   return { ...mail, ...(await joinMembers(mail, sources, context)) };
+}
+
+/** A mailbox: every message under its subject. Attachments are not opened. */
+async function extractMails(mails: readonly Uint8Array[], context: MembersContext): Promise<ExtractedDocument> {
+  const sources = mails.map((mail, index) => ({
+    name: `Mail ${index + 1}`,
+    contentType: 'message/rfc822',
+    bytes: () => mail,
+  }));
+  const joined = await joinMembers({ text: '', marks: [] }, sources, context);
+  if (joined.members.length === 0) throw nothingReadable(joined.omitted);
+  return { kind: 'email', title: null, language: null, byline: null, published: null, ...joined };
 }
 
 function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {
@@ -118,7 +135,7 @@ function truncationOf(reading: Reading, text: string, { charsMax, stopAt }: Boun
   if (truncated === false && !isLong) return undefined;
   const reason = isLong || cpuMs() <= stopAt ? 'characters' : 'cpu_time';
   if (typeof truncated === 'object') return { reason, ...truncated };
-  // A reader that has stopped by itself does not know how much more there is.
+  // A reader that stopped by itself does not know how much is left.
   return { reason, read: text.length, of: truncated ? null : reading.text.length, unit: 'characters' };
 }
 
@@ -127,12 +144,12 @@ function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   if (kind === 'pdf') {
     throw new CarrelError(
       'no_text_in_document',
-      'This PDF holds no text, only images of pages. Look for a version with text, or have its text recognised first.',
+      'This PDF contains no text, only images of pages. Look for a version with text, or run text recognition (OCR) on it first.',
       { data: { pages } },
     );
   }
   if (['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'rtf'].includes(kind)) {
-    throw new CarrelError('no_text_in_document', 'This document holds no text: it is empty or has only pictures.');
+    throw new CarrelError('no_text_in_document', 'This document contains no text: it is empty or has only pictures.');
   }
 }
 

@@ -1,28 +1,33 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { CarrelError } from '../base/errors.ts';
+import { fork } from 'node:child_process';
+import { CarrelError, isCarrelError } from '../base/errors.ts';
+import { fileBeside } from '../base/places.ts';
+import { createProcessCalls, type ProcessEnded } from '../base/workers/process-calls.ts';
+import { fromWire } from '../base/workers/wire-error.ts';
+import { withinTime } from '../base/workers/within-time.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
 import { cpuSignal, memorySignal } from './end-signals.ts';
-import type { ExtractReply, ExtractRequest } from './extract-worker.ts';
+import type { ExtractAnswer, ExtractRequest } from './extract-worker.ts';
 
 export interface ExtractProcess {
   readonly alive: boolean;
   /** One at a time. When it fails for time, memory or cancellation, the process is gone. */
-  run(
-    source: DocumentSource,
-    limits: ExtractLimits,
-    cpuMsMax: number,
-    signal: AbortSignal | undefined,
-  ): Promise<ExtractedDocument>;
-  /** Resolves when the process has ended. */
-  kill(): Promise<void>;
+  run(source: DocumentSource, limits: ExtractLimits, signal: AbortSignal | undefined): Promise<ExtractedDocument>;
+  /** Kills it, and resolves when it has ended. */
+  terminate(): Promise<void>;
+}
+
+export interface ExtractProcessConfig {
+  readonly memoryMb: number;
+  /** For each document. */
+  readonly cpuMsMax: number;
 }
 
 /** Starting Node and loading the readers; on a loaded machine this takes many times the usual 0.1 s. */
 const startTimeoutMs = 120_000;
 
 /**
- * A worker ends by itself when its CPU time is spent. Waiting so many times as long is for one that neither works nor ends,
- * and leaves room for a machine that is busy with other things.
+ * A worker ends by itself when its CPU time is used up. Waiting this many times as long catches one that hangs,
+ * and allows for a machine that is busy with other things.
  */
 const waitFactor = 20;
 
@@ -36,170 +41,83 @@ const residentShareMax = 0.6;
  * A child process that extracts documents. Not a worker thread: `resourceLimits` of a thread does not bound
  * ArrayBuffers, in which a PDF's streams are unpacked, and a thread that exhausts memory ends the whole process.
  */
-export function createExtractProcess(config: { memoryMb: number }): ExtractProcess {
-  const { memoryMb } = config;
-  const file = import.meta.url.endsWith('.ts') ? './extract-worker.ts' : './extract-worker.js';
-  const child = fork(new URL(file, import.meta.url), [String(memoryMb)], {
+export function createExtractProcess({ memoryMb, cpuMsMax }: ExtractProcessConfig): ExtractProcess {
+  const child = fork(fileBeside(import.meta.url, 'extract-worker'), [String(memoryMb)], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // The worker reads what strangers wrote: it gets no environment, so none of our secrets.
     env: {},
     execArgv: [
       `--max-old-space-size=${Math.round(memoryMb * heapShare)}`,
-      // V8's default of 16 MB per half lets garbage double what a large page takes.
+      // With V8's default of 16 MB per semi-space, garbage would double what a large page takes.
       '--max-semi-space-size=4',
-      // One thread for collecting garbage: a worker that fights for memory must not take every core.
+      // One thread for garbage collection: a worker that runs short of memory must not take every core.
       '--v8-pool-size=1',
       '--disable-warning=ExperimentalWarning',
     ],
   });
-  let alive = true;
-  let killed = false;
-  const ended = new Promise<void>((resolve) => {
-    const end = () => {
-      alive = false;
-      resolve();
-    };
-    child.once('exit', end);
-    // Kept for good: an error event that nobody hears would end the program.
-    child.on('error', end);
-  });
-  const ready = once(child, startTimeoutMs).then(() => hold(child, false));
-  // A worker that cannot start is reported by the call that waits for it; close() may come before any call does.
-  ready.catch(() => undefined);
+  const lost = (ended: ProcessEnded | undefined) => (ended ? failureOf(ended) : cancelled());
+  const calls = createProcessCalls<ExtractRequest, ExtractAnswer>(child, lost);
 
   return {
     get alive() {
-      return alive;
+      return calls.alive;
     },
-    run,
-    kill,
+    async run(source, limits, signal) {
+      const bounds = { signal, abandoned: cancelled };
+      await withinTime(calls, calls.ready(), { ...bounds, timeoutMs: startTimeoutMs, overdue: unavailable }).catch(
+        (error) => {
+          throw isCarrelError(error) && error.code === 'cancelled' ? error : unavailable(error);
+        },
+      );
+      const answer = await withinTime(calls, calls.call({ source, limits, cpuMsMax }), {
+        ...bounds,
+        timeoutMs: cpuMsMax * waitFactor,
+        overdue: tooLong,
+      });
+      if (answer.residentMb > memoryMb * residentShareMax) void calls.terminate();
+      if ('failure' in answer) throw fromWire(answer.failure);
+      return answer.document;
+    },
+    terminate: calls.terminate,
   };
 
-  async function run(
-    source: DocumentSource,
-    limits: ExtractLimits,
-    cpuMsMax: number,
-    signal: AbortSignal | undefined,
-  ): Promise<ExtractedDocument> {
-    hold(child, true);
-    const onAbort = () => void kill();
-    let started = false;
-    signal?.addEventListener('abort', onAbort, { once: true });
-    try {
-      await ready;
-      started = true;
-      hold(child, true);
-      const request: ExtractRequest = { source, limits, cpuMsMax };
-      const reply = once(child, cpuMsMax * waitFactor);
-      child.send(request);
-      const answer = await reply;
-      if (answer.type !== 'ready' && answer.residentMb > memoryMb * residentShareMax) void kill();
-      return documentOf(answer);
-    } catch (error) {
-      if (!(error instanceof Ended)) throw error;
-      if (killed) throw new CarrelError('cancelled', 'The extraction was cancelled.', { cause: error });
-      void kill();
-      throw started ? failureOf(error, cpuMsMax, memoryMb) : unavailable(error);
-    } finally {
-      signal?.removeEventListener('abort', onAbort);
-      if (alive) hold(child, false);
+  function failureOf(ended: ProcessEnded): CarrelError {
+    if (ended.signal === cpuSignal) return tooLong(ended);
+    // SIGABRT (or 134) comes from V8 at its heap limit.
+    if (ended.signal === memorySignal || ended.signal === 'SIGABRT' || ended.exitCode === 134) {
+      return new CarrelError(
+        'extraction_memory',
+        `Reading this document needed more than ${memoryMb} MB and was stopped. Try another source for it.`,
+        { cause: ended, data: { memoryMb } },
+      );
     }
-  }
-
-  async function kill(): Promise<void> {
-    // Held, so that a caller who waits for the end of an idle worker is still there when it comes.
-    if (alive) child.ref();
-    alive = false;
-    killed = true;
-    child.kill('SIGKILL');
-    await ended;
-  }
-}
-
-/** Why no answer came. */
-class Ended extends Error {
-  readonly reason: 'timeout' | 'exit' | 'error';
-  readonly signal: string | null;
-  readonly exitCode: number | null;
-
-  constructor(reason: Ended['reason'], exitCode: number | null, signal: string | null, cause?: unknown) {
-    super(reason, { cause });
-    this.reason = reason;
-    this.exitCode = exitCode;
-    this.signal = signal;
-  }
-}
-
-/** The next message of the child. */
-function once(child: ChildProcess, timeoutMs: number): Promise<ExtractReply> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => settle(() => reject(new Ended('timeout', null, null))), timeoutMs);
-    const onMessage = (message: unknown) => settle(() => resolve(message as ExtractReply));
-    const onExit = (code: number | null, signal: string | null) =>
-      settle(() => reject(new Ended('exit', code, signal)));
-    const onError = (error: Error) => settle(() => reject(new Ended('error', null, null, error)));
-    child.on('message', onMessage);
-    child.on('exit', onExit);
-    child.on('error', onError);
-    function settle(finish: () => void): void {
-      clearTimeout(timer);
-      child.off('message', onMessage);
-      child.off('exit', onExit);
-      child.off('error', onError);
-      finish();
+    // The worker never sends these to itself while its parent lives: the system or a person did.
+    if (ended.signal === 'SIGKILL' || ended.signal === 'SIGTERM' || ended.signal === 'SIGINT') {
+      return new CarrelError(
+        'extraction_interrupted',
+        'The process that read this document was killed from outside; the machine may be short of memory. Try again later.',
+        { cause: ended },
+      );
     }
-  });
-}
-
-/** An idle worker must not keep the program from ending. */
-function hold(child: ChildProcess, held: boolean): void {
-  if (held) {
-    child.ref();
-    child.channel?.ref();
-  } else {
-    child.unref();
-    child.channel?.unref();
+    return new CarrelError('extraction_failed', 'The process that read this document ended unexpectedly. Try again.', {
+      cause: ended,
+    });
   }
-}
 
-function documentOf(reply: ExtractReply): ExtractedDocument {
-  if (reply.type === 'document') return reply.document;
-  if (reply.type === 'failure') {
-    throw new CarrelError(reply.code, reply.message, { cause: reply.cause, data: reply.data });
-  }
-  throw new CarrelError('extraction_failed', 'The reader answered out of turn. Try again.');
-}
-
-function unavailable(ended: Ended): CarrelError {
-  return new CarrelError('unavailable', 'The reader of documents did not start. Try again later.', { cause: ended });
-}
-
-function failureOf(ended: Ended, cpuMsMax: number, memoryMb: number): CarrelError {
-  if (ended.reason === 'timeout' || ended.signal === cpuSignal) {
+  function tooLong(cause?: ProcessEnded): CarrelError {
     return new CarrelError(
       'extraction_timeout',
       `Reading this document took more than ${cpuMsMax} ms of CPU time and was stopped. Try another source for it.`,
-      { cause: ended, data: { cpuMsMax } },
+      { cause, data: { cpuMsMax } },
     );
   }
-  // SIGABRT (or 134) comes from V8 at its heap limit.
-  if (ended.signal === memorySignal || ended.signal === 'SIGABRT' || ended.exitCode === 134) {
-    return new CarrelError(
-      'extraction_memory',
-      `Reading this document needed more than ${memoryMb} MB and was stopped. Try another source for it.`,
-      { cause: ended, data: { memoryMb } },
-    );
-  }
-  // The worker never sends these to itself while its parent is there: the system or a person did.
-  if (ended.signal === 'SIGKILL' || ended.signal === 'SIGTERM' || ended.signal === 'SIGINT') {
-    return new CarrelError(
-      'extraction_interrupted',
-      'The process that read this document was ended from outside; the machine may be short of memory. Try again later.',
-      { cause: ended },
-    );
-  }
-  return new CarrelError('extraction_failed', 'The reader of this document ended unexpectedly. Try again.', {
-    cause: ended,
-  });
+}
+
+function cancelled(): CarrelError {
+  return new CarrelError('cancelled', 'The extraction was cancelled.');
+}
+
+function unavailable(cause?: unknown): CarrelError {
+  return new CarrelError('unavailable', 'The process that reads documents did not start. Try again later.', { cause });
 }

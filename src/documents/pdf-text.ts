@@ -3,6 +3,7 @@ import { CarrelError } from '../base/errors.ts';
 import { cpuMs } from './cpu-clock.ts';
 import type { Mark, Reading, ReadOptions } from './document.ts';
 import { collapseLines } from './text/clean-text.ts';
+import { composeAccents } from './text/compose-accents.ts';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
@@ -21,10 +22,10 @@ export async function readPdfText(
   let length = 0;
   let number = 1;
   for (; number <= pdf.numPages && length <= charsMax; number += 1) {
-    // The first page is always begun: a file that takes its whole time to open must end as too slow, not as empty.
+    // The first page is always started: a file that takes all its time to open must fail as too slow, not as empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
-    const text = await pageText(page);
+    const text = [await pageText(page), await remarksOf(page)].filter((part) => part !== '').join('\n\n');
     page.cleanup();
     if (text === '') continue;
     marks.push({ offset: length, page: number });
@@ -32,7 +33,10 @@ export async function readPdfText(
     length += text.length + 2;
   }
   if (pages.length === 0 && number <= pdf.numPages) {
-    throw new CarrelError('extraction_timeout', 'No text was found in this PDF in the time that there is for one.');
+    throw new CarrelError(
+      'extraction_timeout',
+      'No text was found in this PDF within the time limit. Try another source for it.',
+    );
   }
   return {
     ...(await describe(pdf)),
@@ -45,7 +49,7 @@ export async function readPdfText(
 
 async function open(bytes: Uint8Array): Promise<PdfDocument> {
   try {
-    // A copy: pdf.js takes the buffer for itself, and refuses a Buffer.
+    // A copy: pdf.js takes over the buffer, and refuses a Buffer.
     return await getDocumentProxy(new Uint8Array(bytes), {
       disableFontFace: true,
       useSystemFonts: false,
@@ -59,7 +63,11 @@ async function open(bytes: Uint8Array): Promise<PdfDocument> {
         cause: error,
       });
     }
-    throw new CarrelError('extraction_failed', 'This PDF is damaged: it could not be read.', { cause: error });
+    throw new CarrelError(
+      'extraction_failed',
+      'This PDF is damaged and cannot be read. Get it again from its source.',
+      { cause: error },
+    );
   }
 }
 
@@ -81,14 +89,56 @@ async function pageText(page: PdfPage): Promise<string> {
       lastHeight = height;
     }
   }
-  return collapseLines(parts.join(''));
+  return collapseLines(composeAccents(parts.join('')));
+}
+
+/** Form fields with their values, and comments of readers. */
+async function remarksOf(page: PdfPage): Promise<string> {
+  const annotations: unknown[] = await page.getAnnotations().catch(() => []);
+  const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
+    const { subtype, fieldValue, fieldName, alternativeText, contentsObj } = annotation as Annotation;
+    if (subtype === 'Widget') {
+      const value = [fieldValue]
+        .flat()
+        .filter((part) => typeof part === 'string' && part.trim() !== '' && part !== 'Off');
+      const label = textIn(alternativeText) || textIn(fieldName);
+      return value.length === 0 ? [] : [`${label === '' ? '' : `${label}: `}${value.join(', ')}`];
+    }
+    const remark = textIn(contentsObj?.str);
+    return remark === '' || subtype === 'Link' ? [] : [`Comment: ${remark}`];
+  });
+  return lines.join('\n').slice(0, annotationUnitsMax);
+}
+
+/** The fields we use of pdf.js's annotations, none of which can be relied on. */
+interface Annotation {
+  subtype?: unknown;
+  fieldValue?: unknown;
+  fieldName?: unknown;
+  alternativeText?: unknown;
+  contentsObj?: { str?: unknown };
+}
+
+const annotationsMax = 2000;
+const annotationUnitsMax = 100_000;
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
 }
 
 async function describe(pdf: PdfDocument): Promise<Pick<Reading, 'title' | 'byline' | 'published'>> {
   const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
   const fields = info as Record<string, unknown>;
   const field = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
-  return { title: field('Title'), byline: field('Author'), published: pdfDate(field('CreationDate')) };
+  return { title: titleIn(field('Title')), byline: field('Author'), published: pdfDate(field('CreationDate')) };
+}
+
+/** What programs write when no title was given. */
+function titleIn(title: string | null): string | null {
+  const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
+  return own === '' || /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|no ?title|\(anonymous\)|title)$/i.test(own)
+    ? null
+    : own;
 }
 
 /** `D:20261115…` (ISO 32000-1, 7.9.4) to `2026-11-15`. */

@@ -8,7 +8,7 @@ const tagCharsMax = 200;
 const titleCharsMax = 300;
 const pathCharsMax = 1_000;
 const filenameCharsMax = 255;
-export const noteCharsMax = 1_000_000;
+const noteCharsMax = 1_000_000;
 
 /** Without white space around, each once, in their order; empty ones are left out. Case counts. */
 export function readTags(given: readonly string[], name = 'tags'): string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { after, test } from 'node:test';
 import { Secret } from '../base/secret.ts';
 import { createGuards, type GuardOptions, isLoopbackHost } from './guards.ts';
@@ -27,6 +27,14 @@ async function status(headers: Record<string, string | string[]>): Promise<numbe
   return response.statusCode;
 }
 
+async function rawStatus(head: string): Promise<number> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(head);
+  const parts: Buffer[] = [];
+  for await (const part of socket) parts.push(part);
+  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(Buffer.concat(parts).toString('latin1'))?.[1]);
+}
+
 test('only names of this machine are served, with any port (T021, T023)', async () => {
   guards = createGuards({ ...base, allowedHosts: ['Kb.Internal'] });
   for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1', `127.0.0.1:${port}`, '[::1]:80', 'kb.internal:9']) {
@@ -42,6 +50,19 @@ test('only names of this machine are served, with any port (T021, T023)', async 
     '',
   ]) {
     assert.equal(await status({ host }), 403, host);
+  }
+});
+
+test('two Host headers are a bad request, even if both are ours (RFC 9112 §3.2)', async () => {
+  guards = createGuards(base);
+  const own = `127.0.0.1:${port}`;
+  for (const hosts of [
+    [own, own],
+    [own, 'evil.example'],
+    ['evil.example', own],
+  ]) {
+    const lines = hosts.map((host) => `Host: ${host}\r\n`).join('');
+    assert.equal(await rawStatus(`GET / HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`), 400, String(hosts));
   }
 });
 

@@ -17,7 +17,7 @@ export interface GuardOptions {
 }
 
 export interface Refusal {
-  status: 401 | 403 | 429;
+  status: 400 | 401 | 403 | 429;
   problem: string;
   headers?: Record<string, string>;
 }
@@ -58,6 +58,8 @@ export function createGuards(options: GuardOptions): Guards {
   return {
     checkSite(request) {
       const { host, origin } = request.headers;
+      // Node takes the first; a proxy in front may have looked at the last (RFC 9112 §3.2).
+      if (headerValues(request, 'host').length > 1) return { status: 400, problem: 'A request names one Host.' };
       if (host === undefined || !knowsHost(host)) {
         return { status: 403, problem: 'This Host is not allowed. The operator can allow it (http.allowedHosts).' };
       }

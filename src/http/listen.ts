@@ -10,6 +10,8 @@ export interface HttpListener {
 }
 
 export interface ListenOptions {
+  /** Of the listening socket, such as a connection that the system could not accept. Others are still served. */
+  onError(error: Error): void;
   /** How long the body of this request may take to arrive, if not the usual time. */
   bodyTimeoutMs?(request: IncomingMessage): number | undefined;
 }
@@ -27,7 +29,7 @@ export async function listen(
   host: string,
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-  { bodyTimeoutMs }: ListenOptions = {},
+  { bodyTimeoutMs, onError }: ListenOptions,
 ): Promise<HttpListener> {
   const busy = new WeakSet<Socket>();
   const server = createServer(
@@ -55,6 +57,8 @@ export async function listen(
   });
   server.on('connect', (_request, socket) => socket.destroy());
   await bind(server, host, port);
+  // An error event that nobody hears would end the program.
+  server.on('error', onError);
   return {
     origin: `http://${formatAddress(server.address() as AddressInfo, host)}`,
     close: (graceMs) => closeServer(server, graceMs),
@@ -74,9 +78,10 @@ function limitArrival(request: IncomingMessage, timeoutMs: number): void {
 
 function bind(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    const refuse = (error: NodeJS.ErrnoException): void => reject(explain(error, host, port));
+    server.once('error', refuse);
     server.listen(port, host, () => {
-      server.removeAllListeners('error');
+      server.off('error', refuse);
       resolve();
     });
   });

@@ -9,7 +9,7 @@ export function refuseInitialize(item: Incoming): Incoming {
 }
 
 /**
- * Collects the answers to a batch and delivers them together when the last is there. A batch whose requests were all
+ * Collects the answers to a batch and delivers them together when the last has arrived. A batch whose requests were all
  * cancelled is `settled` with nothing to deliver.
  */
 export function gatherAnswers(

@@ -68,8 +68,8 @@ function find(catalogue: Catalogue, name: string): OfferedTool {
   const offered = catalogue.find(name);
   if (offered) return offered;
   const error = catalogue.isDisabled(name)
-    ? new CarrelError('tool_disabled', `The tool ${name} is switched off on this server.`)
-    : new CarrelError('unknown_tool', `Unknown tool: ${printable(name)}. tools/list names the ones there are.`);
+    ? new CarrelError('tool_disabled', `The tool ${name} is disabled on this server.`)
+    : new CarrelError('unknown_tool', `Unknown tool: ${printable(name)}. tools/list shows the available ones.`);
   throw new ToolFailure(error, undefined);
 }
 

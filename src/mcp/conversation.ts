@@ -14,14 +14,14 @@ export interface Sink {
   answer(message: object): void;
   /** What the server says on its own while such a request runs: progress, a question to the client. */
   tell(message: object): void;
-  /** A request that will get no answer, because the client cancelled it or the conversation is over. */
+  /** A request that gets no answer, because the client cancelled it or the conversation is over. */
   dropped(): void;
-  /** Breaks the connection but not the request: the client is to come back for the answer. */
+  /** Closes the connection but not the request: the client is to come back for the answer. */
   hangUp?(): void;
 }
 
 export interface ConversationOptions {
-  /** Said to nobody in particular, and what belongs to a request that was already answered. */
+  /** Messages that belong to no request, or to one that was already answered. */
   standalone: Pick<Sink, 'tell'>;
   sessionId?: string;
   /**
@@ -31,7 +31,7 @@ export interface ConversationOptions {
   initializedGraceMs?: number;
 }
 
-/** Cancels what goes on after its request was answered. */
+/** Cancels work that continues after its request was answered. */
 export type LateCancel = () => void;
 
 export interface Conversation {
@@ -177,7 +177,7 @@ export function createConversation(options: ConversationOptions): Conversation {
           }
           if (phase !== 'ready' && incoming.method !== 'ping') {
             if (phase === 'initializing') await within(ready.promise, options.initializedGraceMs ?? 0);
-            // Read anew: the phase may have changed while this waited.
+            // Read again: the phase may have changed while this waited.
             if ((phase as string) !== 'ready') {
               sink.answer(errorAnswer(incoming.id, invalidRequest, 'Server not initialized'));
               return;
@@ -204,7 +204,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   };
 }
 
-/** An answer of the SDK's, under the client's own id and with the number that its revision knows. */
+/** The SDK's answer, with the client's own id and the error code of its revision. */
 function outward(message: object, id: WireId): object {
   if (!('error' in message)) return { ...message, id: id.value };
   const error = message.error as { code: number };
@@ -217,7 +217,7 @@ function idKey(value: unknown): string | undefined {
   return typeof value === 'number' ? `n:${value}` : undefined;
 }
 
-/** What `initialize` must carry; what clients forget and nothing depends on is filled in. A string names the fault. */
+/** What `initialize` must carry; what clients often forget and nothing depends on is filled in. A string names the fault. */
 function readInitialize(params: Record<string, unknown> = {}): Record<string, unknown> | string {
   const { protocolVersion, capabilities = {}, clientInfo } = params;
   if (typeof protocolVersion !== 'string') return 'protocolVersion must be a string such as "2025-11-25".';

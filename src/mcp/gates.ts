@@ -1,7 +1,7 @@
 import { createSlots, type SlotsOptions } from '../base/slots.ts';
 import type { Toolset } from '../tools/toolset.ts';
 
-/** Bounds what runs at the same time: all calls together, and those of a toolset that has a bound of its own. */
+/** Limits what runs at the same time: all calls together, and those of a toolset that has its own limit. */
 export interface Gates {
   /** Waits for a free place behind every gate, and says so before the work begins. */
   pass<Result>(

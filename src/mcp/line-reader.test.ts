@@ -5,7 +5,7 @@ import { createLineReader } from './line-reader.ts';
 function read(bytesMax: number, chunks: (string | Buffer)[]): string[] {
   const seen: string[] = [];
   const reader = createLineReader(bytesMax, {
-    line: (text) => seen.push(text),
+    line: (bytes) => seen.push(bytes.toString()),
     tooLong: () => seen.push('<too long>'),
   });
   for (const chunk of chunks) reader.push(Buffer.from(chunk));

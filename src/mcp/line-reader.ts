@@ -1,26 +1,26 @@
 export interface LineHandlers {
-  line(text: string): void;
-  /** A line that grew past the bound; the rest of it is skipped. */
+  line(bytes: Buffer): void;
+  /** A line that exceeded the limit; the rest of it is skipped. */
   tooLong(): void;
 }
 
 export interface LineReader {
   push(chunk: Buffer): void;
-  /** The input ended: what stands behind the last newline is a line too. */
+  /** The input ended: what follows the last newline is a line too. */
   end(): void;
 }
 
-/** Cuts a byte stream into lines, holding no more than one bounded line in memory. */
+/** Splits a byte stream into lines, holding no more than one bounded line in memory. */
 export function createLineReader(bytesMax: number, handlers: LineHandlers): LineReader {
   let parts: Buffer[] = [];
   let size = 0;
   let skipping = false;
 
   const take = (): void => {
-    const text = Buffer.concat(parts).toString('utf8');
+    const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     parts = [];
     size = 0;
-    if (!skipping && text !== '') handlers.line(text);
+    if (!skipping && bytes.length > 0) handlers.line(bytes);
     skipping = false;
   };
 

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** A request's id as the client wrote it, and as a key that tells `1` from `"1"`. */
 export interface WireId {
   key: string;
@@ -18,7 +20,7 @@ export type ParsedText =
 export interface MessageLimits {
   /** Bytes of one message: an HTTP body, a line on stdio. */
   bytesMax: number;
-  /** How deep arrays and objects may be nested: what reads the value later recurses. */
+  /** How deep arrays and objects may be nested: later readers of the value recurse. */
   depthMax: number;
   /** Array elements and object members in all: their validation costs far more than their bytes. */
   elementsMax: number;
@@ -36,6 +38,15 @@ export const parseError = -32_700;
 export const invalidRequest = -32_600;
 export const invalidParams = -32_602;
 
+/** Reads one message or batch as it came. What is no UTF-8 would say, with replacements, something that nobody wrote. */
+export function readMessageBytes(bytes: Buffer, limits: MessageLimits): ParsedText {
+  const text = bytes.toString('utf8');
+  if (isUtf8(bytes)) return parseMessages(text, limits);
+  const id = idOf(text);
+  const known = typeof id?.value === 'string' && id.value.includes('\ufffd') ? null : id;
+  return { ok: false, id: known, code: parseError, problem: 'Parse error: the message is not valid UTF-8.' };
+}
+
 /** Reads one message or batch. The text is measured before it is parsed, so that a bomb costs no more than its length. */
 export function parseMessages(text: string, limits: MessageLimits): ParsedText {
   const tooMuch = exceeds(text, limits);
@@ -51,7 +62,7 @@ export function parseMessages(text: string, limits: MessageLimits): ParsedText {
     return { ok: false, id: null, code: invalidRequest, problem: 'Invalid request: the batch is empty.' };
   }
   if (parsed.length > limits.batchMax) {
-    const problem = `Invalid request: a batch holds at most ${limits.batchMax} messages, and this one ${parsed.length}.`;
+    const problem = `Invalid request: a batch may have at most ${limits.batchMax} messages, and this one has ${parsed.length}.`;
     return { ok: false, id: null, code: invalidRequest, problem };
   }
   return { ok: true, batch: true, incoming: parsed.map((item) => readMessage(item, undefined)), parsed };
@@ -68,7 +79,7 @@ export function errorAnswer(id: WireId | null, code: number, problem: string, da
 
 function readMessage(value: unknown, text: string | undefined): Incoming {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return invalid(null, 'a message is a JSON object');
+    return invalid(null, 'a message must be a JSON object');
   }
   const message = value as Record<string, unknown>;
   const id = readId(message['id'], text);
@@ -120,7 +131,7 @@ function rawJson(source: string): object {
   return (JSON as JSON & { rawJSON(text: string): object }).rawJSON(source);
 }
 
-/** Walks the text once, outside strings, counting what would become elements and how deep they would lie. */
+/** Walks the text once, outside strings, counting elements and their depth. */
 function exceeds(text: string, { depthMax, elementsMax }: MessageLimits): string | undefined {
   let depth = 0;
   let elements = 0;
@@ -142,7 +153,7 @@ function exceeds(text: string, { depthMax, elementsMax }: MessageLimits): string
   return undefined;
 }
 
-/** The id of a message that is not parsed, so that whoever sent it learns that there is no more to wait for. */
+/** The id of a message that is not parsed, so that its sender can be told to stop waiting. */
 function idOf(text: string): WireId | null {
   if (!text.trimStart().startsWith('{')) return null;
   let depth = 0;

@@ -12,7 +12,7 @@ import type { Resources } from './resources.ts';
 import type { IncomingCall } from './slow-calls.ts';
 import { describeFailure, ownError, toProtocolError } from './wire-errors.ts';
 
-/** What a role offers, made once and shared by all its connections. It holds nothing of any client's. */
+/** What a role offers, made once and shared by all its connections. It holds no client's state. */
 export interface Offer {
   /** Goes out as `serverInfo`; may carry fields of the role's own. */
   serverInfo: { name: string; title?: string; version: string };
@@ -48,7 +48,7 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
       tools: {},
       ...(resources.any ? { resources: {} } : {}),
       ...(prompts.any ? { prompts: {} } : {}),
-      ...(resources.any ? { completions: {} } : {}),
+      ...(completes(offer) ? { completions: {} } : {}),
       ...(experimental ? { experimental } : {}),
     },
   });
@@ -79,16 +79,22 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
 type Params = Record<string, unknown>;
 type Method = (offer: Offer, params: Params, call: IncomingCall) => unknown;
 
-/** Takes what comes: each method reads its own parameters and says what is wrong with them. */
+/** Accepts anything: each method reads its own parameters and reports what is wrong with them. */
 const anyParams: StandardSchemaV1<Params> = {
   '~standard': { version: 1, vendor: 'carrel', validate: (value) => ({ value: value as Params }) },
 };
 
-function methodsOffered({ resources, prompts }: Offer): string[] {
+function methodsOffered(offer: Offer): string[] {
   return Object.keys(methods).filter((name) => {
-    if (name.startsWith('resources/') || name.startsWith('completion/')) return resources.any;
-    return name.startsWith('prompts/') ? prompts.any : true;
+    if (name.startsWith('resources/')) return offer.resources.any;
+    if (name.startsWith('completion/')) return completes(offer);
+    return name.startsWith('prompts/') ? offer.prompts.any : true;
   });
+}
+
+/** Variables of resources and arguments of prompts can be completed. */
+function completes({ resources, prompts }: Offer): boolean {
+  return resources.any || prompts.any;
 }
 
 const methods: Record<string, Method> = Object.assign(Object.create(null), {
@@ -135,7 +141,7 @@ async function callTool(offer: Offer, params: Params, call: IncomingCall): Promi
 }
 
 async function complete(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
-  if (!offer.resources.any) throw methodNotFound();
+  if (!completes(offer)) throw methodNotFound();
   const { ref, argument } = params as { ref?: Reference; argument?: Record<string, unknown> };
   const { name, value } = argument ?? {};
   if (typeof name !== 'string' || typeof value !== 'string') {

@@ -16,7 +16,7 @@ export interface Resources {
 
 const uriCharsMax = 8192;
 
-/** Every provider's resources as one list: a page belongs to one provider, and the cursor says to which. */
+/** Every provider's resources as one list: a page belongs to one provider, and the cursor says which. */
 export function createResources(toolsets: readonly Toolset[], jobs: CallJobs, gates: Gates): Resources {
   const owners = toolsets.flatMap((toolset) => (toolset.resources ?? []).map((provider) => ({ provider, toolset })));
 
@@ -42,7 +42,11 @@ export function createResources(toolsets: readonly Toolset[], jobs: CallJobs, ga
       const { uri, cursor } = readTarget(params);
       const owner = owners.find(({ provider }) => uri.startsWith(provider.uriPrefix));
       if (owner === undefined)
-        throw new CarrelError('resource_not_found', 'No resource has this URI.', { data: { uri } });
+        throw new CarrelError(
+          'resource_not_found',
+          'No resource has this URI. It may have been deleted; list or search again.',
+          { data: { uri } },
+        );
       const { provider, toolset } = owner;
       const reading = cursor === undefined ? { uri } : { uri, cursor };
       const outcome = await runOrBecomeJob(
@@ -82,7 +86,7 @@ function readCursor(given: unknown, count: number): { index: number; cursor: str
 }
 
 /**
- * The URI, and where in the resource to go on. The protocol has no place for the latter, so every place that a client
+ * The URI, and where to continue in the resource. The protocol has no field for the latter, so every place that a client
  * could reasonably choose is read: `params.cursor`, `params._meta.cursor`, `?cursor=` in the URI.
  */
 function readTarget(params: Record<string, unknown>): { uri: string; cursor: string | undefined } {
@@ -96,7 +100,7 @@ function readTarget(params: Record<string, unknown>): { uri: string; cursor: str
   const inUri = question === -1 ? undefined : decode(uri.slice(question + '?cursor='.length));
   const found = cursor ?? inMeta ?? inUri;
   if (found !== undefined && typeof found !== 'string') {
-    throw new CarrelError('invalid_cursor', 'cursor must be the string that an earlier answer gave.');
+    throw new CarrelError('invalid_cursor', 'cursor must be the string from an earlier answer.');
   }
   return { uri: question === -1 ? uri : uri.slice(0, question), cursor: found };
 }

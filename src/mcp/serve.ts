@@ -15,7 +15,7 @@ interface Common {
   offer: Offer;
   revisions: OfferedRevisions;
   limits: MessageLimits;
-  /** Adds to a server what the tool model has no words for; the conformance fixtures need that. */
+  /** Adds to a server what the tool model cannot express; the conformance fixtures need that. */
   extend?: (server: Server) => void;
 }
 
@@ -36,7 +36,7 @@ export interface HttpServing extends Common, GuardOptions {
   secretRoutes?: readonly SecretRoute[];
 }
 
-/** The client is told nothing for so long after it closed its end; then what still runs is given up. */
+/** How long running calls may continue after the client closed its end; then they are aborted. */
 const drainMs = 1_500;
 
 export function serveOverStdio(serving: StdioServing): StdioService {
@@ -50,7 +50,7 @@ export function serveOverStdio(serving: StdioServing): StdioService {
 }
 
 export async function serveOverHttp(serving: HttpServing): Promise<HttpService> {
-  // Most of Node's network code hangs on these, and stdio needs none of it.
+  // These load most of Node's network code, which stdio does not need.
   const [{ serveHttp }, { createBareCall }] = await Promise.all([
     import('./http/service.ts'),
     import('./http/bare-call.ts'),

@@ -4,7 +4,7 @@ import { describeFailure, ownError } from './wire-errors.ts';
 
 /** A call as the protocol layer holds it: it can outlive its answer. */
 export interface IncomingCall extends Call {
-  /** Lets the client cancel by the request's id after the answer; returns what ends that. */
+  /** Lets the client cancel by the request's id after the answer; returns a function that ends that. */
   keepCancellable(cancel: () => void): () => void;
 }
 
@@ -20,8 +20,8 @@ export type Work<Result> = (call: Call, begun: () => void) => Promise<Result>;
 export type SlowOutcome<Result> = { handle: JobHandle } | { result: Result };
 
 /**
- * Runs work that may take long. If it is not done after `slowMs` it becomes a job: the caller gets a handle, the work and
- * its progress go on, and the job keeps what the call would have answered. `slowMs` undefined waits for the end.
+ * Runs work that may take long. If it is not done after `slowMs`, it becomes a job: the caller gets a handle, the work and
+ * its progress continue, and the job keeps what the call would have answered. Without `slowMs`, it waits for the end.
  */
 export async function runOrBecomeJob<Result>(
   work: Work<Result>,
@@ -65,7 +65,7 @@ export async function runOrBecomeJob<Result>(
     handle: {
       jobId: job.id,
       state,
-      message: 'This takes longer; it goes on as a job. Ask for it with the job_get tool and this jobId.',
+      message: 'This takes longer and continues as a job. Get its result with the job_get tool and this jobId.',
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../base/log.ts';
 import { gatherAnswers, refuseInitialize } from './batch.ts';
 import { type Conversation, createConversation, type Sink } from './conversation.ts';
 import { createLineReader } from './line-reader.ts';
-import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, parseMessages } from './messages.ts';
+import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, readMessageBytes } from './messages.ts';
 import { allowsBatches, carriesRevision, type Era, type OfferedRevisions } from './protocol-versions.ts';
 
 export interface StdioOptions {
@@ -20,14 +20,14 @@ export interface StdioOptions {
 }
 
 export interface StdioService {
-  /** Settles when the client is gone and what it asked for is answered or given up. */
+  /** Settles when the client is gone and its requests are answered or aborted. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Serves one client on a pair of streams. The SDK's own transport drops answers that are in flight when the input ends,
- * ignores batches and says nothing to bad JSON; this one answers all three.
+ * Serves one client on a pair of streams. The SDK's own transport drops pending answers when the input ends,
+ * ignores batches and does not answer invalid JSON; this one answers all three.
  *
  * The first message decides the era: one that names its revision is served by the SDK's entry for such messages, anything
  * else by a conversation. A client that has only asked `server/discover` may still fall back to a handshake.
@@ -41,9 +41,9 @@ export function serveStdio(options: StdioOptions): StdioService {
   let probed: Promise<void> | undefined;
   let ended = false;
 
-  const onLine = (text: string): void => {
-    if (text.trim() === '') return;
-    const outcome = parseMessages(text, limits);
+  const onLine = (bytes: Buffer): void => {
+    if (bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) return;
+    const outcome = readMessageBytes(bytes, limits);
     if (!outcome.ok) {
       writer.write(errorAnswer(outcome.id, outcome.code, outcome.problem));
       return;
@@ -86,7 +86,7 @@ export function serveStdio(options: StdioOptions): StdioService {
     line: onLine,
     tooLong: () =>
       writer.write(
-        errorAnswer(null, invalidRequest, `Invalid request: a message has at most ${limits.bytesMax} bytes.`),
+        errorAnswer(null, invalidRequest, `Invalid request: a message may have at most ${limits.bytesMax} bytes.`),
       ),
   });
   input.on('data', (chunk: Buffer) => reader.push(chunk));
@@ -204,7 +204,7 @@ interface LineWriter {
   end(): Promise<void>;
 }
 
-/** Messages of one turn of the loop leave in one write. */
+/** Messages of one turn of the event loop leave in one write. */
 function createLineWriter(output: Writable): LineWriter {
   let buffer = '';
   const flush = (): void => {

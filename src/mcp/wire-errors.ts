@@ -7,7 +7,7 @@ import type { Era } from './protocol-versions.ts';
 
 /**
  * "Resource not found" is -32002 up to 2025-11-25, but the SDK rewrites that number to the one of 2026-07-28 whatever the
- * revision. Errors therefore leave the handlers under this number, and the conversation puts the right one on the wire.
+ * revision. Errors therefore leave the handlers with this code, and the conversation puts the right one on the wire.
  */
 export const resourceNotFoundInside = -42_002;
 export const resourceNotFoundOnWire = -32_002;

@@ -2,13 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Candidate, type FusionSettings, fuse } from './fusion.ts';
 
-const settings: FusionSettings = { order: 'weighted', meaningSpan: 0.25, rrfK: 60 };
+const settings: FusionSettings = { order: 'weighted', rrfK: 60, span: 0.25, codeShare: 0 };
 
-function candidate(id: number, share: number | undefined, cosine: number | undefined): Candidate {
+const window = { start: 0, end: 10 };
+
+/** The ranks are those within the legs. */
+function candidate(
+  id: number,
+  share: number | undefined,
+  cosine: number | undefined,
+  [wordRank, meaningRank]: (number | undefined)[] = [],
+): Candidate {
   return {
     id,
-    words: share === undefined ? undefined : { id, share, terms: [{ term: 'term', share }] },
-    meaning: cosine === undefined ? undefined : { id, cosine },
+    words: share === undefined ? undefined : { id, share, terms: [{ term: 'term', share }], rank: wordRank },
+    meaning: cosine === undefined ? undefined : { id, cosine, window, rank: meaningRank },
   };
 }
 
@@ -24,10 +32,9 @@ test('words decide where they tell passages apart, meaning where they do not', (
 });
 
 test('meaning weighs more among passages of code', () => {
-  const weights = [false, true].map((code) => {
+  const weights = [0, 1].map((codeShare) => {
     const candidates = [candidate(1, 0.5, 0.8), ...crowd(0.1)];
-    for (const { meaning } of candidates) if (meaning) meaning.code = code;
-    return fuse(candidates, settings)[0]?.explanation.meaning?.weight ?? 0;
+    return fuse(candidates, { ...settings, codeShare })[0]?.explanation.meaning?.weight ?? 0;
   });
   const [prose = 0, program = 0] = weights;
   assert.ok(Math.abs(program - prose - 0.35) < 1e-9);
@@ -85,6 +92,25 @@ test('the order of the candidates does not matter', () => {
   assert.deepEqual(fuse(candidates.toReversed(), settings), fuse(candidates, settings));
 });
 
+test('a passage that is not embedded yet stands where its words let expect it', () => {
+  const embedded = [candidate(1, 0.5, 0.85), candidate(2, 0.1, 0.9), candidate(3, undefined, 0.88)];
+  const ids = (fused: readonly { id: number }[]) => fused.map(({ id }) => id);
+  // The best words count as the nearest meaning, and half of them as half as near.
+  const best = fuse([...embedded, candidate(4, 0.6, undefined)], settings);
+  assert.equal(best[0]?.id, 4);
+  const { words, meaning, assumedNearness } = best[0]?.explanation ?? {};
+  assert.deepEqual([meaning, assumedNearness], [undefined, 1]);
+  const weight = words?.weight ?? 0;
+  assert.ok(Math.abs((best[0]?.score ?? 0) - (weight * 0.6 + (1 - weight))) < 1e-12);
+  const middling = fuse([...embedded, candidate(4, 0.25, undefined)], settings);
+  assert.equal(middling.find(({ id }) => id === 4)?.explanation.assumedNearness, 0.5);
+  assert.equal(ids(middling).indexOf(4), 2);
+  // Among themselves they keep the order of their words, and without any vectors nothing is assumed.
+  const many = fuse([candidate(1, 0.1, 0.9), candidate(5, 0.4, undefined), candidate(4, 0.6, undefined)], settings);
+  assert.deepEqual(ids(many).slice(0, 2), [4, 5]);
+  assert.equal(fuse([candidate(4, 0.6, undefined)], settings)[0]?.explanation.assumedNearness, undefined);
+});
+
 test('one leg alone keeps its own order', () => {
   const words = fuse([candidate(1, 0.2, undefined), candidate(2, 0.6, undefined)], settings);
   assert.deepEqual(
@@ -104,7 +130,11 @@ test('one leg alone keeps its own order', () => {
 });
 
 test('RRF is 1 / (k + rank), summed over the legs, and stands in every answer', () => {
-  const candidates = [candidate(1, 0.5, 0.7), candidate(2, 0.4, 0.9), candidate(3, undefined, 0.8)];
+  const candidates = [
+    candidate(1, 0.5, 0.7, [1, 3]),
+    candidate(2, 0.4, 0.9, [2, 1]),
+    candidate(3, undefined, 0.8, [undefined, 2]),
+  ];
   const fused = fuse(candidates, { ...settings, order: 'rrf' });
   assert.deepEqual(
     fused.map(({ id }) => id),
@@ -122,8 +152,8 @@ test('the explanation says which leg, which rank, which terms, which part', () =
   ];
   const found: Candidate = {
     id: 7,
-    words: { id: 7, share: 0.5, terms },
-    meaning: { id: 7, cosine: 0.9, window: { start: 10, end: 50 } },
+    words: { id: 7, share: 0.5, terms, rank: 2 },
+    meaning: { id: 7, cosine: 0.9, window: { start: 10, end: 50 }, rank: 1 },
   };
   const [first] = fuse([found, candidate(8, 0.6, 0.6)], settings);
   assert.equal(first?.id, 7);
@@ -135,8 +165,8 @@ test('the explanation says which leg, which rank, which terms, which part', () =
 });
 
 test('a model whose distances are not known gets its span from the query', () => {
-  const narrow = fuse([candidate(1, 0.3, 0.5), candidate(2, 0.3, 0.2)], { ...settings, meaningSpan: undefined });
+  const narrow = fuse([candidate(1, 0.3, 0.5), candidate(2, 0.3, 0.2)], { ...settings, span: undefined });
   assert.equal(narrow[0]?.id, 1);
   assert.ok((narrow[1]?.explanation.meaning?.nearness ?? 0) > 0.7);
-  assert.deepEqual(fuse([], { ...settings, meaningSpan: undefined }), []);
+  assert.deepEqual(fuse([], { ...settings, span: undefined }), []);
 });

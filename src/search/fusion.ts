@@ -1,3 +1,5 @@
+import type { MeaningMatch } from './meaning/nearest-vectors.ts';
+
 /** What the search by words says about a passage. */
 export interface WordMatch {
   id: number;
@@ -14,31 +16,26 @@ export interface TermShare {
   share: number;
 }
 
-/** What the search by meaning says about a passage. */
-export interface MeaningMatch {
-  id: number;
-  cosine: number;
-  /** The part of the passage that is nearest to the query, as offsets into its text. */
-  window?: { start: number; end: number };
-  /** The passage is program code. Not always known: the first few tell for the others. */
-  code?: boolean;
-}
-
 /** A passage that at least one leg found, with what both say about it. */
 export interface Candidate {
   id: number;
-  words: WordMatch | undefined;
-  meaning: MeaningMatch | undefined;
+  words: (WordMatch & Listed) | undefined;
+  meaning: (MeaningMatch & Listed) | undefined;
 }
 
-export type FusionOrder = 'weighted' | 'rrf';
+interface Listed {
+  /** The passage's place in the list of the leg, from 1; undefined where the leg only scored what the other one found. */
+  rank: number | undefined;
+}
 
 export interface FusionSettings {
-  order: FusionOrder;
-  /** Cosines this far below the best count nothing. Without it, the distance of the 50 best decides; see `spanOf`. */
-  meaningSpan: number | undefined;
+  order: 'weighted' | 'rrf';
   /** Constant of reciprocal rank fusion: a rank r counts 1 / (rrfK + r). */
   rrfK: number;
+  /** Cosines this far below the best count nothing. Where it is not known of the model, see `spanOf`. */
+  span: number | undefined;
+  /** How much of what lies near the query is program code, from 0 to 1. */
+  codeShare: number;
 }
 
 export interface FusedMatch {
@@ -58,8 +55,10 @@ export interface RankExplanation {
     cosine: number;
     nearness: number;
     weight: number;
-    window?: { start: number; end: number };
+    window: MeaningMatch['window'];
   };
+  /** In the place of the nearness of a passage that is not embedded yet: its share, as a share of the highest. */
+  assumedNearness?: number;
   rrf: number;
   /** The passage further up whose text this one repeats; see `copyShare`. */
   copyOf?: number;
@@ -90,30 +89,27 @@ const copyShare = 0.5;
  * first does, its words tell little apart. And on the passages: the words of a question seldom stand in code.
  */
 export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
-  const wordRanks = ranksOf(candidates, (each) => each.words?.share || undefined);
-  const meaningRanks = ranksOf(candidates, (each) => each.meaning?.cosine);
   const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
   const cosines = sortedDown(candidates.flatMap((each) => (each.meaning ? [each.meaning.cosine] : [])));
-  const weight = cosines.length === 0 ? 0 : shares[0] ? meaningWeight(shares, codeShareOf(candidates)) : 1;
-  const span = settings.meaningSpan ?? spanOf(cosines);
+  const weight = cosines.length === 0 ? 0 : shares[0] ? meaningWeight(shares, settings.codeShare) : 1;
+  const span = settings.span ?? spanOf(cosines);
   const best = cosines[0] ?? 0;
 
-  const fused = candidates.map((candidate) => {
-    const { id, words, meaning } = candidate;
-    const wordRank = wordRanks.get(id);
-    const meaningRank = meaningRanks.get(id);
-    const nearness = meaning ? Math.max(0, 1 - (best - meaning.cosine) / span) : 0;
-    const rrf = reciprocal(wordRank, settings.rrfK) + reciprocal(meaningRank, settings.rrfK);
-    const sum = (1 - weight) * (words?.share ?? 0) + weight * nearness;
+  const fused = candidates.map(({ id, words, meaning }) => {
+    const share = words?.share ?? 0;
+    // What is not embedded yet must not sink for it: the best words stand for the nearest meaning.
+    const nearness = meaning ? Math.max(0, 1 - (best - meaning.cosine) / span) : share / (shares[0] || 1);
+    const rrf = reciprocal(words?.rank, settings.rrfK) + reciprocal(meaning?.rank, settings.rrfK);
+    const sum = (1 - weight) * share + weight * nearness;
     const explanation: RankExplanation = { rrf };
-    if (words && words.share > 0) {
-      const { share, terms } = words;
-      explanation.words = { ...rankField(wordRank), share, weight: 1 - weight, ...(terms ? { terms } : {}) };
+    if (words && (words.share > 0 || words.rank !== undefined)) {
+      const { rank, terms } = words;
+      explanation.words = { ...rankField(rank), share, weight: 1 - weight, ...(terms ? { terms } : {}) };
     }
     if (meaning) {
-      const { cosine, window } = meaning;
-      explanation.meaning = { ...rankField(meaningRank), cosine, nearness, weight, ...(window ? { window } : {}) };
-    }
+      const { rank, cosine, window } = meaning;
+      explanation.meaning = { ...rankField(rank), cosine, nearness, weight, window };
+    } else if (weight > 0) explanation.assumedNearness = nearness;
     return { id, rank: 0, score: settings.order === 'rrf' ? rrf : sum, explanation };
   });
   fused.sort(byScore);
@@ -159,11 +155,6 @@ function meaningWeight(sharesDown: readonly number[], codeShare: number): number
   return Math.min(meaningWeightMax, Math.max(meaningWeightMin, weight));
 }
 
-function codeShareOf(candidates: readonly Candidate[]): number {
-  const known = candidates.filter(({ meaning }) => meaning?.code !== undefined);
-  return known.filter(({ meaning }) => meaning?.code).length / Math.max(1, known.length);
-}
-
 /**
  * Models differ in how far apart they put texts. Where the distance is not known, it is taken from the query: the 50
  * nearest passages of the bundled model lie within 0.07 of the best, and 0.25 is its best span.
@@ -171,18 +162,6 @@ function codeShareOf(candidates: readonly Candidate[]): number {
 function spanOf(cosinesDown: readonly number[]): number {
   const last = cosinesDown[Math.min(cosinesDown.length, flatnessRank) - 1] ?? 0;
   return Math.max(3.6 * ((cosinesDown[0] ?? 0) - last), 1e-6);
-}
-
-function ranksOf(
-  candidates: readonly Candidate[],
-  value: (candidate: Candidate) => number | undefined,
-): Map<number, number> {
-  const listed = candidates.flatMap((each) => {
-    const score = value(each);
-    return score === undefined ? [] : [{ id: each.id, score }];
-  });
-  listed.sort((left, right) => right.score - left.score || left.id - right.id);
-  return new Map(listed.slice(0, legCandidates).map(({ id }, index) => [id, index + 1]));
 }
 
 function reciprocal(rank: number | undefined, k: number): number {

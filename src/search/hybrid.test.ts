@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
-import type { FusionSettings, MeaningMatch, WordMatch } from './fusion.ts';
-import { type HybridDeps, searchHybrid } from './hybrid.ts';
+import type { WordMatch } from './fusion.ts';
+import { type HybridSettings, type MeaningLeg, searchHybrid, type WordLeg } from './hybrid.ts';
+import type { MeaningMatch } from './meaning/nearest-vectors.ts';
 
-const settings: FusionSettings = { order: 'weighted', meaningSpan: 0.25, rrfK: 60 };
+const settings: HybridSettings = { order: 'weighted', rrfK: 60 };
+
+interface Legs {
+  words: WordLeg;
+  meaning: MeaningLeg;
+}
 
 /** A small corpus as a table: share of the words and cosine by id. Each leg lists only what is above its bar. */
-function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [number, number] = [0, 0]): HybridDeps {
+function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [number, number] = [0, 0]): Legs {
   const ids = Object.keys(rows).map(Number);
   const word = (id: number): WordMatch => ({ id, share: rows[id]?.[0] ?? 0, terms: [] });
-  const near = (id: number): MeaningMatch => ({ id, cosine: rows[id]?.[1] ?? 0 });
+  const near = (id: number): MeaningMatch => ({ id, cosine: rows[id]?.[1] ?? 0, window: { start: 0, end: 1 } });
   return {
     words: {
       search: async (_text, limit) =>
@@ -29,8 +35,10 @@ function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [num
           .filter(({ cosine }) => cosine > bar[1])
           .slice(0, limit),
         pending: 0,
+        span: 0.25,
       }),
       score: async (_found, wanted) => wanted.map(near),
+      codeShare: async () => 0,
     },
   };
 }
@@ -39,9 +47,19 @@ test('what one leg found is scored by the other too', async () => {
   const rows: Record<number, [number, number]> = { 1: [0.6, 0.4], 2: [0.1, 0.9], 3: [0.5, 0.85] };
   const whole = await searchHybrid({ text: 'q', limit: 10 }, settings, corpus(rows));
   const parts = await searchHybrid({ text: 'q', limit: 10 }, settings, corpus(rows, [0.4, 0.8]));
-  assert.deepEqual(parts, whole);
+  const scores = (result: typeof whole) => result.matches.map(({ id, score }) => [id, score]);
+  assert.deepEqual(scores(parts), scores(whole));
   assert.equal(parts.ranked, 3);
-  assert.equal(parts.degraded, undefined);
+  assert.equal(parts.failure, undefined);
+  const ranks = parts.matches.map(({ id, explanation: { words, meaning } }) => [id, words?.rank, meaning?.rank]);
+  assert.deepEqual(
+    ranks.toSorted(([a = 0], [b = 0]) => a - b),
+    [
+      [1, 1, undefined],
+      [2, undefined, 1],
+      [3, 2, 2],
+    ],
+  );
 });
 
 test('pages neither overlap nor leave gaps', async () => {
@@ -65,7 +83,8 @@ test('without the meaning the words answer, and the answer says degraded (contra
     result.matches.map(({ id }) => id),
     [1, 2],
   );
-  assert.equal(result.degraded, 'meaning_unavailable');
+  assert.equal(result.failure?.code, 'unavailable');
+  assert.equal(result.listed.meaning, undefined);
 });
 
 test('a cancelled call and a mistake of ours are not taken for a provider that is down', async () => {
@@ -85,8 +104,29 @@ test('terms are told for the page that is shown, and asked for once', async () =
     asked.push(ids);
     return ids.map((id) => ({ id, share: 0.2 * id, terms: [{ term: `t${id}`, share: 0.2 * id }] }));
   };
-  const { matches } = await searchHybrid({ text: 'q', limit: 1, offset: 1 }, settings, deps);
+  const { matches } = await searchHybrid({ text: 'q', limit: 1, offset: 1, explain: true }, settings, deps);
   const [shown] = matches;
   assert.deepEqual(asked, [[], [shown?.id]]);
   assert.deepEqual(shown?.explanation.words?.terms, [{ term: `t${shown?.id}`, share: 0.2 * (shown?.id ?? 0) }]);
+});
+
+test('what the words found without a score is scored like what the meaning found', async () => {
+  const deps = corpus({ 1: [0.6, 0.4], 2: [0.5, 0.3], 3: [0.1, 0.9] });
+  deps.words.search = async () => [
+    { id: 1, share: 0.6 },
+    { id: 2, share: 0 },
+  ];
+  const { matches } = await searchHybrid({ text: 'q', limit: 10 }, settings, deps);
+  const second = matches.find(({ id }) => id === 2);
+  assert.deepEqual([second?.explanation.words?.share, second?.explanation.words?.rank], [0.5, 2]);
+});
+
+test('one leg may be missing, and code moves the weight to the meaning', async () => {
+  const deps = corpus({ 1: [0.6, 0.7], 2: [0.1, 0.9] });
+  const order = async (given: Parameters<typeof searchHybrid>[2]) =>
+    (await searchHybrid({ text: 'q', limit: 10 }, settings, given)).matches.map(({ id }) => id);
+  assert.deepEqual(await order({ ...deps, meaning: undefined }), [1, 2]);
+  assert.deepEqual(await order({ ...deps, words: undefined }), [2, 1]);
+  assert.deepEqual(await order(deps), [1, 2]);
+  assert.deepEqual(await order({ ...deps, meaning: { ...deps.meaning, codeShare: async () => 1 } }), [2, 1]);
 });

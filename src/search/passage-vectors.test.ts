@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EmbeddingProvider } from './embeddings/embedding-provider.ts';
-import { embedPassages, windowsOf } from './passage-vectors.ts';
+import { embedPassages } from './passage-vectors.ts';
 
 /** Remembers what it was asked and gives each text a unit vector of its own. */
 function recorder(): EmbeddingProvider & { asked: string[] } {
@@ -80,9 +80,12 @@ test('passages keep their order and their number of vectors', async () => {
   assert.ok((all[2]?.[0]?.vector[4] ?? 0) > 0);
 });
 
-test('text without sentence ends is one window', () => {
-  assert.deepEqual(windowsOf('word '.repeat(400)), [{ start: 0, end: 1999 }]);
-  assert.deepEqual(windowsOf(' '.repeat(2000)), [{ start: 0, end: 2000 }]);
+test('text without sentence ends is one window', async () => {
+  const all = await embedPassages([{ text: 'word '.repeat(400) }, { text: ' '.repeat(2000) }], recorder());
+  assert.deepEqual(
+    all.map((windows) => windows.map(({ start, end }) => [start, end])),
+    [[[0, 1999]], [[0, 2000]]],
+  );
 });
 
 test('parts are as long as the provider wants them, or the text stays whole', async () => {

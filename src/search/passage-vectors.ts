@@ -1,6 +1,7 @@
 import type { WindowVector } from '../storage/contracts/vectors.ts';
+import type { Span } from './chunking/chunk.ts';
 import { looksLikeCode, wordsOfCode } from './chunking/code-shape.ts';
-import { type Span, sentencesOf } from './chunking/sentences.ts';
+import { sentencesOf } from './chunking/sentences.ts';
 import { type EmbeddingProvider, type EmbedOptions, normalised } from './embeddings/embedding-provider.ts';
 
 export interface PassageToEmbed {
@@ -85,7 +86,7 @@ function planOf({ text, titlePath = [], before }: PassageToEmbed, units: number)
 }
 
 /** Parts of about equal length, cut between sentences. */
-export function windowsOf(text: string, units: number = windowUnits): Span[] {
+function windowsOf(text: string, units: number): Span[] {
   const whole: Span = { start: 0, end: text.length };
   if (text.length < windowsMin * units || looksLikeCode(text)) return [whole];
   const count = Math.round(text.length / units);

@@ -2,11 +2,11 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * What an address is, for somebody who is about to connect to it:
+ * What kind of address it is, for a caller about to connect to it:
  * - `public`: ordinary unicast on the internet; the only class that may be reached without being named.
  * - `private`: loopback, RFC 1918, carrier-grade NAT, unique local. An operator may open these.
  * - `special`: everything else that IANA sets aside (documentation, benchmarking, multicast, transition, reserved, …).
- * - `metadata`: where clouds serve credentials to whoever can connect. Never reachable, whatever is allowed.
+ * - `metadata`: where clouds serve credentials to whoever can connect. Never reachable, whatever else is allowed.
  */
 export type AddressClass = 'public' | 'private' | 'special' | 'metadata';
 
@@ -39,7 +39,7 @@ export function classifyAddress(address: Address): AddressClass {
   if (isMetadataAddress(address)) return 'metadata';
   const range: string = address.range();
   if (privateRanges.has(range)) return 'private';
-  // ipaddr.js calls every IPv6 address unicast that is in none of its ranges; only 2000::/3 has ever been given out.
+  // ipaddr.js calls every IPv6 address outside its ranges unicast; only 2000::/3 has ever been assigned.
   const isGlobal = address.kind() === 'ipv4' || (isInBlock(address, globalUnicast) && !isIsatap(address));
   return range === 'unicast' && isGlobal ? 'public' : 'special';
 }

@@ -23,13 +23,13 @@ export function freshnessMs({ headers }: FetchHead, nowMs: number): number {
   return Math.max(0, Math.min(lifetimeMs, lifetimeMaxMs) - ageMs);
 }
 
-/** A site that says "a year" means files whose name changes with their content; a page should be looked at every day. */
+/** A site that says "a year" means files whose name changes with their content; a page should be checked every day. */
 const lifetimeMaxMs = 24 * 3600 * 1000;
 
 function untilExpiryMs(headers: FetchHead['headers'], nowMs: number): number {
   const expiresMs = Date.parse(headers['expires'] ?? '');
   const sentMs = Date.parse(headers['date'] ?? '');
-  // An Expires that is no date ("0", "-1") means expired already (RFC 9111, 5.3).
+  // An Expires that is not a date ("0", "-1") means already expired (RFC 9111, 5.3).
   return Number.isNaN(expiresMs) ? 0 : expiresMs - (Number.isNaN(sentMs) ? nowMs : sentMs);
 }
 

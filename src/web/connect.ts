@@ -4,7 +4,7 @@ import { connect as connectTls, createSecureContext, type SecureContext } from '
 import type { Address } from './address-rules.ts';
 
 export interface Endpoint {
-  /** Judged already, and not empty. */
+  /** Already checked, and not empty. */
   addresses: readonly Address[];
   port: number;
   /** Present for TLS; a name is verified and sent as SNI, an address is only verified. */
@@ -36,7 +36,7 @@ const attemptsMax = 4;
 /** How long one address may stay silent while there is another to try. */
 const attemptTimeoutMs = 2500;
 
-/** A machine without a route for one family must come to the other soon. Keeps the resolver's order within a family. */
+/** A machine without a route for one family must get to the other soon. Keeps the resolver's order within a family. */
 function alternateFamilies(addresses: readonly Address[]): Address[] {
   const first = addresses.filter((address) => address.kind() === addresses[0]?.kind());
   const second = addresses.filter((address) => address.kind() !== addresses[0]?.kind());
@@ -52,7 +52,7 @@ async function dial(
   signal: AbortSignal,
 ): Promise<Socket> {
   const socket = connectTcp({ host: address.toString(), port, autoSelectFamily: false });
-  // An error may come while nobody waits (after the connection, before the request); unheard it would end the process.
+  // An error may come while nobody waits (after connecting, before the request); unhandled, it would end the process.
   socket.on('error', () => {});
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => socket.destroy(dialTimeout()), timeoutMs);
   try {

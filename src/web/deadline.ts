@@ -2,7 +2,7 @@ import { CarrelError, isCarrelError } from '../base/errors.ts';
 
 /**
  * Runs work that ends when its signal does: when the time is up (`fetch_timeout`) or when the caller gives up
- * (`cancelled`, or the caller's own reason). The bound is on the whole, so a body that drips for ever ends too.
+ * (`cancelled`, or the caller's own reason). The limit is on the whole, so a body that drips forever ends too.
  */
 export async function withDeadline<T>(
   { timeoutMs, host }: { timeoutMs: number; host: string },

@@ -73,7 +73,7 @@ function failure(code: string, message: string): Error {
 
 const headerBytesMax = 32 * 1024;
 const headerCharactersMax = 1024;
-/** Each 1xx answer starts the parser's count of header bytes anew, so their number needs a bound of its own. */
+/** Each 1xx answer resets the parser's count of header bytes, so their number needs a limit of its own. */
 const interimAnswersMax = 8;
 
 const keptHeaders = [

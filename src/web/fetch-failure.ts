@@ -1,17 +1,21 @@
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 
 /**
- * What went wrong with a site, in our words: the words of a socket, a resolver or a parser stay in `cause`.
- * An error without a code comes from none of those but from a mistake of ours, and is given back as it is.
+ * What went wrong with a site, in our words: the message of a socket, a resolver or a parser stays in `cause`.
+ * An error without a code comes from none of those but from a bug of ours, and is returned as it is.
  */
 export function fetchFailure(error: unknown, host: string): unknown {
   if (!(error instanceof Error && 'code' in error) || (isCarrelError(error) && error.code !== 'invalid_url'))
     return error;
   const code = String(error.code);
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new CarrelError('too_large', `${host} sent more header lines than may be read of an answer.`, {
-      cause: error,
-    });
+    return new CarrelError(
+      'too_large',
+      `${host} sent more header lines than are read of an answer. Fetch another page.`,
+      {
+        cause: error,
+      },
+    );
   }
   const reason = reasons.find(({ codes }) => codes.test(code)) ?? fallback;
   return new CarrelError('fetch_failed', `${host} ${reason.says}`, {

@@ -5,9 +5,9 @@ import { canonicalHost, type Target, type TargetList } from './target-list.ts';
 
 export type Scheme = 'http' | 'https';
 
-/** What a fetcher may reach. Every URL is judged by all of it: the caller's and each one that a redirect names. */
+/** What a fetcher may reach. It applies to every URL: the caller's and each one that a redirect names. */
 export interface FetchPolicy {
-  /** Both, unless given. */
+  /** Default: both. */
   schemes?: readonly Scheme[];
   /** Replaces the rule of `isWebPort`. */
   ports?: readonly number[];
@@ -27,7 +27,7 @@ export interface JudgedUrl extends Target {
   scheme: Scheme;
 }
 
-/** Longer ones are no addresses that a person or a page means, and would only be copied around. */
+/** No person or page means longer ones; they would only be copied around. */
 export const urlCharactersMax = 8192;
 
 /** `base` is the URL that redirected to `text`. */
@@ -37,11 +37,11 @@ export function judgeUrl(text: string, policy: FetchPolicy, base?: URL): JudgedU
   if (url.username !== '' || url.password !== '') {
     throw new CarrelError(
       'credentials_in_url',
-      'The URL holds a user name or password. Leave them out: they are never sent.',
+      'The URL contains a user name or password. Leave them out: they are never sent.',
     );
   }
   const host = canonicalHost(url.hostname);
-  if (host === undefined) throw invalidUrl('its host is not a name or an address that can exist');
+  if (host === undefined) throw invalidUrl('its host is not a possible name or address');
   url.hostname = host.includes(':') ? `[${host}]` : host;
   url.hash = '';
   const port = url.port === '' ? defaultPorts[scheme] : Number(url.port);
@@ -52,7 +52,7 @@ export function judgeUrl(text: string, policy: FetchPolicy, base?: URL): JudgedU
   return target;
 }
 
-/** The rules on addresses. One address that may not be reached refuses the name: which one answers is not ours to choose. */
+/** The rules on addresses. One forbidden address refuses the name: we cannot choose which one answers. */
 export function judgeAddresses(target: Target, addresses: readonly Address[], policy: FetchPolicy): void {
   for (const address of addresses) {
     const resolved = { ...target, address };
@@ -67,7 +67,7 @@ const defaultPorts = { http: 80, https: 443 } as const;
 function parseUrl(text: string, base: URL | undefined): URL {
   if (text.length > urlCharactersMax) throw invalidUrl(`it is longer than ${urlCharactersMax} characters`);
   const url = URL.parse(text, base?.href);
-  if (url === null) throw invalidUrl('it cannot be read as an absolute URL');
+  if (url === null) throw invalidUrl('it is not an absolute URL');
   return url;
 }
 
@@ -81,7 +81,7 @@ function schemeOf(url: URL, policy: FetchPolicy): Scheme {
 function judgePort(target: Target, policy: FetchPolicy): void {
   const isAllowed = policy.ports?.includes(target.port) ?? isWebPort(target.port);
   if (isAllowed || policy.allowPrivate?.matchesWithPort(target) || policy.onlyHosts?.matchesWithPort(target)) return;
-  const message = `Port ${target.port} of ${target.host} is not one that pages are fetched from. Use the site's ordinary address.`;
+  const message = `Port ${target.port} of ${target.host} is not a port that pages are fetched from. Use the site's ordinary address.`;
   throw new CarrelError('port_not_allowed', message, { data: { host: target.host, port: target.port } });
 }
 

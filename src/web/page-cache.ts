@@ -4,7 +4,7 @@ import { urlCharactersMax } from './fetch-policy.ts';
 import type { FetchRequest, FetchResponse, SafeFetch, Validators } from './safe-fetch.ts';
 
 export interface PageCacheConfig {
-  /** Of all bodies together. A page that would take more than a quarter of it is not kept. */
+  /** Of all bodies together. A page that would take more than a quarter of this is not kept. */
   bytesMax: number;
   entriesMax: number;
 }
@@ -17,7 +17,7 @@ export interface PageCacheDeps {
 
 /**
  * A safe fetch that remembers pages as a shared HTTP cache does (RFC 9111): a fresh page is served without asking, a
- * stale one is asked for with its validators. What is kept was let through by the rules of the fetch that it wraps, so
+ * stale one is revalidated. What is kept passed the rules of the fetch that it wraps, so
  * a cache must never be shared between fetchers with different rules; it has no way to be.
  *
  * Pages are kept under the URL that answered. A redirect is never remembered: it may lead elsewhere the next time.
@@ -36,7 +36,7 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
   };
 
   async function fetchAndKeep(url: string, request: FetchRequest): Promise<FetchResponse> {
-    // Held for the length of this call: the entry that a 304 speaks of may be evicted while we wait for it.
+    // Held for the length of this call: the entry that a 304 refers to may be evicted while we wait for it.
     const offered = new Map<string, Entry>();
     const validatorsFor = (hop: string): Validators | undefined => {
       const entry = entries.get(keyOf(hop, request));
@@ -108,12 +108,12 @@ interface Entry {
   freshUntilMs: number;
 }
 
-/** With the URL, all in a request that can change the answer: what a site may vary by, and how much may be read. */
+/** The URL and everything in a request that can change the answer: what a site may vary by, and how much may be read. */
 function keyOf(url: string, { accept, acceptLanguage, bytesMax }: FetchRequest): string {
   return [url, accept, acceptLanguage, bytesMax].join('\n');
 }
 
-/** As the fetcher writes the URL that answered. Text that is no URL is in no cache, and the fetcher will say so. */
+/** As the fetcher writes the URL that answered. Text that is not a URL is in no cache, and the fetcher will say so. */
 function canonicalUrl(text: string): string {
   const url = text.length > urlCharactersMax ? null : URL.parse(text);
   if (url === null) return text;

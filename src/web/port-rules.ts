@@ -1,7 +1,7 @@
 /**
  * Which ports a fetch may use when the policy names none: 80, 443, and those from 1024 on where no well-known service
  * listens that is not a web server. Pages do live on 3000, 8000 or 8888; but a request line sent to a mail server, a
- * database or a cluster's control port is an attack with our return address, and below 1024 there is nothing else to read.
+ * database or a cluster's control port is an attack in our name, and below 1024 there is nothing else to read.
  */
 export function isWebPort(port: number): boolean {
   return port === 80 || port === 443 || (port >= 1024 && port <= 65_535 && !servicePorts.has(port));

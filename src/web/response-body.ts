@@ -28,7 +28,7 @@ export function contentEncodings(header: string | undefined): string[] {
   if (names.length > encodingsMax || !encodings.every((name) => knownEncodings.has(name))) {
     throw new CarrelError(
       'unsupported_encoding',
-      'The site sent the page in an encoding that it was not asked for (only gzip, br and deflate are read, at most two of them).',
+      'The site sent the page in an encoding that was not requested (only gzip, br and deflate are read, at most two of them).',
     );
   }
   return encodings;
@@ -74,7 +74,7 @@ async function* bounded(source: AsyncIterable<Uint8Array>, bytesMax: number): As
 }
 
 function tooLarge(bytesMax: number): CarrelError {
-  return new CarrelError('too_large', `The answer has more than the ${bytesMax} bytes that may be read of one.`, {
+  return new CarrelError('too_large', `The answer is larger than the limit of ${bytesMax} bytes.`, {
     data: { bytesMax },
   });
 }

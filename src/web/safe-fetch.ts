@@ -33,7 +33,7 @@ export interface FetchRequest {
   timeoutMs?: number;
   /** What is known of a page already. Asked for every URL on the way, since validators belong to one URL only. */
   validatorsFor?: (url: string) => Validators | undefined;
-  /** Sees the answer before its body is read, and may throw to leave it unread. */
+  /** Called before the body is read; may throw to leave it unread. */
   inspectHead?: (head: FetchHead) => void;
 }
 
@@ -66,8 +66,8 @@ export interface FetchResponse extends FetchHead {
 export type SafeFetch = (url: string, request?: FetchRequest) => Promise<FetchResponse>;
 
 /**
- * The one road to addresses that a page, a document, a redirect or a caller names. For each URL on the way: parse once,
- * judge, resolve once, judge every address, connect to an address that was judged, ask, and judge where it redirects.
+ * The only way to addresses that a page, a document, a redirect or a caller names. For each URL on the way: parse once,
+ * check it, resolve once, check every address, connect to a checked address, send the request, and check where it redirects.
  */
 export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {}): SafeFetch {
   const { timeoutMs = 15_000, bytesMax = 5 * 1024 * 1024, redirectsMax = 5 } = config;
@@ -133,12 +133,12 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
 
   async function resolve({ host, address }: JudgedUrl, signal: AbortSignal): Promise<Address[]> {
     if (address !== undefined) return [address];
-    // getaddrinfo cannot be stopped; when the time is up its answer is just not waited for.
+    // getaddrinfo cannot be stopped; when the time is up, its answer is simply not awaited.
     const found = await untilAborted(lookup(host), signal).catch((error: unknown) => {
       throw fetchFailure(error, host);
     });
     const addresses = found.map((one) => parseAddress(one.address)).filter((one) => one !== undefined);
-    // What cannot be read cannot be judged: an address with a zone id, for one.
+    // What cannot be parsed cannot be checked, such as an address with a zone id.
     if (addresses.length === 0 || addresses.length < found.length) {
       throw fetchFailure(Object.assign(new Error('no usable address'), { code: 'ENOTFOUND' }), host);
     }
@@ -181,7 +181,7 @@ function redirectLocation(response: IncomingMessage): string | undefined {
   return isRedirect && location !== undefined ? Buffer.from(location, 'latin1').toString('utf8') : undefined;
 }
 
-/** A refusal of a place that the caller never named has to say how it came to be asked for. */
+/** Refusing a place that the caller never named must say how it came up. */
 async function afterRedirect<T>(redirects: readonly string[], step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
@@ -189,7 +189,7 @@ async function afterRedirect<T>(redirects: readonly string[], step: () => T | Pr
     if (redirects.length === 0 || !isCarrelError(error)) throw error;
     if (error.code === 'invalid_url') throw fetchFailure(error, new URL(redirects.at(-1) ?? '').hostname);
     if (error.kind !== 'forbidden' && error.code !== 'credentials_in_url') throw error;
-    throw new CarrelError(error.code, `The site redirects to a place that is refused. ${error.message}`, {
+    throw new CarrelError(error.code, `The site redirects to an address that is refused. ${error.message}`, {
       cause: error,
       data: error.data,
     });

@@ -9,7 +9,7 @@ export interface Target {
 }
 
 /**
- * Hosts that a rule speaks of. An entry is one of
+ * The hosts of a rule. An entry is one of
  * - `docs.example.com`, `10.1.2.3`, `[fd00::1]`: that host as a URL names it. Subdomains, and names that resolve to the
  *   address, are other hosts
  * - `*.example.com`: every name below it, not itself
@@ -19,7 +19,7 @@ export interface Target {
  */
 export interface TargetList {
   readonly isEmpty: boolean;
-  /** Whether a host that is not listed could still be in the list by what it resolves to. */
+  /** Whether an unlisted host could still match by what it resolves to. */
   readonly hasRanges: boolean;
   matches(target: Target): boolean;
   /** As `matches`, but only by entries that name the port. */

@@ -28,7 +28,7 @@ export function analyse(text: string, emit: Emit): void {
   }
 }
 
-export type Emit = (term: string, start: number, end: number, extra: boolean) => void;
+type Emit = (term: string, start: number, end: number, extra: boolean) => void;
 
 /** A character of a script that is written without spaces and is indexed by overlapping pairs. */
 export function isPairedCharacter(character: string): boolean {

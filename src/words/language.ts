@@ -13,7 +13,7 @@ export const languages = [
 export type Language = (typeof languages)[number];
 
 /** Gives the stem that the forms of a word have in common, for a word in small letters. */
-export type Stemmer = (word: string) => string;
+type Stemmer = (word: string) => string;
 
 interface Stemming {
   readonly language: Language;

@@ -49,7 +49,7 @@ export function isShortPrefix(prefix: string): boolean {
 }
 
 /** Text beyond this is not looked at. Far above what 48 terms need. */
-export const queryUnitsMax = 10_000;
+const queryUnitsMax = 10_000;
 
 /**
  * Any of the words, ranked: how a sentence or a question is asked. Words beyond the bound are left out, and so are

@@ -4,12 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import { silentLogger } from '../../src/base/log.ts';
 import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
-import { nearVector, randomNumbers, randomUnitVector } from '../../src/search/vectors/test-vectors.ts';
 import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { idSetOf } from '../../src/storage/id-set.ts';
 import { dotProduct } from '../../src/storage/quantise.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vectors.ts';
 
 const dimensions = 64;
 const count = 24_000;

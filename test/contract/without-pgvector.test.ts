@@ -3,12 +3,12 @@ import { after, before, describe, test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
-import { nearVector, randomNumbers, randomUnitVector } from '../../src/search/vectors/test-vectors.ts';
 import type { NewPassage, PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { dotProduct } from '../../src/storage/quantise.ts';
 import { createPlainDatabase, type PostgresServer, serverObstacle, startPostgres } from '../support/postgres.ts';
+import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vectors.ts';
 
 const dimensions = 48;
 /** More than one thread scans. */

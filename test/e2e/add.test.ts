@@ -71,8 +71,8 @@ test('contract §1: a command that cannot work is one line and an exit code, and
   write(folder, { 'a.md': 'alpha' });
   const cases: [number, RegExp, (string | Record<string, string>)[]][] = [
     [2, /needs the files/, []],
-    [2, /is not there/, [join(folder, 'missing')]],
-    [2, /is no folder/, [join(folder, 'a.md'), '--watch']],
+    [2, /does not exist/, [join(folder, 'missing')]],
+    [2, /is not a folder/, [join(folder, 'a.md'), '--watch']],
     [2, /exactly one collection/, [folder, '--collection', 'a', '--tag', 'collection:b']],
     [2, /--tag needs a value/, [folder, '--tag']],
     [69, /engine/i, [folder, { KB_ENGINE_URL: 'http://127.0.0.1:9' }]],

@@ -104,6 +104,24 @@ describe('bearer tokens on the product (contract §2)', () => {
     assert.equal(await open.exited, 78);
   });
 
+  const doors: [string, string][] = [
+    ['serve', 'CARREL_AUTH_TOKEN'],
+    ['serve', 'KB_API_KEY'],
+    ['context', 'MCP_AUTH_TOKEN'],
+    ['kb', 'KB_MCP_API_KEY'],
+    ['kb', 'KB_API_KEY'],
+    ['engine', 'KB_API_KEY'],
+    ['research', 'CARREL_AUTH_TOKEN'],
+  ];
+  for (const [role, variable] of doors) {
+    it(`T051: ${role} with an empty ${variable} refuses to start at all`, async () => {
+      const transport = role === 'engine' ? [] : ['--transport', 'http'];
+      const open = startProgram(carrelProgram, [role, ...transport, '--port', '0'], { [variable]: '' });
+      assert.equal(await open.exited, 78);
+      assert.match(open.stderrText(), new RegExp(`${variable} must be text, and not blank`));
+    });
+  }
+
   it('T052: a token in the query, a cookie, the body or another header is no token, and is never logged', async () => {
     const places: [string, Record<string, string>][] = [
       [`${program.url}?access_token=${token}`, {}],

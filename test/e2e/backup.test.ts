@@ -67,11 +67,11 @@ test('contract §1: what cannot be backed up or restored is one clear line and a
   const text = join(folder, 'text');
   writeFileSync(text, 'text');
   const cases: [number, RegExp, string[]][] = [
-    [2, /needs the file/, ['backup']],
-    [2, /needs the file/, ['restore']],
+    [2, /needs the backup file/, ['backup']],
+    [2, /needs the backup file/, ['restore']],
     [2, /exists already/, ['backup', text]],
     [2, /is no file/, ['restore', join(folder, 'missing')]],
-    [2, /unexpected word/, ['restore', text, text]],
+    [2, /unexpected argument/, ['restore', text, text]],
     [2, /unknown flag/, ['backup', text, '--port', '1']],
     [78, /There is no database at .*carrel\.db/, ['backup', join(folder, 'new.tar')]],
     [1, /no backup of Carrel/, ['restore', text]],

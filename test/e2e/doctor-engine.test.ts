@@ -10,7 +10,7 @@ test('contract §9: doctor asks the kb engine at another address, and names the 
   const right = await engineCheck(t, { KB_ENGINE_URL: origin, KB_API_KEY: 'right' });
   assert.deepEqual([right?.ok, right?.found], [true, `${origin}: version 3.2.2, 0 documents`]);
   const wrong = await engineCheck(t, { KB_ENGINE_URL: origin, KB_API_KEY: 'wrong' });
-  assert.deepEqual([wrong?.ok, wrong?.remedy], [false, 'set KB_API_KEY to the key of the engine']);
+  assert.deepEqual([wrong?.ok, wrong?.remedy], [false, "set KB_API_KEY to the engine's key"]);
   const away = await engineCheck(t, { KB_ENGINE_URL: 'http://127.0.0.1:9' });
   assert.match(away?.remedy ?? '', /start the engine/);
   assert.equal(await engineCheck(t, {}), undefined);

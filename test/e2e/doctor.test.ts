@@ -17,7 +17,7 @@ interface Check {
 
 test('contract §9: doctor tells of a database that is not there yet, and makes none', (t) => {
   const { path, doctor } = place(t);
-  assert.match(doctor().database.found, /made at the first start$/);
+  assert.match(doctor().database.found, /created at the first start$/);
   assert.equal(existsSync(path), false);
 });
 
@@ -26,9 +26,9 @@ test('contract §9: doctor checks the database and tells which models have vecto
   await fill(path);
   const { code, checks, database } = doctor();
   assert.equal(code, 0);
-  assert.match(database.found, /carrel\.db: SQLite \S+, schema \d+, \d+\.\d MB, whole$/);
+  assert.match(database.found, /carrel\.db: SQLite \S+, schema \d+, \d+\.\d MB, intact$/);
   const meaning = checks.filter(({ name }) => name === 'meaning').map(({ found }) => found);
-  assert.deepEqual(meaning, ['context: m, 1 vectors of 3 dimensions, 4 texts wait for theirs']);
+  assert.deepEqual(meaning, ['context: m, 1 vectors of 3 dimensions, 4 texts still without']);
 });
 
 test('contract §9: doctor finds an index that does not agree with what is stored, and names the next command', async (t) => {
@@ -66,6 +66,41 @@ test('contract §9: doctor says that PostgreSQL does not answer, without its add
   assert.equal(code, 78);
   assert.match(database.found, /does not answer/);
   assert.doesNotMatch(JSON.stringify(database), /hidden|127\.0\.0\.1/);
+});
+
+test('contract §9: doctor and config show no secret of an address', (t) => {
+  const dataDir = makeFolder(t);
+  const env = cleanEnv(dataDir, {
+    EMBEDDING_PROVIDER: 'none',
+    KB_ENGINE_URL: 'http://127.0.0.1:1/?key=hidden-a',
+    SEARXNG_URL: 'http://127.0.0.1:1/?token=hidden-b',
+    OLLAMA_HOST: 'http://user:hidden-c@127.0.0.1:1',
+    OPENAI_API_BASE: 'http://127.0.0.1:1/v1?api_key=hidden-d',
+    DATABASE_URL: 'postgres://user:hidden-e@127.0.0.1:1/d',
+  });
+  for (const args of [['doctor'], ['doctor', '--json'], ['config'], ['config', '--json']]) {
+    const { stdout, stderr } = spawnSync(process.execPath, [carrelProgram, ...args, '--port', '0'], {
+      env,
+      encoding: 'utf8',
+    });
+    assert.match(stdout, /127\.0\.0\.1/, 'the address itself is shown');
+    assert.doesNotMatch(stdout + stderr, /hidden/, args.join(' '));
+  }
+});
+
+test('secrets of an address that is refused are not repeated', (t) => {
+  const dataDir = makeFolder(t);
+  for (const variable of ['SEARXNG_URL', 'KB_ENGINE_URL', 'SERPER_URL', 'BRAVE_URL', 'DUCKDUCKGO_URL']) {
+    const env = cleanEnv(dataDir, { [variable]: 'http://user:hidden@127.0.0.1:1' });
+    const { status, stderr } = spawnSync(process.execPath, [carrelProgram, 'serve'], {
+      env,
+      encoding: 'utf8',
+      input: '',
+    });
+    assert.equal(status, 78);
+    assert.match(stderr, new RegExp(`${variable} must not contain a user name or password`));
+    assert.doesNotMatch(stderr, /hidden/);
+  }
 });
 
 async function fill(path: string): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { echoProgram, type ListeningProgram, startListening } from '../support/child-program.ts';
-import { exchange, openSession, post, type RawSession } from '../support/raw-http.ts';
+import { exchange, jsonHeaders, openSession, post, type RawSession } from '../support/raw-http.ts';
 import { closed, openSocket, statusOf } from '../support/raw-socket.ts';
 import { type StdioClient, startStdioClient } from '../support/stdio-client.ts';
 
@@ -30,6 +30,15 @@ const bombs: readonly Bomb[] = [
   { name: 'strings of backslashes', body: `["${'\\\\'.repeat(1_900_000)}`, code: -32_700 },
 ];
 
+/** A lone continuation byte, a character that is cut off, an overlong slash, half a pair of surrogates, Latin-1. */
+const noText = ['80', 'e282', 'c0af', 'eda080', 'e9'].map((hex) =>
+  Buffer.concat([
+    Buffer.from('{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a'),
+    Buffer.from(hex, 'hex'),
+    Buffer.from('"}}}'),
+  ]),
+);
+
 describe('a bomb over HTTP is refused, and others are served meanwhile and afterwards', () => {
   let program: ListeningProgram;
   let session: RawSession;
@@ -56,6 +65,16 @@ describe('a bomb over HTTP is refused, and others are served meanwhile and after
       await served(other);
     });
   }
+
+  it('bytes that are no UTF-8 are refused', async () => {
+    for (const body of noText) {
+      const answer = await exchange(program.url, { headers: jsonHeaders, body });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.messages[0]?.error?.code, -32_700);
+      assert.match(String(answer.messages[0]?.error?.message), /UTF-8/);
+    }
+    await served(other);
+  });
 
   it('the same bombs as messages of 2026-07-28', async () => {
     for (const { body, code } of bombs) {
@@ -142,6 +161,16 @@ describe('a bomb over stdio is refused, and the conversation goes on', () => {
       assert.deepEqual(alive.result, {});
     });
   }
+
+  it('bytes that are no UTF-8 are refused, by the id that they carry', async () => {
+    for (const body of noText) {
+      const seen = client.messages.length;
+      client.write(Buffer.concat([body, Buffer.from('\n')]));
+      const answer = await client.next((message) => client.messages.indexOf(message) >= seen);
+      assert.deepEqual([answer['id'], answer.error?.code], [77, -32_700]);
+      assert.match(String(answer.error?.message), /UTF-8/);
+    }
+  });
 });
 
 /** A whole call of another client. */

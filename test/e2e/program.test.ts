@@ -267,3 +267,19 @@ test('the log has what happened, and a token never (G18)', async () => {
   chmodSync(home, 0o700);
   assert.ok(existsSync(join(home, 'log', 'carrel.log')));
 });
+
+test('a crash is in the log, with its stack', async () => {
+  const home = folder();
+  const crash = "process.once('SIGUSR2', () => { throw new Error('out of order') })";
+  const program = await startListening(carrelProgram, ['--data-dir', home], {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}`,
+  });
+  program.process.kill('SIGUSR2');
+  assert.equal(await program.exited, 1);
+  assert.match(program.stderrText(), /^carrel: unexpected error: out of order$/m);
+  const log = readFileSync(join(home, 'log', 'carrel.log'), 'utf8');
+  assert.match(
+    log,
+    / error crashed role=serve incident=\S+ origin=uncaughtException error="Error: out of order\\n +at /,
+  );
+});

@@ -140,10 +140,11 @@ for (const version of ['15.4', '15.8'] as const) {
   });
 }
 
-test('a server that makes the label optional gives nothing away through the program', async (t) => {
-  const { peer } = await openWorld(t, { fess: { orSearchMinHitCount: 5 } });
-  const answer = await peer.call('search', { query: 'hr test zzz' });
+test('a server that loses the label gives nothing away through the program, and the message is for its operator', async (t) => {
+  const { peer } = await openWorld(t, { fess: { dropsFilters: true } });
+  const answer = await peer.call('search', { query: 'test' });
   assert.equal(answer.error?.data?.['fault'], 'label_not_applied');
+  assert.match(answer.error?.message ?? '', /not the query: the operator must set query\.orsearch\.min\.hit\.count/);
   assert.ok(!JSON.stringify(answer).includes('of hr'));
 });
 

@@ -13,7 +13,7 @@ export interface StdioClient {
   readonly program: ChildProgram;
   /** Every line that came, parsed; a line that is not JSON fails whoever waits next. */
   readonly messages: Message[];
-  write(text: string): void;
+  write(text: string | Buffer): void;
   send(message: object): void;
   /** The first message, past or to come, that fits. */
   next(fits: (message: Message) => boolean): Promise<Message>;

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { parentPort } from 'node:worker_threads';
 import { toWire, type WireError } from './wire-error.ts';
 
@@ -24,14 +23,13 @@ export interface CallHandler<Request, Answer> {
 }
 
 /**
- * The thread's side of worker-calls.ts. Calls are performed one at a time, in the order they came: what one awaits lets
- * no other in between. Those that come while the handler is being opened wait.
+ * The worker's side of calls.ts, on a thread or in a forked process. Calls are performed one at a time, in the order they
+ * came: what one awaits lets no other in between. Those that come while the handler is being opened wait.
  */
 export function answerCalls<Request, Answer>(
   open: () => CallHandler<Request, Answer> | Promise<CallHandler<Request, Answer>>,
 ): void {
-  assert(parentPort !== null, 'runs as a worker only');
-  const port = parentPort;
+  const port = parentPort ?? processPort;
   const send = (message: WorkerMessage<Answer>, handedOver: ArrayBuffer[] = []) =>
     port.postMessage(message, handedOver);
   let handler: CallHandler<Request, Answer> | undefined;
@@ -65,3 +63,10 @@ export function answerCalls<Request, Answer>(
     port.close();
   }
 }
+
+/** The way to the process that forked this one. Nothing can be handed over on it. */
+const processPort = {
+  postMessage: (message: unknown) => void process.send?.(message),
+  on: (event: 'message', take: Parameters<NonNullable<typeof parentPort>['on']>[1]) => void process.on(event, take),
+  close: () => process.disconnect(),
+};

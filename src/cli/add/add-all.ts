@@ -11,10 +11,10 @@ export interface AddRun {
   readonly signal: AbortSignal;
 }
 
-/** Files that the engine has at the same time: enough that its workers never wait for us. */
+/** Files given to the engine at the same time: enough that its workers never wait for us. */
 const atOnce = 8;
 
-/** Adds every file, tells of each, and goes on when one fails. */
+/** Adds every file, reports each, and continues when one fails. */
 export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   const { reporter } = run;
   const startedAt = performance.now();
@@ -24,7 +24,7 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   reporter.tell({ event: 'found', ...total, passed_over: found.passedOver });
   for (const path of found.unreadable) {
     summary.failed += 1;
-    reporter.tell({ event: 'failed', path, error: 'It cannot be read.' });
+    reporter.tell({ event: 'failed', path, error: 'It cannot be read. Check its permissions.' });
   }
   await inTurns(found.files, async (file) => {
     const outcome = await addFile(run.engine, file, {
@@ -62,7 +62,7 @@ export function tellOutcome(reporter: Reporter, { path }: FoundFile, outcome: Fi
   }
 }
 
-/** Whether the same call may succeed later: the engine is away, not unwilling. */
+/** Whether the same call may succeed later: the engine is unavailable, not refusing. */
 export function isAway(error: unknown): boolean {
   return isCarrelError(error) && (error.kind === 'upstream' || error.kind === 'timeout');
 }

@@ -1,14 +1,12 @@
 import { statSync } from 'node:fs';
-import { chosenEngineSlices, openChosenEngine } from '../../app/open-chosen-engine.ts';
+import { engineSlices, openEngine } from '../../app/open-engine.ts';
 import { loadRoleConfig } from '../../app/program.ts';
 import { kbRole } from '../../app/roles.ts';
 import { createSharedParts } from '../../app/shared-parts.ts';
 import { CarrelError } from '../../base/errors.ts';
-import { createLogger, formatFields, type Logger, silentLogger } from '../../base/log.ts';
-import { createStderrSink } from '../../base/log-sinks.ts';
-import type { Engine } from '../../engine/engine.ts';
 import { collectionTag, defaultCollection, readTags, tagsToStore } from '../../toolsets/kb/collections.ts';
 import type { CommandLine } from '../command-line.ts';
+import { logOf } from '../debug-log.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { addAll } from './add-all.ts';
 import { findFiles, resolveRoot } from './find-files.ts';
@@ -18,11 +16,11 @@ import { keepInStep } from './watch.ts';
 
 /** `carrel add <paths…>`: files and folders into the knowledge base. */
 export async function addCommand(line: CommandLine): Promise<void> {
-  if (line.words.length === 0) throw new CarrelError('invalid_usage', 'carrel add needs the files or folders to add.');
   const plan = readPlan(line);
   const stopping = stopOnSignal();
   const reporter = createReporter(line.flags['json'] === true, process);
-  const engine = await openEngine(line);
+  const config = loadRoleConfig({ ...kbRole, slices: engineSlices }, line.flags);
+  const engine = await openEngine({ config, log: logOf(line), shared: createSharedParts(config) });
   try {
     const run = { engine, reporter, tags: plan.tags, signal: stopping.signal };
     if (line.flags['watch'] === true) {
@@ -57,24 +55,14 @@ function readPlan({ words, flags, lists }: CommandLine) {
   const folders = words.map(resolveRoot);
   const file = folders.find((path) => !statSync(path).isDirectory());
   if (flags['watch'] === true && file !== undefined) {
-    throw new CarrelError('invalid_usage', `${file} is no folder. --watch keeps folders in step.`);
+    throw new CarrelError('invalid_usage', `${file} is not a folder, and --watch follows folders only.`);
   }
   const selection = { include: lists['include'] ?? [], exclude: lists['exclude'] ?? [] };
   const { collection = defaultCollection } = readTags(given);
   return { tags, folders, selection, collectionTag: collectionTag(collection) };
 }
 
-async function openEngine({ flags }: CommandLine): Promise<Engine> {
-  const config = loadRoleConfig({ ...kbRole, slices: chosenEngineSlices }, flags);
-  const log = flags['debug'] === true ? debugLog() : silentLogger;
-  return openChosenEngine({ config, log, shared: createSharedParts(config) });
-}
-
-function debugLog(): Logger {
-  return createLogger([createStderrSink('debug', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`)]);
-}
-
-/** The first signal ends the work in order; what was accepted is not lost. */
+/** The first signal ends the work cleanly; accepted files are not lost. */
 function stopOnSignal() {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
@@ -92,6 +80,6 @@ function stopOnSignal() {
 function interrupted(): CarrelError {
   return new CarrelError(
     'cancelled',
-    'Stopped. Files that were accepted are taken in by the next engine that runs; add the others again.',
+    'Stopped. The next engine that runs will ingest the files that were accepted; add the others again.',
   );
 }

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { isCarrelError, systemCode } from '../../base/errors.ts';
 import type { Engine, EngineJob, JobId, SubmitOutcome } from '../../engine/engine.ts';
 import type { FoundFile } from './find-files.ts';
 
@@ -30,12 +30,12 @@ export interface AddOptions {
 const lookMinMs = 50;
 const lookMaxMs = 1000;
 
-/** So long an engine that does not answer may be away while a job is waited for. */
+/** How long the engine may be unreachable while we wait for a job. */
 const awayMaxMs = 60_000;
 
 /**
- * Gives one file to the engine and waits until it is searchable, or was refused. Throws when the engine is gone or the
- * signal aborts: what was accepted by then is ingested all the same.
+ * Gives one file to the engine and waits until it is searchable or was refused. Throws when the engine is gone or the
+ * signal aborts; a file that was accepted by then is still ingested.
  */
 export async function addFile(engine: Engine, file: FoundFile, options: AddOptions): Promise<FileOutcome> {
   const reading = readOnce(file);
@@ -61,17 +61,17 @@ export async function addFile(engine: Engine, file: FoundFile, options: AddOptio
   return { outcome: 'added', documentId: job.document_id, chunks: job.chunk_count, hash: reading.hash() };
 }
 
-/** What concerns this file alone is told and the next one tried; the rest ends the run. */
+/** A fault of this file alone is reported and the next one tried; any other ends the run. */
 function failed(error: unknown, signal: AbortSignal): FileOutcome {
   signal.throwIfAborted();
-  if (isUnreadable(error)) return { outcome: 'failed', error: 'The file cannot be read.' };
+  if (isUnreadable(error)) return { outcome: 'failed', error: 'The file cannot be read. Check its permissions.' };
   if (isCarrelError(error) && ['input', 'limit', 'not_found'].includes(error.kind)) {
     return { outcome: 'failed', error: error.message };
   }
   throw error;
 }
 
-/** Until it has ended, however. An engine that does not answer may be away for a while. */
+/** Until it has ended, one way or the other. The engine may be unreachable for a while. */
 export async function waitForJob(engine: Engine, id: JobId, signal: AbortSignal): Promise<EngineJob> {
   let lookMs = lookMinMs;
   let seenAt = performance.now();
@@ -89,7 +89,7 @@ export async function waitForJob(engine: Engine, id: JobId, signal: AbortSignal)
   }
 }
 
-/** The bytes, and what they came to once they were read. A link that has taken the file's place is not followed. */
+/** The bytes, and their size and hash once they were read. A link that has replaced the file is not followed. */
 export function readOnce(file: FoundFile) {
   const hash = createHash('sha256');
   let failure: unknown;
@@ -124,6 +124,5 @@ export async function hashFile(file: FoundFile): Promise<string | undefined> {
 }
 
 function isUnreadable(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return !(error instanceof CarrelError) && ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'EIO', 'EISDIR'].includes(code);
+  return ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'EIO', 'EISDIR'].includes(systemCode(error) ?? '');
 }

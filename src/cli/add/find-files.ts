@@ -13,12 +13,12 @@ export interface FoundFile {
 }
 
 export interface FileSelection {
-  /** Where there are any, one must fit. */
+  /** If there are any, one must match. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }
 
-/** What was passed over, by reason. */
+/** What was skipped, by reason. */
 export interface PassedOver {
   hidden: number;
   packages: number;
@@ -35,13 +35,13 @@ export interface FoundFiles {
   readonly unreadable: string[];
 }
 
-/** Folders of what was installed or built by tools; hidden ones (.git) are passed over anyway. */
+/** Folders of installed packages and build output; hidden ones (.git) are skipped anyway. */
 const packageFolders: readonly string[] = ['node_modules', '__pycache__'];
 
 /**
- * The files that the paths name: each file, and of each folder everything below it, in the order of their names. Hidden
- * names and installed packages below a folder are passed over. Links are followed only where they are named themselves:
- * what one within a folder points to is found there, if it belongs to the folder.
+ * The files that the paths name: each file, and everything below each folder, in the order of their names. Hidden
+ * names and installed packages below a folder are skipped. Links are followed only if they are named themselves:
+ * what a link within a folder points to is found anyway if it belongs to the folder.
  */
 export function findFiles(paths: readonly string[], selection: FileSelection): FoundFiles {
   const found: FoundFiles = {
@@ -64,7 +64,7 @@ export function resolveRoot(path: string): string {
   try {
     return realpathSync(resolve(path));
   } catch (error) {
-    throw new CarrelError('invalid_usage', `${path} is not there, or cannot be read.`, { cause: error });
+    throw new CarrelError('invalid_usage', `${path} does not exist or cannot be read.`, { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Turns a pattern of a path into a test. `*` and `?` stay within a name, `**` does not; `{a,b}` and `[abc]` are known. A
- * pattern without a slash speaks about the name alone, wherever the file lies.
+ * Turns a path pattern into a test. `*` and `?` stay within a name, `**` does not; `{a,b}` and `[abc]` work too. A
+ * pattern without a slash matches the name alone, in any folder.
  */
 export function createGlob(pattern: string): (path: string) => boolean {
   const isName = !pattern.includes('/');

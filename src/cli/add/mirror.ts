@@ -9,14 +9,14 @@ import { type Addition, type MirroredDocument, planMirror } from './plan-mirror.
 /** Keeps documents in step with the files of folders. Every look compares everything, so no event can be missed. */
 export interface Mirror {
   sync(): Promise<SyncResult>;
-  /** What others may have changed at the engine is read again at the next look. */
+  /** Makes the next look read the engine's documents again: others may have changed them. */
   forget(): void;
 }
 
 export interface SyncResult {
   readonly files: number;
   readonly changed: boolean;
-  /** Files that were written just now and may not be whole: to be looked at again soon. */
+  /** Recently written files that may not be complete yet: to be checked again soon. */
   readonly unsettled: boolean;
 }
 
@@ -36,7 +36,7 @@ export function createMirror(config: MirrorConfig): Mirror {
   const { engine, reporter, folders, signal } = config;
   const places = new Map(folders.map((folder) => [folder, placeOf(folder)]));
   const hashes = new Map<string, FoundFile & { hash: string }>();
-  /** Contents that the engine has refused or has under another path, by path: not to be tried again until they change. */
+  /** Contents that the engine refused, or has under another path, by path: not tried again until they change. */
   const settled = new Map<string, string>();
   let documents: MirroredDocument[] | undefined;
   // A folder that is empty from the start may be a disk that is not mounted. Nothing is removed before a file was seen.
@@ -59,7 +59,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       const { removals, additions, twins } = planMirror(files, documents, isUnknown);
       for (const removal of removals) {
         await remove(removal);
-        // Another file with this content was only told of; now it is its turn.
+        // Another file with this content was only reported as a duplicate; now it takes over.
         forgetContent(removal.hash);
       }
       const fresh = additions.filter(({ path, hash }) => settled.get(path) !== hash);
@@ -121,7 +121,7 @@ export function createMirror(config: MirrorConfig): Mirror {
         tellOutcome(reporter, file, outcome);
         return;
       }
-      // It was ours already: from an engine that tells no hashes, or accepted before we were stopped.
+      // It was ours already: the engine reports no hashes, or accepted it before we were stopped.
       hold({ id: owner.id, path, hash: outcome.hash });
       for (const each of former) if (each.id !== owner.id) await remove(each);
       return;

@@ -2,7 +2,7 @@
 export interface MirroredDocument {
   readonly id: number;
   readonly path: string;
-  /** Null from an engine that does not tell. */
+  /** Null if the engine does not report it. */
   readonly hash: string | null;
 }
 
@@ -10,7 +10,7 @@ export interface MirrorPlan {
   /** To be removed before anything is added: gone, moved, or in the way of the same content under another path. */
   readonly removals: readonly MirroredDocument[];
   readonly additions: readonly Addition[];
-  /** Files that hold what another one has the document of. */
+  /** Files with the same content as a file that has the document. */
   readonly twins: readonly { readonly path: string; readonly hash: string }[];
 }
 
@@ -22,7 +22,7 @@ export interface Addition {
 }
 
 /**
- * What brings the documents in step with the files. The engine keeps each content once, so of several files with the same
+ * What brings the documents in step with the files. The engine stores each content once, so of several files with the same
  * content one has the document, and another takes over when that one goes.
  */
 export function planMirror(

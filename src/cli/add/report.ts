@@ -26,7 +26,7 @@ export interface Summary {
 
 export interface Reporter {
   tell(event: AddEvent): void;
-  /** How far it is, in files and bytes that have ended, one way or the other. */
+  /** Progress in files and bytes that are done, one way or the other. */
   progress(done: Amount, total: Amount): void;
   end(): void;
 }
@@ -49,7 +49,7 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
   const startedAt = performance.now();
   return {
     tell(event) {
-      // On a terminal the bar shows what goes well.
+      // On a terminal the bar shows successes.
       const text = stderr.isTTY === true && quietOnTerminal.has(event.event) ? undefined : describe(event);
       if (text === undefined) return;
       line.clear();
@@ -64,7 +64,7 @@ const quietOnTerminal: ReadonlySet<string> = new Set(['added']);
 
 const barWidth = 24;
 
-/** Remaining time goes by bytes, because files differ; nothing is said before the first has ended. */
+/** The remaining time is estimated by bytes, because files differ in size, once the first file is done. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
   const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
   const filled = Math.round(share * barWidth);
@@ -125,7 +125,7 @@ const reasons: Record<keyof PassedOver, string> = {
   packages: 'installed packages',
   links: 'links',
   empty: 'empty',
-  special: 'no plain files',
+  special: 'not regular files',
   excluded: 'excluded',
 };
 
@@ -134,5 +134,5 @@ function describePassedOver(passedOver: PassedOver): string {
     const count = passedOver[reason as keyof PassedOver];
     return count > 0 ? [`${count} ${text}`] : [];
   });
-  return named.length > 0 ? `; passed over: ${named.join(', ')}` : '';
+  return named.length > 0 ? `; skipped: ${named.join(', ')}` : '';
 }

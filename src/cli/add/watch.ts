@@ -10,13 +10,13 @@ export interface WatchConfig {
   readonly signal: AbortSignal;
 }
 
-/** Looked at again after so long without an event, because not every file system tells of every change. */
+/** Checked again after this long without an event, because not every file system reports every change. */
 const rescanMs = 60_000;
 
-/** Where the system cannot tell of changes at all. */
+/** The same where the system reports no changes at all. */
 const pollMs = 2_000;
 
-/** A burst is one change: it has ended when nothing was told for so long, or has lasted so long. */
+/** A burst counts as one change: it ends after this much silence, or when it has lasted this long. */
 const quietMs = 150;
 const burstMaxMs = 2_000;
 
@@ -45,7 +45,10 @@ export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: 
         if (signal.aborted) return;
         if (!isAway(error)) throw error;
         mirror.forget();
-        reporter.tell({ event: 'waiting', reason: error instanceof Error ? error.message : 'the engine is away' });
+        reporter.tell({
+          event: 'waiting',
+          reason: error instanceof Error ? error.message : 'the engine is unreachable',
+        });
         await delay(retryMs, undefined, { signal });
         retryMs = Math.min(retryMaxMs, retryMs * 2);
       }

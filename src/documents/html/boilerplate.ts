@@ -2,17 +2,20 @@ import { blockTags, type MeasureOf, measure } from './measure.ts';
 import { namesOf } from './names.ts';
 import type { Page, PageElement } from './page-tree.ts';
 
-/** A kind of boilerplate that holds more of the page's text than this is no boilerplate on this page. */
+/** A kind of boilerplate with more of the page's text than this is not boilerplate on this page. */
 const familyShareMax = 0.5;
 /** One element named like boilerplate stays when it holds more of the page's text than this. */
 const elementShareMax = 0.4;
 /** As above, for an element that holds the main heading or an article. */
 const articleShareMax = 0.1;
-/** Consent dialogs and pop-ups are often longer than the page, and nothing else is called so. */
+/** Consent dialogs and pop-ups are often longer than the page, and nothing else has such names. */
 const overlayShareMax = 0.85;
 
+/** A section has this much running text. */
+const sectionProseMin = 50;
+
 /** Drops what names, tags and roles mark as being around the content, unless the amount of text says otherwise. */
-export function dropBoilerplate(page: Page): void {
+export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'content'): void {
   const families = Uint32Array.from(page.elements, familiesOf);
   const measureOf = measure(page.elements);
   const whole = proseOf(measureOf, page.body);
@@ -20,10 +23,22 @@ export function dropBoilerplate(page: Page): void {
   for (const element of page.elements) {
     const bits = (families[element.order] ?? 0) & ~disqualified;
     if (bits === 0 || element === page.body) continue;
+    if ((bits & landmark) === 0 && isSection(element, measureOf, extent)) continue;
     const { heading, main } = measureOf(element);
     const shareMax = heading || main ? articleShareMax : bits & overlays ? overlayShareMax : elementShareMax;
     if (proseOf(measureOf, element) <= whole * shareMax) element.dropped = true;
   }
+}
+
+/**
+ * A name alone never removes a section with running text: chapters are called voting, login or related-work. What a
+ * name may remove has another sign of what it is: a field or a button, or mostly links. Where only the content
+ * of a page is wanted, boxes without a heading and overlays are removed by their names, too.
+ */
+function isSection(element: PageElement, measureOf: MeasureOf, extent: 'content' | 'page'): boolean {
+  const { prose, text, linked, control, titled } = measureOf(element);
+  if (prose < sectionProseMin || control || linked > text * 0.5) return false;
+  return extent === 'page' || titled;
 }
 
 /**
@@ -82,7 +97,7 @@ function isLandmark(element: PageElement): boolean {
 }
 
 function insideContent(element: PageElement): boolean {
-  // Bounded: what is nested deeper than this is no header of a page.
+  // Limited: what is nested deeper than this is not the header of a page.
   let above = element.parent;
   for (let level = 0; above && level < 30; level += 1) {
     if (above.tag === 'article' || above.tag === 'main' || above.tag === 'section') return true;

@@ -14,7 +14,7 @@ const hiddenClass =
   /(?:^|\s)(?:sr-only|visually-?hidden|visuallyhidden|screen-?reader(?:-text|-only)?|a11y-hidden|u-hidden|is-hidden|noprint|d-none|headerlink|heading-anchor|anchorjs-link|hash-link|mw-editsection|mw-jump-link|gutter|lineno|linenos|line-numbers-rows|linenodiv)(?:\s|$)/i;
 
 const hiddenStyle =
-  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:;|!|$)|font-size\s*:\s*0(?:px|pt|em|rem|%)?\s*(?:;|!|$)|(?:left|top|text-indent)\s*:\s*-\d{4,})/i;
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*(?:0?\.0\d*|0|[0-4](?:\.\d+)?%)\s*(?:;|!|$)|font-size\s*:\s*(?:0|(?:0|1|0?\.\d+)(?:px|pt)|0?\.0\d*r?em|[0-9](?:\.\d+)?%)\s*(?:;|!|$)|(?:left|top|text-indent)\s*:\s*-\d{4,})/i;
 
 /** Whether a browser would not show the element, as far as its own attributes tell. Style sheets are not read. */
 export function isHidden(attributes: ReadonlyMap<string, string>): boolean {

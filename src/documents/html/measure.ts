@@ -6,11 +6,17 @@ export interface Measures {
   /** The part of `text` that lies in links. */
   linked: number;
   links: number;
-  /** What speaks for the text being content: long runs of unlinked text count more than scattered words. */
+  /** The unlinked text of blocks that are sentences rather than labels. */
+  prose: number;
+  /** Evidence that the text is content: long runs of unlinked text count more than scattered words. */
   points: number;
   /** There is a first-level heading, a `main` or an `article` below or at the element. */
   heading: boolean;
   main: boolean;
+  /** There is a field or a button. */
+  control: boolean;
+  /** There is a heading of any level. */
+  titled: boolean;
 }
 
 export type MeasureOf = (element: PageElement) => Measures;
@@ -21,19 +27,22 @@ export const blockTags = new Set(
   ),
 );
 
-/** Bottom-up over document order, children before parents. Columns and not objects: pages have many elements. */
+/** Bottom-up, children before parents. Columns rather than objects, because pages have many elements. */
 export function measure(elements: PageElement[]): MeasureOf {
   const size = elements.length;
   const text = new Float64Array(size);
   const linked = new Float64Array(size);
   const points = new Float64Array(size);
+  const prose = new Float64Array(size);
   const links = new Uint32Array(size);
   const flags = new Uint8Array(size);
   addOwnText(elements, text, linked);
   for (let index = size - 1; index >= 0; index -= 1) {
     const element = elements[index];
     if (!element || element.dropped) continue;
-    points[index] = (points[index] ?? 0) + pointsOf(element, text[index] ?? 0, linked[index] ?? 0);
+    const [own, ownLinked] = [text[index] ?? 0, linked[index] ?? 0];
+    points[index] = (points[index] ?? 0) + pointsOf(element, own, ownLinked);
+    if (own >= sentenceMin && ownLinked < own * 0.3) prose[index] = own - ownLinked;
   }
   for (let index = size - 1; index >= 0; index -= 1) {
     const element = elements[index];
@@ -42,7 +51,8 @@ export function measure(elements: PageElement[]): MeasureOf {
     flags[index] = (flags[index] ?? 0) | flagsOf(element);
     const above = element.parent?.order;
     if (above === undefined) continue;
-    for (const column of [text, linked, points, links]) column[above] = (column[above] ?? 0) + (column[index] ?? 0);
+    for (const column of [text, linked, points, prose, links])
+      column[above] = (column[above] ?? 0) + (column[index] ?? 0);
     flags[above] = (flags[above] ?? 0) | (flags[index] ?? 0);
   }
   return ({ order }) => ({
@@ -50,18 +60,28 @@ export function measure(elements: PageElement[]): MeasureOf {
     linked: linked[order] ?? 0,
     links: links[order] ?? 0,
     points: points[order] ?? 0,
+    prose: prose[order] ?? 0,
     heading: ((flags[order] ?? 0) & headingFlag) !== 0,
     main: ((flags[order] ?? 0) & mainFlag) !== 0,
+    control: ((flags[order] ?? 0) & controlFlag) !== 0,
+    titled: ((flags[order] ?? 0) & titledFlag) !== 0,
   });
 }
 
 const headingFlag = 1;
 const mainFlag = 2;
+const controlFlag = 4;
+const titledFlag = 8;
 
-function flagsOf({ tag, attributes }: PageElement): number {
-  if (tag === 'h1') return headingFlag;
-  return tag === 'main' || tag === 'article' || attributes.get('role') === 'main' ? mainFlag : 0;
+function flagsOf({ tag, attributes, hasControl }: PageElement): number {
+  const control = hasControl ? controlFlag : 0;
+  if (tag === 'h1') return headingFlag | titledFlag | control;
+  if (/^h[2-6]$/.test(tag)) return titledFlag | control;
+  return control | (tag === 'main' || tag === 'article' || attributes.get('role') === 'main' ? mainFlag : 0);
 }
+
+/** A block with less text is a label, a button or a menu entry. */
+const sentenceMin = 40;
 
 const linkedState = 1;
 const droppedState = 2;

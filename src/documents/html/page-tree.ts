@@ -7,6 +7,7 @@ import {
 } from 'parse5';
 import { CarrelError } from '../../base/errors.ts';
 import { isHidden, neverContent } from './hidden.ts';
+import { isUnseen, type Paint, pagePaint, paintOf } from './paint.ts';
 
 export interface PageElement {
   readonly tag: string;
@@ -17,6 +18,8 @@ export interface PageElement {
   readonly position: number;
   /** Index among `Page.elements`. */
   readonly order: number;
+  /** There was a field or button right here. Its element is not kept. */
+  hasControl: boolean;
   /** Left out of the text, with everything below it. */
   dropped: boolean;
 }
@@ -38,7 +41,7 @@ export interface PageFacts {
   metas: ReadonlyMap<string, string>;
 }
 
-/** A page of the real web has some thousands. At this number the tree takes about half of a worker's memory. */
+/** Real pages have some thousands. At this number the tree takes about half of a worker's memory. */
 const nodesMax = 400_000;
 
 /**
@@ -53,29 +56,33 @@ export function buildPage(html: string): Page {
   const metas = new Map<string, string>();
   const body = newElement('body', [], null, 0);
   const elements = [body];
-  const stack: { from: DefaultTreeAdapterTypes.ParentNode; next: number; into: PageElement }[] = [
-    { from: document, next: 0, into: body },
+  const stack: { from: DefaultTreeAdapterTypes.ParentNode; next: number; into: PageElement; paint: Paint }[] = [
+    { from: document, next: 0, into: body, paint: pagePaint },
   ];
   for (let frame = stack.at(-1); frame; frame = stack.at(-1)) {
     const node = frame.from.childNodes[frame.next];
     frame.next += 1;
     if (!node) {
       stack.pop();
-      // What has been walked is let go, so that both trees are never held whole.
+      // Walked nodes are released, so that both trees are never in memory at once.
       frame.from.childNodes = [];
-    } else if ('value' in node) frame.into.children.push(node.value);
-    else if ('tagName' in node) {
+    } else if ('value' in node) {
+      if (!isUnseen(frame.paint)) frame.into.children.push(node.value);
+    } else if ('tagName' in node) {
       noteFacts(node);
       const into = enter(node, frame.into);
-      if (into) stack.push({ from: node, next: 0, into });
+      if (into) stack.push({ from: node, next: 0, into, paint: paintOf(node.tagName, node.attrs, frame.paint) });
     }
   }
   return { body, elements, facts: { ...facts, metas } };
 
-  /** Html and body are one element here; the rest of the head is known from its facts. */
+  /** Html and body are one element here; of the head only its metadata is kept. */
   function enter(node: DefaultTreeAdapterTypes.Element, parent: PageElement): PageElement | null {
     if (node.tagName === 'html' || node.tagName === 'body') return body;
-    if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) return null;
+    if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) {
+      parent.hasControl ||= controls.has(node.tagName);
+      return null;
+    }
     const element = newElement(node.tagName, node.attrs, parent, elements.length);
     if (isHidden(element.attributes)) return null;
     parent.children.push(element);
@@ -108,7 +115,9 @@ export function buildPage(html: string): Page {
   }
 }
 
-/** Pages of questions and answers put the question into a button that opens the answer. */
+const controls = new Set(['button', 'input', 'select', 'textarea']);
+
+/** FAQ pages put the question into a button that opens the answer. */
 function isAccordionButton(tag: string, parentTag: string): boolean {
   return tag === 'button' && /^(?:h[1-6]|dt|summary)$/.test(parentTag);
 }
@@ -116,7 +125,7 @@ function isAccordionButton(tag: string, parentTag: string): boolean {
 type Adapter = TreeAdapter<DefaultTreeAdapterMap>;
 
 /**
- * parse5's own tree, but with an end: misnested formatting elements can multiply a small page without bound. Text comes
+ * parse5's own tree, but bounded: misnested formatting elements can multiply a small page without limit. Text comes
  * from the tokenizer word by word; it is joined in pieces, because a chain of a million words takes more memory than
  * the words.
  */
@@ -148,7 +157,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
     if (nodes > nodesMax) {
       throw new CarrelError(
         'extraction_too_complex',
-        `This page has more than ${nodesMax} elements, the most we read.`,
+        `This page has more than ${nodesMax} elements, the limit. Try another page.`,
       );
     }
   }
@@ -160,7 +169,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
     if (pending.length > pieceChars) finish();
   }
 
-  /** Joins what is pending; asking for a character is what makes the engine copy a chain into one piece. */
+  /** Joins what is pending; reading a character makes the engine flatten the chain into one piece. */
   function finish(): void {
     if (last && pending.charCodeAt(0) >= 0) last.value += pending;
     last = null;
@@ -168,7 +177,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
   }
 }
 
-/** Attributes that somebody below reads. */
+/** Attributes that later code reads. */
 const usedAttributes = new Set(
   'id class role style hidden aria-hidden href src alt lang colspan rowspan start value itemprop data-lang data-language type rel datetime'.split(
     ' ',
@@ -191,6 +200,7 @@ function newElement(
     children: [],
     position: parent?.children.length ?? 0,
     order,
+    hasControl: false,
     dropped: false,
   };
 }

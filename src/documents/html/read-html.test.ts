@@ -93,6 +93,38 @@ test('text: paragraphs, line breaks, lists, rows and code keep their lines', () 
   assert.equal(text(html), 'one\ntwo\n\nthree & four\n\n- x\n  - y\n- z\n\na | b\n1 | 2\n\n  k = 1\n    m');
 });
 
+test('text in the colour of what it stands on never shows (T091)', () => {
+  const unseen = [
+    '<p style="color:#fff">no</p>',
+    '<p style="COLOR: White !important">no</p>',
+    '<p style="color:rgb(254, 254, 254)">no</p>',
+    '<p style="color:hsl(0 0% 100%)">no</p>',
+    '<font color="#FFFFFF">no</font>',
+    '<p style="background:#123456;color:#123456">no</p>',
+    '<p style="background-color:teal;color:teal">no</p>',
+    '<div style="background:black no-repeat"><p><span style="color:#050505">no</span></p></div>',
+    '<p class="note" style="background:#fff;color:#fff">no</p>',
+    '<table><tr><td bgcolor="navy" style="color:navy">no</td></tr></table>',
+    '<p style="color:transparent">no</p><p style="color:rgba(0,0,0,0)">no</p><p style="color:#00000000">no</p>',
+    '<div style="color:white">no <b>no</b></div>',
+    '<p style="opacity:.01">no</p><p style="font-size:1px">no</p><p style="font-size:0.01em">no</p>',
+  ];
+  for (const html of unseen) assert.equal(text(`<p>before</p>${html}<p>after</p>`), 'before\n\nafter', html);
+  const seen = [
+    '<p style="color:#fff;background:#000">yes</p>',
+    '<div style="background:navy"><p style="color:white">yes</p></div>',
+    '<div style="background-image:url(dark.png)"><p style="color:white">yes</p></div>',
+    '<div class="banner"><p style="color:#fff">yes</p></div>',
+    '<table><tr><td bgcolor="#003366"><font color="white">yes</font></td></tr></table>',
+    '<div style="color:white"><p style="color:#333">yes</p></div>',
+    '<p style="color:inherit;background:white">yes</p>',
+    '<p style="color:white"><a href="/x">yes</a></p>',
+    '<p style="color:red">yes</p><p style="font-size:12px;opacity:.5">yes</p>',
+  ];
+  for (const html of seen) assert.match(text(`<p>before</p>${html}<p>after</p>`), /yes/, html);
+  assert.match(text('<body bgcolor="#000000" text="#ffffff"><p>yes</p>'), /yes/);
+});
+
 test('script, style, controls and what is hidden never show (T086, T091)', () => {
   const html = `<p>seen</p><script>no</script><style>no</style><noscript>no</noscript><template>no</template><svg><title>no</title></svg>
     <p hidden>no</p><p aria-hidden="true">no</p><p style="color:red; display : none">no</p><p style="visibility:hidden">no</p>
@@ -140,6 +172,47 @@ test('comments below an article go; a thread of comments stays', () => {
 test('a section of documentation whose id sounds like boilerplate stays', () => {
   const html = `<main><h1>Guide</h1><p>${filler}</p><section id="navigation-menu"><h2>Navigation menu</h2><p>${filler}</p></section></main>`;
   assert.ok(text(html, 'content').includes('Navigation menu'));
+});
+
+const chapterNames = [
+  ...['voting', 'login', 'tags', 'related-work', 'signature', 'sidebar', 'consent', 'newsletter', 'toc', 'footer'],
+  ...[
+    'menu',
+    'share',
+    'widgets',
+    'actions',
+    'feedback',
+    'weather',
+    'advertising',
+    'subscription',
+    'popular',
+    'overlay',
+  ],
+];
+
+test('a name alone never takes out a section with running text', () => {
+  const sentence = (name: string) =>
+    `How the ${name} works here is told in a sentence or two, and it ends with the word ${name.replace(/\W/g, '')}end.`;
+  for (const attribute of ['id', 'class']) {
+    const chapter = (name: string) =>
+      `<section ${attribute}="${name}"><div><h2>About it</h2><p>${sentence(name)}</p></div></section>`;
+    const html = `<body><h1>Handbook</h1><p>${filler}</p>${chapterNames.map(chapter).join('')}</body>`;
+    for (const extent of ['content', 'page'] as const) {
+      const kept = text(html, extent);
+      const lost = chapterNames.filter((name) => !kept.includes(`${name.replace(/\W/g, '')}end`));
+      assert.deepEqual(lost, [], `${attribute}, ${extent}`);
+    }
+  }
+  const box = (name: string) => `<div class="${name}">${sentence(name)}</div>`;
+  const kept = text(`<h1>Handbook</h1>${chapterNames.map((name) => `<p>${filler}</p>${box(name)}`).join('')}`, 'page');
+  for (const name of chapterNames) assert.ok(kept.includes(sentence(name)), name);
+});
+
+test('a box with a field or a button, or of links, goes by its name', () => {
+  const html = `<h1>Handbook</h1><p>${filler}</p>
+    <div class="newsletter"><h2>News</h2><p>Sign up for our letter, which comes every month and is free.</p><input></div>
+    <div class="related"><h2>Related</h2><a href="/1">Something that also happened in the same place</a></div>`;
+  for (const extent of ['content', 'page'] as const) assert.doesNotMatch(text(html, extent), /Sign up|also happened/);
 });
 
 test('a page of nothing but links is given as it is', () => {

@@ -8,6 +8,8 @@ export interface DocxStyles {
   /** The list that every paragraph of the style is an item of. */
   listOf(styleId: string): { id: string; level: number } | null;
   isNumbered(listId: string, level: number): boolean;
+  /** The number of the first item. */
+  startOf(listId: string, level: number): number;
 }
 
 interface Style {
@@ -17,7 +19,7 @@ interface Style {
   list: { id: string; level: number } | null;
 }
 
-/** Styles build on others; a chain longer than this is a ring. */
+/** Styles build on others; a chain longer than this is a cycle. */
 const basedOnMax = 20;
 
 export function readDocxStyles(
@@ -26,7 +28,7 @@ export function readDocxStyles(
   numberingPart: string | undefined,
 ): DocxStyles {
   const styles = readStyles(document, stylesPart);
-  const numbered = readNumbering(document, numberingPart);
+  const lists = readNumbering(document, numberingPart);
   const inherited = <Value>(styleId: string, pick: (style: Style) => Value | null): Value | null => {
     let style = styles.get(styleId);
     for (let step = 0; style && step < basedOnMax; step += 1) {
@@ -45,7 +47,8 @@ export function readDocxStyles(
     },
     isTitle,
     listOf: (styleId) => inherited(styleId, ({ list }) => list),
-    isNumbered: (listId, level) => numbered.get(listId)?.has(level) ?? false,
+    isNumbered: (listId, level) => lists.get(listId)?.get(level)?.counts ?? false,
+    startOf: (listId, level) => lists.get(listId)?.get(level)?.start ?? 1,
   };
 }
 
@@ -78,23 +81,43 @@ function readStyles(document: OoxmlPackage, part: string | undefined): Map<strin
   return styles;
 }
 
-/** Which levels of which lists count; the others have bullets. */
-function readNumbering(document: OoxmlPackage, part: string | undefined): Map<string, Set<number>> {
-  const kinds = new Map<string, Set<number>>();
-  const lists = new Map<string, Set<number>>();
-  let kind = new Set<number>();
-  let level = 0;
+interface Level {
+  /** False for bullets. */
+  counts: boolean;
+  start: number;
+}
+
+/** The levels of each list. A list refers to a definition, and may start at another number. */
+function readNumbering(document: OoxmlPackage, part: string | undefined): Map<string, Map<number, Level>> {
+  const kinds = new Map<string, Map<number, Level>>();
+  const lists = new Map<string, Map<number, Level>>();
+  let levels = new Map<number, Level>();
+  let level: Level = { counts: false, start: 1 };
   let listId = '';
+  const openLevel = (number: number) => {
+    level = levels.get(number) ?? { counts: false, start: 1 };
+    levels.set(number, level);
+  };
   document.walk(part, {
     open(name, attributes) {
       if (name === 'abstractNum') {
-        kind = new Set();
-        kinds.set(attributeOf(attributes, 'abstractNumId') ?? '', kind);
-      } else if (name === 'lvl') level = Number(attributeOf(attributes, 'ilvl')) || 0;
-      else if (name === 'numFmt' && !['bullet', 'none', ''].includes(valOf(attributes))) kind.add(level);
+        levels = new Map();
+        kinds.set(attributeOf(attributes, 'abstractNumId') ?? '', levels);
+      } else if (name === 'lvl' || name === 'lvlOverride') openLevel(Number(attributeOf(attributes, 'ilvl')) || 0);
+      else if (name === 'numFmt') level.counts = !['bullet', 'none', ''].includes(valOf(attributes));
+      else if (name === 'start' || name === 'startOverride') level.start = firstNumber(valOf(attributes));
       else if (name === 'num') listId = attributeOf(attributes, 'numId') ?? '';
-      else if (name === 'abstractNumId') lists.set(listId, kinds.get(valOf(attributes)) ?? new Set());
+      else if (name === 'abstractNumId') {
+        const kind = kinds.get(valOf(attributes)) ?? new Map<number, Level>();
+        levels = new Map([...kind].map(([number, own]) => [number, { ...own }]));
+        lists.set(listId, levels);
+      }
     },
   });
   return lists;
+}
+
+function firstNumber(value: string): number {
+  const number = Number(value);
+  return Number.isInteger(number) && number >= 0 && number <= 1_000_000 ? number : 1;
 }

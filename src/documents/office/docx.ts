@@ -1,11 +1,16 @@
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
 import { attributeOf, skipping, type XmlHandler } from '../xml/walk-xml.ts';
+import { readAttached } from './attached-text.ts';
 import { type DocxStyles, readDocxStyles } from './docx-styles.ts';
+import { readEmbedded } from './embedded.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml, valOf } from './ooxml-package.ts';
 
-/** A Word document: headings, paragraphs, lists, tables, text boxes, then its footnotes and endnotes. */
+/**
+ * A Word document: headings, paragraphs, lists, tables, text boxes; then its footnotes and endnotes, and its attachments:
+ * diagrams, charts, comments, embedded workbooks.
+ */
 export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
   const relations = document.relationsOf(document.main);
@@ -16,6 +21,10 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   document.walk(document.main, skipping(notShown, body.handler));
   for (const kind of ['footnote', 'endnote'] as const) {
     readNotes(document, partOf(`${kind}s`), flow, styles, (id) => body.noteNumber(kind, id));
+  }
+  for (const text of readAttached(document, document.main, options, readEmbedded)) {
+    flow.addText(text);
+    flow.endParagraph();
   }
   const described = document.describe();
   return {
@@ -47,7 +56,7 @@ interface Paragraph {
   list: { id: string; level: number } | null;
 }
 
-/** Notes are kept by number; those without one separate the notes from the page. */
+/** Notes have numbers; those without one are separators. */
 function readNotes(
   document: OoxmlPackage,
   part: string | undefined,
@@ -81,7 +90,7 @@ function readNotes(
 interface Body {
   handler: XmlHandler;
   title(): string | null;
-  /** Ids are arbitrary: readers count notes as they come. */
+  /** Ids are arbitrary: notes are numbered in order of appearance. */
   noteNumber(kind: string, id: string): number;
 }
 
@@ -120,7 +129,7 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
       const paragraph = open.at(-1);
       switch (name) {
         case 'p':
-          // A text box lies in the middle of a paragraph: what stands before it is a paragraph of its own.
+          // A text box is in the middle of a paragraph: the text before it becomes a paragraph of its own.
           end();
           open.push({ style: '', outline: null, list: null });
           break;
@@ -191,7 +200,7 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
   return { handler, title: () => title, noteNumber };
 }
 
-/** Word has no lists, only paragraphs with a list's number and a level: the items above and the count come from here. */
+/** Word has no lists, only paragraphs with a list id and a level: nesting and numbering are worked out here. */
 function createLists(styles: DocxStyles) {
   const counts = new Map<string, number>();
   let items: (Container | undefined)[] = [];
@@ -204,7 +213,7 @@ function createLists(styles: DocxStyles) {
       const level = Math.min(Math.max(0, list.level), 8);
       for (let deeper = level + 1; deeper <= 8; deeper += 1) counts.delete(`${list.id} ${deeper}`);
       const key = `${list.id} ${level}`;
-      const number = (counts.get(key) ?? 0) + 1;
+      const number = (counts.get(key) ?? styles.startOf(list.id, level) - 1) + 1;
       counts.set(key, number);
       const parent = items.slice(0, level).findLast((item) => item !== undefined) ?? null;
       const item = listItem(parent, styles.isNumbered(list.id, level) ? number : null);

@@ -16,15 +16,19 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
   const described = describe(zip);
   if (kind === 'ods') {
     const sheets = createOdfSheets(options);
-    walkBody(zip, sheets.handler);
+    for (const remark of walkBody(zip, sheets.handler)) sheets.addParagraph(remark);
     return { ...described, ...sheets.finish() };
   }
   const flow = createFlow(options.mode, options.charsMax);
   const styles = createOdfStyles();
   walkMember(zip, 'styles.xml', styles.handler);
   const body = createOdfText(flow, styles, kind);
-  walkBody(zip, body.handler);
+  const remarks = walkBody(zip, body.handler);
   body.finish();
+  for (const remark of remarks) {
+    flow.addText(remark);
+    flow.endParagraph();
+  }
   return {
     ...described,
     title: described.title ?? flow.topHeading,
@@ -33,11 +37,42 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
   };
 }
 
-/** What was deleted, remarks beside the text, and what is no text at all. */
-const notShown = new Set(['tracked-changes', 'annotation', 'binary-data', 'event-listeners', 'forms', 'ruby-text']);
+/** Deleted content, and what is not text at all. */
+const notShown = new Set(['tracked-changes', 'binary-data', 'event-listeners', 'forms', 'ruby-text']);
 
-function walkBody(zip: Zip, handler: XmlHandler): void {
-  if (!walkMember(zip, 'content.xml', skipping(notShown, handler))) throw damagedZip('no content');
+const remarksMax = 5000;
+
+/** Returns the comments, which are in the middle of the text they are about. */
+function walkBody(zip: Zip, handler: XmlHandler): string[] {
+  const remarks: string[] = [];
+  let depth = 0;
+  let inText = 0;
+  let remark = '';
+  const aside: XmlHandler = {
+    open(name, attributes) {
+      if (name === 'annotation') depth += 1;
+      if (depth === 0) handler.open?.(name, attributes);
+      else if (name === 'p') inText += 1;
+    },
+    close(name) {
+      if (depth === 0) handler.close?.(name);
+      else if (name === 'p') {
+        inText -= 1;
+        remark += ' ';
+      } else if (name === 'annotation') {
+        depth -= 1;
+        if (remark.trim() !== '' && remarks.length < remarksMax) remarks.push(`Comment: ${remark.trim()}`);
+        remark = '';
+      }
+    },
+    text(text) {
+      if (depth === 0) handler.text?.(text);
+      else if (inText > 0 && remark.length < 20_000) remark += text;
+    },
+    isDone: () => handler.isDone?.() ?? false,
+  };
+  if (!walkMember(zip, 'content.xml', skipping(notShown, aside))) throw damagedZip('no content');
+  return remarks;
 }
 
 /** An encrypted document is an ordinary archive whose manifest says how each part was encrypted. */

@@ -59,9 +59,9 @@ test('DOCX: text that stops in the middle of a table is kept', () => {
 
 test('XLSX: numbers are shown as dates, times, percentages or numbers, by their format', () => {
   const cell = (style: number, value: string) => `<c s="${style}"><v>${value}</v></c>`;
-  const data = `<sheetData><row>${cell(0, '0.30000000000000004')}${cell(1, '46082')}${cell(2, '46082.75')}${cell(3, '0.5')}${cell(4, '0.125')}${cell(5, '1234.5')}${cell(1, '59')}${cell(6, '46082')}</row>
+  const data = `<sheetData><row>${cell(0, '0.30000000000000004')}${cell(1, '46082')}${cell(2, '46082.75')}${cell(3, '0.5')}${cell(4, '0.125')}${cell(5, '1234.5')}${cell(1, '59')}${cell(6, '46082')}${cell(7, '1.5')}</row>
     <row><c t="b"><v>1</v></c><c t="e"><v>#REF!</v></c><c t="str"><v>formula</v></c></row></sheetData>`;
-  const styles = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-409]d\\-mmm\\-yy;@"/><numFmt numFmtId="165" formatCode="#,##0.00 &quot;days&quot;"/></numFmts><cellXfs>${[0, 14, 22, 20, 10, 165, 164].map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs></styleSheet>`;
+  const styles = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-409]d\\-mmm\\-yy;@"/><numFmt numFmtId="166" formatCode="[h]:mm:ss"/><numFmt numFmtId="165" formatCode="#,##0.00 &quot;days&quot;"/></numFmts><cellXfs>${[0, 14, 22, 20, 10, 165, 164, 166].map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs></styleSheet>`;
   const { text } = readXlsx(
     xlsxOf(data, {
       'xl/_rels/workbook.xml.rels': relations([
@@ -74,7 +74,7 @@ test('XLSX: numbers are shown as dates, times, percentages or numbers, by their 
   );
   assert.equal(
     text,
-    'One\n\n0.3 | 2026-03-01 | 2026-03-01 18:00:00 | 12:00:00 | 12.5% | 1234.5 | 1900-02-28 | 2026-03-01\nTRUE | #REF! | formula',
+    'One\n\n0.3 | 2026-03-01 | 2026-03-01 18:00:00 | 12:00:00 | 12.5% | 1234.5 | 1900-02-28 | 2026-03-01 | 36:00:00\nTRUE | #REF! | formula',
   );
 });
 
@@ -106,8 +106,56 @@ test('PPTX: the title goes first, wherever it stands, and the furniture of slide
   assert.match(readPptx(pptxOf(1, shape('', 'alone')), options()).text, /^# Slide 1\n\n- alone$/);
 });
 
-test('ODF: blanks, breaks and tabs are text; remarks and what was deleted are not', () => {
+test('ODF: blanks, breaks and tabs are text, remarks come behind it, and what was deleted is not there', () => {
   const body = `<text:tracked-changes><text:p>gone</text:p></text:tracked-changes>
     <text:p>a<text:s text:c="2"/>b<text:tab/>c<text:line-break/>d<office:annotation><text:p>remark</text:p></office:annotation></text:p>`;
-  assert.equal(readOdf('odt', odfOf('text', body), options('text')).text, 'a b c\nd');
+  assert.equal(readOdf('odt', odfOf('text', body), options('text')).text, 'a b c\nd\n\nComment: remark');
+});
+
+const chart = `<c:chartSpace xmlns:c="c" xmlns:a="a"><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Lamps lit</a:t></a:r></a:p></c:rich></c:tx></c:title>
+  <c:plotArea><c:ser><c:tx><c:strRef><c:strCache><c:pt idx="0"><c:v>North</c:v></c:pt></c:strCache></c:strRef></c:tx>
+  <c:cat><c:strCache><c:pt idx="0"><c:v>2024</c:v></c:pt><c:pt idx="1"><c:v>2025</c:v></c:pt></c:strCache></c:cat>
+  <c:val><c:numCache><c:pt idx="0"><c:v>7.1000000000000005</c:v></c:pt><c:pt idx="1"><c:v>9</c:v></c:pt></c:numCache></c:val></c:ser></c:plotArea></c:chart></c:chartSpace>`;
+const diagram = `<dgm:dataModel xmlns:dgm="d" xmlns:a="a"><dgm:pt><dgm:t><a:p><a:r><a:t>Ask</a:t></a:r></a:p></dgm:t></dgm:pt>
+  <dgm:pt><dgm:t><a:p><a:r><a:t>Answer</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>`;
+
+test('DOCX: remarks, diagrams, charts and embedded workbooks are read behind the text', () => {
+  const comments = `<w:comments xmlns:w="w"><w:comment w:id="0"><w:p><w:r><w:t>Is this </w:t></w:r><w:r><w:t>still so?</w:t></w:r></w:p></w:comment></w:comments>`;
+  const bytes = docxOf(paragraph('body'), {
+    'word/_rels/document.xml.rels': relations([
+      ['r1', 'comments', 'comments.xml'],
+      ['r2', 'diagramData', 'diagrams/data1.xml'],
+      ['r3', 'chart', 'charts/chart1.xml'],
+      ['r4', 'package', 'embeddings/Book.xlsx'],
+    ]),
+    'word/comments.xml': comments,
+    'word/diagrams/data1.xml': diagram,
+    'word/charts/chart1.xml': chart,
+    'word/embeddings/Book.xlsx': xlsxOf('<row r="1"><c t="inlineStr"><is><t>inner</t></is></c></row>'),
+  });
+  const { text } = readDocx(bytes, options('text'));
+  assert.match(
+    text,
+    /^body\n\nComment: Is this still so\?\n\nDiagram: Ask; Answer\n\nChart: Lamps lit\n\nNorth: 2024 7.1, 2025 9\n\n/,
+  );
+  assert.match(text, /Embedded document:\s+.*inner/s);
+});
+
+test('DOCX: a numbered list begins where the document says', () => {
+  const item = (text: string) =>
+    `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="2"/></w:numPr></w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
+  const numbering = (
+    override: string,
+  ) => `<w:numbering xmlns:w="w"><w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="4"/><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>
+    <w:num w:numId="2"><w:abstractNumId w:val="1"/>${override}</w:num></w:numbering>`;
+  const read = (override: string) =>
+    readDocx(
+      docxOf(item('one') + item('two'), {
+        'word/_rels/document.xml.rels': relations([['r1', 'numbering', 'numbering.xml']]),
+        'word/numbering.xml': numbering(override),
+      }),
+      options(),
+    ).text;
+  assert.equal(read(''), '4. one\n5. two');
+  assert.equal(read('<w:lvlOverride w:ilvl="0"><w:startOverride w:val="9"/></w:lvlOverride>'), '9. one\n10. two');
 });

@@ -15,11 +15,13 @@ export interface Relation {
 
 /** A DOCX, PPTX or XLSX: parts in a zip archive that point at one another (ECMA-376 part 2). */
 export interface OoxmlPackage {
-  /** The part that all others hang from. */
+  /** The part that all others are reached from. */
   readonly main: string;
   relationsOf(part: string): Relation[];
-  /** False where there is no such part: most are optional. */
+  /** False if there is no such part: most are optional. */
   walk(part: string | undefined, handler: XmlHandler): boolean;
+  /** Of a part that is not XML, such as an embedded workbook. */
+  bytesOf(part: string): Uint8Array | undefined;
   describe(): Pick<Reading, 'title' | 'byline' | 'published' | 'language'>;
 }
 
@@ -31,7 +33,11 @@ export function openOoxml(bytes: Uint8Array): OoxmlPackage {
   const main = roots.find(({ type }) => type === 'officeDocument')?.target;
   if (main === undefined || !findPart(zip, main)) throw damagedZip('no main part');
   const properties = roots.find(({ type }) => type === 'core-properties')?.target;
-  return { main, relationsOf, walk, describe: () => readProperties(zip, properties) };
+  const bytesOf = (part: string) => {
+    const member = findPart(zip, part);
+    return member && zip.bytes(member);
+  };
+  return { main, relationsOf, walk, bytesOf, describe: () => readProperties(zip, properties) };
 }
 
 type Walk = OoxmlPackage['walk'];

@@ -2,10 +2,12 @@ import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
 import { prefixedAttribute, skipping, type XmlHandler } from '../xml/walk-xml.ts';
+import { readAttached } from './attached-text.ts';
+import { readEmbedded } from './embedded.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 
-/** A presentation: slide after slide as pages, each under its title, with the speaker's notes at its end. */
+/** A presentation: each slide is a page, under its title, with the speaker's notes at its end. */
 export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
   const slides = slidesOf(document);
@@ -18,6 +20,10 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     if (!document.walk(slide, skipping(notShown, createSlide(flow)))) continue;
     flow.endSlide(`Slide ${read}`);
     readSpeakerNotes(document, slide, flow);
+    for (const text of readAttached(document, slide, options, readEmbedded)) {
+      flow.addText(text);
+      flow.endParagraph();
+    }
   }
   const described = document.describe();
   const printed = flow.finish();
@@ -31,7 +37,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
 }
 
 const notShown = new Set(['Fallback', 'extLst']);
-/** Repeated on every slide: its number, the date, the foot. */
+/** Repeated on every slide: its number, the date, the footer. */
 const furniture = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 const titles = new Set(['title', 'ctrTitle']);
 

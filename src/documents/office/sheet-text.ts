@@ -8,14 +8,16 @@ export interface SheetText {
   startSheet(name: string): void;
   /** Cells from the first column on. Empty ones at the end are left out. */
   addRow(cells: readonly string[]): void;
+  /** What comes with the cells: a comment, a text box, a chart in words. */
+  addParagraph(text: string): void;
   readonly isFull: boolean;
   finish(): Pick<Reading, 'text' | 'truncated'>;
 }
 
-/** Wider than any table that people read; dimensions that a file declares are not looked at. */
+/** Wider than any table that people read; the dimensions that a file declares are ignored. */
 export const columnsMax = 1024;
 
-/** What a cell may hold in the programs that write such files. */
+/** The longest cell that spreadsheet programs allow. */
 const cellUnitsMax = 32_767;
 
 export function createSheetText(mode: ExtractMode, charsMax: number): SheetText {
@@ -44,6 +46,12 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
       if (header) lines.push(line);
       else header = row;
     },
+    addParagraph(text) {
+      if (units > charsMax) return;
+      endTable();
+      units += text.length;
+      push(text);
+    },
     get isFull() {
       return units > charsMax;
     },
@@ -53,7 +61,7 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
     },
   };
 
-  /** A thousand cells may all point at the same long text: what is over the bound is not copied. */
+  /** A thousand cells may all point at the same long text: what exceeds the limit is not copied. */
   function boundedRow(cells: readonly string[]): string[] {
     const row: string[] = [];
     let left = charsMax - units;

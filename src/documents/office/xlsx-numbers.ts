@@ -1,10 +1,10 @@
 import { attributeOf } from '../xml/walk-xml.ts';
 import type { OoxmlPackage } from './ooxml-package.ts';
 
-/** A number as its cell shows it, as far as it matters for reading: dates as dates, percentages, no binary dust. */
+/** A number as its cell shows it, as far as it matters for reading: dates as dates, percentages, no binary noise. */
 export type ShowNumber = (value: string, style: number) => string;
 
-type Shape = 'number' | 'percent' | 'date' | 'time' | 'datetime';
+type Shape = 'number' | 'percent' | 'date' | 'time' | 'datetime' | 'duration';
 
 export function readNumberFormats(document: OoxmlPackage, part: string | undefined, startsIn1904: boolean): ShowNumber {
   const codes = new Map<number, string>();
@@ -28,14 +28,17 @@ function shapeOf(id: number, codes: ReadonlyMap<number, string>): Shape {
   const code = codes.get(id);
   if (code !== undefined) return shapeOfCode(code);
   if (id === 9 || id === 10) return 'percent';
+  if (id === 46) return 'duration';
   if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || (id >= 50 && id <= 58)) return 'date';
   if ((id >= 18 && id <= 21) || (id >= 32 && id <= 35) || (id >= 45 && id <= 47)) return 'time';
   return id === 22 || id === 36 ? 'datetime' : 'number';
 }
 
 function shapeOfCode(code: string): Shape {
-  // Text in quotes, escaped characters, colours and currencies are no part of the pattern. [h] and [mm] are.
+  // Quoted text, escaped characters, colours and currencies are not part of the pattern. [h] and [mm] are.
   const pattern = code.replace(/"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]/gi, '').split(';', 1)[0] ?? '';
+  // [h] counts hours beyond a day.
+  if (/\[[hms]+\]/i.test(pattern)) return 'duration';
   const hasTime = /[hs]|am\/pm/i.test(pattern);
   const hasDate = /[yd]/i.test(pattern) || (/m/i.test(pattern) && !hasTime);
   if (hasDate && !/[0#?]/.test(pattern.replace(/s\.0+/i, ''))) return hasTime ? 'datetime' : 'date';
@@ -49,6 +52,7 @@ function show(value: string, shape: Shape, startsIn1904: boolean): string {
   const number = Number(value);
   if (value.trim() === '' || !Number.isFinite(number)) return value;
   if (shape === 'percent') return `${rounded(number * 100)}%`;
+  if (shape === 'duration') return duration(number);
   if (shape === 'number' || number < 0 || number > 2_958_466) return String(rounded(number));
   // Day 1 is 1 January 1900, and 1900 counts as a leap year, as Lotus 1-2-3 had it.
   const epoch = startsIn1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, number < 60 ? 31 : 30);
@@ -58,7 +62,15 @@ function show(value: string, shape: Shape, startsIn1904: boolean): string {
   return shape === 'time' ? time : `${date} ${time}`;
 }
 
-/** Fifteen digits are what such programs keep; the rest is how binary fractions come out. */
+/** Days as hours, minutes and seconds. */
+function duration(days: number): string {
+  const seconds = Math.round(Math.abs(days) * 86_400);
+  const two = (part: number) => String(part).padStart(2, '0');
+  const time = `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return days < 0 ? `-${time}` : time;
+}
+
+/** Such programs keep fifteen digits; the rest is noise of binary fractions. */
 function rounded(number: number): number {
   return Number(number.toPrecision(15));
 }

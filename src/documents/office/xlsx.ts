@@ -2,6 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { prefixedAttribute } from '../xml/walk-xml.ts';
+import { readAttached } from './attached-text.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 import { columnsMax, createSheetText, type SheetText } from './sheet-text.ts';
 import { readNumberFormats, type ShowNumber } from './xlsx-numbers.ts';
@@ -21,6 +22,7 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
     read += 1;
     text.startSheet(name);
     readSheet(document, part, { shared, showNumber, text, stopAt: options.stopAt });
+    for (const attached of readAttached(document, part, options)) text.addParagraph(attached);
   }
   const printed = text.finish();
   return {
@@ -91,7 +93,7 @@ interface SheetContext {
   stopAt: number;
 }
 
-/** Rows as they come. The dimension that a sheet declares and rows that it leaves out are not looked at. */
+/** Rows as they come. The declared dimension of a sheet and the rows it leaves out are ignored. */
 function readSheet(document: OoxmlPackage, part: string, { shared, showNumber, text, stopAt }: SheetContext): void {
   let row: string[] = [];
   let lastRow = 0;
@@ -152,6 +154,6 @@ function columnOf(reference: string | undefined): number | undefined {
 function tooComplex(): CarrelError {
   return new CarrelError(
     'extraction_too_complex',
-    'This workbook has more text than we read. Split it, or save its sheets as CSV.',
+    'This workbook has too much text. Split it, or save its sheets as CSV.',
   );
 }

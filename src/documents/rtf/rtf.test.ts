@@ -34,3 +34,9 @@ test('headings, lists and tables keep their shape', () => {
 test('a document that is cut short gives what it has', () => {
   assert.equal(text('{\\rtf1 one\\par two\\par {\\b thr'), 'one\n\ntwo\n\nthr');
 });
+
+test('what numbers of lists are made of is no text, nor is a file that holds only an object', () => {
+  const levels = '{\\*\\pnseclvl1\\pnucrm{\\pntxta .}}{\\*\\pnseclvl5\\pndec{\\pntxtb (}{\\pntxta )}}';
+  assert.equal(text(`{\\rtf1${levels} words\\par}`), 'words');
+  assert.equal(text('{\\rtf1 {\\object\\objemb{\\*\\objdata 0105000002}}{\\pntxtb (} )( \\par}'), '');
+});

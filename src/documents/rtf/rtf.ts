@@ -6,7 +6,7 @@ import { createRtfBody } from './rtf-body.ts';
 import { decodePage, pageOfCharset } from './rtf-charsets.ts';
 import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 
-/** What the braces around the current place say. Copied at every opening one. */
+/** The state of the group around the current position. Copied at every opening brace. */
 interface Group {
   /** Where its text goes: shown, dropped, or into a field of this name. */
   to: string;
@@ -19,10 +19,10 @@ interface Group {
 /** Word nests a few dozen groups. */
 const depthMax = 1000;
 
-/** Bytes of a code page that are decoded together; a character of two may be cut once in so many. */
+/** Bytes of a code page that are decoded together; a two-byte character may be split once in this many. */
 const pendingMax = 65_536;
 
-/** Rich Text Format: paragraphs, headings, lists and tables; pictures, objects and what is hidden are passed over. */
+/** Rich Text Format: paragraphs, headings, lists and tables; pictures, objects and hidden text are skipped. */
 export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   const flow = createFlow(options.mode, options.charsMax);
   const body = createRtfBody(flow);
@@ -35,6 +35,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   let isStarred = false;
   let pending: number[] = [];
   let steps = 0;
+  let hasObject = false;
 
   const addText = (text: string) => {
     if (group.isHidden || group.to === 'none') return;
@@ -66,6 +67,8 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   flushBytes();
   body.finish();
   const printed = flow.finish();
+  // Around an object, such files have a few stray signs at most.
+  if (hasObject && !/\p{L}{2}/u.test(printed.text)) printed.text = '';
   return {
     title: fields.get('title')?.trim() || flow.topHeading,
     byline: fields.get('author')?.trim() ?? null,
@@ -76,7 +79,10 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   function take(token: Exclude<RtfToken, { type: 'byte' }>): void {
     if (token.type === 'open') {
       if (stack.length >= depthMax) {
-        throw new CarrelError('extraction_too_complex', `Groups of this document are nested over ${depthMax} deep.`);
+        throw new CarrelError(
+          'extraction_too_complex',
+          `Groups in this document are nested more than ${depthMax} levels deep. Save it again from a word processor.`,
+        );
       }
       stack.push(group);
       group = { ...group };
@@ -104,11 +110,12 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
 
   function takeWord(name: string, value: number | null): void {
     const destination = destinations.get(name);
+    hasObject ||= name === 'object' || name === 'objdata';
     if (destination !== undefined && (group.to !== 'none' || name === 'shptxt')) {
       group.to = destination;
       if (destination === 'note') body.startNote();
     }
-    // A destination that only newer readers know, marked so that others pass it over.
+    // A destination that only newer readers know, marked so that others skip it.
     else if (isStarred && !readStarred.has(name)) group.to = 'none';
     isStarred = false;
     if (name === 'u' && value !== null) {
@@ -136,7 +143,7 @@ function append(fields: Map<string, string>, name: string, text: string): void {
 
 /** Groups whose text is not the document's, or is something special in it. */
 const destinations = new Map<string, string>([
-  ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
+  ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn pnseclvl pntxta pntxtb annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
     .split(' ')
     .map((name): [string, string] => [name, 'none']),
   ['fonttbl', 'fonts'],
@@ -147,7 +154,7 @@ const destinations = new Map<string, string>([
   ['result', 'body'],
   ['shptxt', 'body'],
 ]);
-const readStarred = new Set(['shpinst', 'shptxt', 'fldrslt', 'cs', 'pnseclvl']);
+const readStarred = new Set(['shpinst', 'shptxt', 'fldrslt', 'cs']);
 
 const characters = new Map([
   ['tab', '\t'],

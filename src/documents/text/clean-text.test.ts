@@ -16,6 +16,21 @@ test('text that nobody sees is removed (T091)', () => {
     '\u0000',
     '\u001b',
     '\u200d',
+    '\u115f',
+    '\u1160',
+    '\u115f\u1160',
+    '\u3164',
+    '\uffa0',
+    '\u17b4',
+    '\u17b5',
+    '\u180b',
+    '\u180f',
+    '\u2064',
+    '\ufff0',
+    '\u{1bca0}',
+    '\u{1d173}',
+    '\u{1d17a}',
+    '\u{e0100}',
   ];
   for (const character of hidden)
     assert.equal(cleanText(`pay${character}load`), 'payload', character.codePointAt(0)?.toString(16));
@@ -24,7 +39,18 @@ test('text that nobody sees is removed (T091)', () => {
 });
 
 test('what writing needs stays: emoji sequences, flags, joiners of Persian and Hindi, tabs and line breaks', () => {
+  for (const text of ['\u1100\u1160', '\u115f\u1161', 'ᠠ\u180b', 'ភាសាខ្មែរ', '한국어'])
+    assert.equal(cleanText(text), text);
   for (const text of ['👩‍👩‍👧 ❤️ 1️⃣', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', 'می‌خواهم', 'क्‍ष', 'a\tb\nc', 'naïve ☎︎']) assert.equal(cleanText(text), text);
+});
+
+test('of all that Unicode draws as nothing, no character stays between letters', () => {
+  const ignorable = /\p{Default_Ignorable_Code_Point}/u;
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    if (code >= 0xd800 && code < 0xe000) continue;
+    const character = String.fromCodePoint(code);
+    if (ignorable.test(character)) assert.equal(cleanText(`pay${character}load`), 'payload', code.toString(16));
+  }
 });
 
 test('empty lines are collapsed to one and trailing space goes', () => {

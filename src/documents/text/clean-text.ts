@@ -1,13 +1,17 @@
 /**
- * Removes what a person would not see and a model would: zero-width and bidirectional controls, tag characters, soft
- * hyphens, control characters. Joiners stay where writing needs them: inside emoji and between letters of scripts that
- * join (Arabic, Persian, Indic); variation selectors stay after a symbol, tag characters inside a flag.
+ * Removes what a person would not see and a model would: control characters, and everything that Unicode has drawn as
+ * nothing (zero-width and bidirectional controls, tag characters, soft hyphens, fillers). What writing needs stays: joiners
+ * inside emoji and between letters of scripts that join (Arabic, Persian, Indic), variation selectors after a symbol or a
+ * letter of Mongolian, fillers beside a letter of Old Korean, tag characters inside a flag.
  */
 export function cleanText(text: string): string {
   return text.replace(invisible, (match, offset: number) => {
     if (match.length > 2) return match;
     if (match === '\u200c' || match === '\u200d') return joins(text, offset) ? match : '';
     if (match === '\ufe0e' || match === '\ufe0f') return symbolBefore.test(text.slice(offset - 2, offset)) ? match : '';
+    if (/[\u180b-\u180d\u180f]/.test(match)) return mongolianBefore.test(text.slice(offset - 1, offset)) ? match : '';
+    if (match === '\u115f') return vowelAfter.test(text.slice(offset + 1, offset + 2)) ? match : '';
+    if (match === '\u1160') return consonantBefore.test(text.slice(Math.max(0, offset - 1), offset)) ? match : '';
     return '';
   });
 }
@@ -25,8 +29,12 @@ export function collapseLines(text: string): string {
 
 /** The first alternative is a flag of a part of a country: a black flag, up to six tag characters, the end tag. */
 const invisible =
-  /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{2,6}\u{e007f}|[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\u034f|[\ufe00-\ufe0f]/gu;
+  /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{2,6}\u{e007f}|[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
+const mongolianBefore = /[\u1820-\u18aa]/u;
+/** A filler holds the place of the consonant or the vowel that a syllable of Old Korean has not. */
+const vowelAfter = /[\u1161-\u11a7\ud7b0-\ud7c6]/u;
+const consonantBefore = /[\u1100-\u115e\ua960-\ua97c]/u;
 const symbolBefore = /[\p{Extended_Pictographic}\p{Sm}\p{So}0-9#*]$/u;
 const joiningBefore = /(?:\p{L}|\p{M}|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u;
 const joiningAfter = /^(?:\p{L}|\p{M}|\p{Extended_Pictographic})/u;

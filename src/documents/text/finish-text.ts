@@ -1,8 +1,9 @@
 import type { Mark } from '../document.ts';
 import { cleanText } from './clean-text.ts';
+import { withoutBase64 } from './without-base64.ts';
 
 /**
- * Cuts a reader's text to its bound, takes out hidden characters, trims it, and moves the marks along. Where the text is
+ * Truncates a reader's text, removes hidden characters and encoded bytes, trims it, and adjusts the marks. Where the text is
  * the original line by line, the first line keeps its indent.
  */
 export function finishText(raw: string, marks: readonly Mark[], charsMax: number): { text: string; marks: Mark[] } {
@@ -12,7 +13,7 @@ export function finishText(raw: string, marks: readonly Mark[], charsMax: number
   let length = 0;
   // Between two marks at a time: cleaning shortens the text, and no mark may stay behind.
   for (const [index, mark] of [{ offset: 0 }, ...marks].entries()) {
-    const piece = cleanText(cut.slice(mark.offset, marks[index]?.offset));
+    const piece = cleanText(withoutBase64(cut.slice(mark.offset, marks[index]?.offset)));
     if (index > 0 && mark.offset <= cut.length) moved.push({ ...mark, offset: length });
     pieces.push(piece);
     length += piece.length;

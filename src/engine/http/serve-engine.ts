@@ -35,7 +35,10 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refusedSite = guards.checkSite(request);
-    if (refusedSite) return refuse(response, refusedSite.status, 'forbidden', refusedSite.problem);
+    if (refusedSite) {
+      const code = refusedSite.status === 400 ? 'bad_request' : 'forbidden';
+      return refuse(response, refusedSite.status, code, refusedSite.problem);
+    }
     const url = URL.parse(request.url ?? '', 'http://engine');
     const path = url?.pathname ?? '';
     if (path === '/health' || path === `${base}/health`) return health(request, response, engine !== undefined);
@@ -73,7 +76,10 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     (request, response) => {
       handle(request, response).catch((error: unknown) => respondError(request, response, error, log));
     },
-    { bodyTimeoutMs: () => fileTimeoutMs },
+    {
+      bodyTimeoutMs: () => fileTimeoutMs,
+      onError: (error) => log.warn('a connection was not accepted', { error }),
+    },
   );
   return {
     url: `${listener.origin}${base}`,

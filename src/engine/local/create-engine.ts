@@ -236,7 +236,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   }
 }
 
-export function tooManyTags(id: number): CarrelError {
+function tooManyTags(id: number): CarrelError {
   return new CarrelError('invalid_arguments', `Document ${id} would have more than ${tagsMax} tags.`);
 }
 

@@ -39,9 +39,6 @@ export interface ChunkEmbeddingDeps {
 /** Chunks that go to the model together: between two such groups others are served, and progress is told. */
 const groupSize = 16;
 
-/** The cosines of the bundled model that tell anything lie this close to the best; of others it is not known. */
-const bundledSpan = 0.25;
-
 export function createChunkEmbedding({
   storage,
   embeddings,
@@ -87,12 +84,7 @@ export function createChunkEmbedding({
     get device() {
       return provider.device ?? 'not loaded';
     },
-    meaning: {
-      get span() {
-        return meaning.model.startsWith('local:') ? bundledSpan : undefined;
-      },
-      search: (request) => meaning.search(request),
-    },
+    meaning,
     embedChunks,
     embedSoon: async (chunks, title, signal) =>
       chunks.length > groupSize ? without(chunks) : embedChunks(chunks, title, signal ? { signal } : {}),

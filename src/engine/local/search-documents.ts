@@ -1,5 +1,5 @@
 import { legCandidates } from '../../search/fusion.ts';
-import { searchHybrid, type WordLeg } from '../../search/hybrid.ts';
+import { searchHybrid } from '../../search/hybrid.ts';
 import type { Meaning } from '../../search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../search/meaning-leg.ts';
 import { createWordLeg } from '../../search/word-leg.ts';
@@ -21,10 +21,7 @@ export interface DocumentSearch {
 }
 
 /** Search by meaning over the chunks, which are known by the keys of their passages. */
-export interface ChunkMeaning extends Pick<Meaning<PassageFilter>, 'search'> {
-  /** Cosines that tell anything lie this close to the best, where that is known of the model. */
-  readonly span: number | undefined;
-}
+export type ChunkMeaning = Pick<Meaning<PassageFilter>, 'search'>;
 
 export interface SearchDeps {
   readonly storage: Storage;
@@ -81,15 +78,14 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   const near = createMeaningLeg<PassageFilter>({
     meaning,
     filter: filter.labels === undefined ? undefined : filter,
-    texts: async (ids) =>
-      new Map((await deps.storage.passages.get(ids, { signal })).map(({ key, body }) => [key, body])),
+    texts: async (ids) => (await deps.storage.passages.get(ids, { signal })).map(({ body }) => body),
   });
   const found = await searchHybrid(
-    { text, limit: depthOf(request), signal },
-    { order: 'weighted', meaningSpan: meaning.span, rrfK },
-    { words: mode === 'meaning' ? noWords : words, meaning: near },
+    { text, limit: depthOf(request), explain: true, signal },
+    { order: 'weighted', rrfK },
+    { words: mode === 'meaning' ? undefined : words, meaning: near },
   );
-  if (found.degraded !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
+  if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
   // Where no word was found, only the distance to the best is left of the score: that best would be 1 however far it is.
   const isMeaningAlone = mode === 'meaning' || counts.found === 0;
   const ranked = found.matches.map(({ id, score, explanation }) => ({
@@ -140,8 +136,6 @@ function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDep
   });
   return { leg, counts };
 }
-
-const noWords: WordLeg = { search: async () => [], score: async () => [] };
 
 /** Of each group at least one label: so each tag is a group, and all must be there. */
 function filterOf({ tags, docType }: Pick<DocumentSearch, 'tags' | 'docType'>): PassageFilter {

@@ -23,11 +23,11 @@ export interface EndpointOptions {
   revisions: OfferedRevisions;
   log: Logger;
   createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
-  /** Whether answers may be event streams. Without, every answer is JSON, and what a call says before it is dropped. */
+  /** Whether answers may be event streams. If not, every answer is JSON, and what a call reports before it is dropped. */
   streams?: boolean;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
   inputSchema(tool: string): object | undefined;
-  /** Takes calls that come without any handshake, where a role's specification has them. */
+  /** Accepts calls without any handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
 }
 
@@ -89,7 +89,9 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const session = opens && sessionId === undefined ? openSession(visitor) : findSession(request, response, visitor);
     if (session === undefined) {
       if (!response.headersSent) {
-        respondJson(response, 503, rpcProblem('Too many sessions are in use. Try again soon.'), { 'retry-after': '5' });
+        respondJson(response, 503, rpcProblem('Too many sessions are in use. Try again in a few seconds.'), {
+          'retry-after': '5',
+        });
       }
       return;
     }
@@ -105,7 +107,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       options.createServer('handshake', callerOf(visitor, sessionId), conversation),
     );
 
-  /** The session that the request names; answers it where there is none. */
+  /** The session that the request names; if there is none, the request is answered with an error. */
   const findSession = (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Session | undefined => {
     const sessionId = request.headers['mcp-session-id'];
     if (typeof sessionId !== 'string') {
@@ -114,7 +116,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     }
     const session = sessions.find(sessionId, ownerKey(visitor));
     if (session === undefined) {
-      respondJson(response, 404, rpcProblem('Session not found: it expired or never was. Send initialize again.'));
+      respondJson(response, 404, rpcProblem('Session not found: it expired or never existed. Send initialize again.'));
       return undefined;
     }
     const revision = request.headers['mcp-protocol-version'];
@@ -140,7 +142,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       return;
     }
     if (session.listen(response)) return;
-    respondJson(response, 409, rpcProblem('This session has an event stream already.'));
+    respondJson(response, 409, rpcProblem('This session already has an event stream.'));
   };
 
   return {
@@ -151,7 +153,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           return;
         case 'GET':
           if (options.streams === false) {
-            refuseUnread(response, 405, rpcProblem('Event streams are switched off here.'), { allow: 'POST, DELETE' });
+            refuseUnread(response, 405, rpcProblem('Event streams are disabled here.'), { allow: 'POST, DELETE' });
             return;
           }
           get(request, response, visitor);
@@ -164,7 +166,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           return;
         }
         default:
-          refuseUnread(response, 405, rpcProblem('Only POST, GET and DELETE.'), { allow: 'POST, GET, DELETE' });
+          refuseUnread(response, 405, rpcProblem('Use POST, GET or DELETE.'), { allow: 'POST, GET, DELETE' });
       }
     },
     async close() {
@@ -205,12 +207,12 @@ function idOf(incoming: Incoming | undefined) {
   return incoming !== undefined && 'id' in incoming ? incoming.id : null;
 }
 
-/** Whose a session is: nobody else may use it. */
+/** The owner of a session: nobody else may use it. */
 export function ownerKey({ principal, address }: Visitor): string {
   return principal === undefined ? `address ${address}` : `token ${principal}`;
 }
 
-/** Who calls: what is counted is counted for the visitor, whatever session or connection it comes by. */
+/** Who calls: quotas are counted per visitor, whichever session or connection is used. */
 export function callerOf(visitor: Visitor, sessionId?: string): Caller {
   const id = ownerKey(visitor);
   const hasToken = visitor.principal !== undefined;

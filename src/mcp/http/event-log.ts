@@ -1,4 +1,4 @@
-/** What was sent on a session's streams lately, so that a client whose connection broke can have the rest. */
+/** What was recently sent on a session's streams, so that a client whose connection broke can get the rest. */
 export interface EventLog {
   /** Remembers a message and returns the id of its event. */
   append(streamId: number, message: object | undefined): string;

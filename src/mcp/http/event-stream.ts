@@ -6,14 +6,14 @@ export interface EventStream {
   send(message: object, eventId?: string): void;
   /** An event without content whose id lets the client come back for what follows. */
   prime(eventId: string): void;
-  /** Sends an event that is no JSON-RPC message. */
+  /** Sends an event that is not a JSON-RPC message. */
   sendEvent(event: string, data: string): void;
   end(): void;
   readonly open: boolean;
 }
 
 const keepAliveMs = 15_000;
-/** A client that does not read is cut off rather than buffered for; it can resume from the last event it got. */
+/** A client that does not read is disconnected rather than buffered for; it can resume from the last event it got. */
 const unreadBytesMax = 8 * 1024 * 1024;
 const reconnectMs = 1_000;
 

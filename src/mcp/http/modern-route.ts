@@ -27,7 +27,7 @@ export interface ModernRoute {
 
 /**
  * Requests of 2026-07-28, each served by a server object of its own. The SDK's handler owns the rules of that revision
- * (headers against body, subscriptions, which error is which status); this only carries requests to it and answers back.
+ * (headers against body, subscriptions, which error gets which status); this only passes requests in and answers out.
  */
 export function createModernRoute({ log, createServer, inputSchema }: ModernRouteOptions): ModernRoute {
   const handler = createMcpHandler(

@@ -5,8 +5,8 @@ export const headerMismatch = -32_020;
 
 /**
  * A tool's schema may mark arguments with `x-mcp-header`; clients of 2026-07-28 repeat those in `Mcp-Param-…` headers, so
- * that what stands in front of the server can route by them, and the server must not believe a header that the body
- * contradicts. The SDK checks this for tools in its own registry only, and ours are not. Returns the fault, in words.
+ * that a proxy in front of the server can route by them, and the server must not trust a header that the body
+ * contradicts. The SDK checks this only for tools in its own registry, and ours are not. Returns what is wrong, in words.
  */
 export function findParamHeaderFault(
   schema: unknown,

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { encodedProblem, isEncoded, isJsonBody, readBody } from '../../http/body.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
-import { errorAnswer, invalidRequest, type MessageLimits, type ParsedText, parseMessages } from '../messages.ts';
+import { errorAnswer, invalidRequest, type MessageLimits, type ParsedText, readMessageBytes } from '../messages.ts';
 
-/** The JSON-RPC messages in the body of a POST; undefined when it has none and was answered with what is wrong. */
+/** The JSON-RPC messages in the body of a POST; undefined if there are none, and the request was answered with an error. */
 export async function readMessages(
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,7 +23,7 @@ export async function readMessages(
     refuseUnread(response, body.status, rpcProblem(body.problem));
     return undefined;
   }
-  const message = parseMessages(body.bytes.toString('utf8'), limits);
+  const message = readMessageBytes(body.bytes, limits);
   if (message.ok) return message;
   respondJson(response, invalidStatus, errorAnswer(message.id, message.code, message.problem));
   return undefined;

@@ -4,7 +4,7 @@ import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { SecretRoute } from '../../tools/secret-route.ts';
 
-/** A body that stands still so long is given up. */
+/** A body that stalls for this long is given up. */
 const stillMs = 30_000;
 
 const statuses: Record<ErrorKind, number> = {
@@ -27,7 +27,7 @@ export async function answerSecretRoute(
   response: ServerResponse,
 ): Promise<void> {
   if (request.method !== route.method) {
-    const problem = { error: 'method_not_allowed', detail: `This address takes ${route.method}.` };
+    const problem = { error: 'method_not_allowed', detail: `This address accepts only ${route.method}.` };
     refuseUnread(response, 405, problem, { allow: route.method });
     return;
   }

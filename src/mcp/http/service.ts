@@ -71,18 +71,19 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     if (path === options.path) await endpoint.handle(request, response, visitor);
     else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, visitor);
     else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, visitor);
-    else refuseUnread(response, 404, rpcProblem(`Nothing is served under this path. MCP is under ${options.path}.`));
+    else refuseUnread(response, 404, rpcProblem(`There is nothing at this path. MCP is at ${options.path}.`));
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     route(request, response).catch((error: unknown) => {
-      // The rest of a secret path is nothing for a log.
+      // The rest of a secret path must not be logged.
       const logged = secretRouteOf(request)?.pathPrefix ?? request.url;
       const incident = options.log.incident('http request failed', error, { path: logged });
       respondJson(response, 500, rpcProblem(`Internal error. The log has the details under incident ${incident}.`));
     });
   };
   const listener: HttpListener = await listen(options.host, options.port, answer, {
+    onError: (error) => options.log.warn('a connection was not accepted', { error }),
     bodyTimeoutMs: (request) => (secretRouteOf(request) === undefined ? undefined : fileTimeoutMs),
   });
 
@@ -90,7 +91,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     url: `${listener.origin}${options.path}`,
     async close(graceMs) {
       const closed = listener.close(graceMs);
-      // Requests that are nearly done get their answer; the streams are then ended, or the sockets would stay.
+      // Requests that are nearly done get their answer; then the streams are ended, or the sockets would stay open.
       await new Promise((resolve) => setTimeout(resolve, shutdownNoteMs));
       await endpoint.close();
       await pair?.close();

@@ -10,7 +10,7 @@ import { type EventStream, openEventStream } from './event-stream.ts';
 
 export interface SessionOptions {
   id: string;
-  /** Who opened it: nobody else may use it, whoever knows its id. */
+  /** Who opened it: nobody else may use it, even knowing its id. */
   owner: string;
   createServer(conversation: Conversation): Server;
 }
@@ -28,18 +28,18 @@ export interface Session {
   readonly id: string;
   readonly owner: string;
   readonly conversation: Conversation;
-  /** Nothing runs and nobody listens. */
+  /** No request is running and no stream is open. */
   readonly idle: boolean;
   lastUsedAt: number;
   post(options: PostOptions): Promise<void>;
-  /** Opens the stream for what the server says on its own; false if there is one already. */
+  /** Opens the stream for messages that the server initiates; false if there is one already. */
   listen(response: ServerResponse): boolean;
-  /** Goes on with a stream that broke off after the event; false if that event is unknown. */
+  /** Resumes a stream that broke off after the event; false if that event is unknown. */
   resume(response: ServerResponse, lastEventId: string): boolean;
   close(): Promise<void>;
 }
 
-/** A request that says nothing for so long is turned into a stream, whose keep-alives hold the connection. */
+/** A request without output for this long is turned into a stream, whose keep-alives hold the connection. */
 const silenceMs = 10_000;
 const initializedGraceMs = 1_000;
 
@@ -92,7 +92,7 @@ export function createSession(options: SessionOptions): Session {
   });
   const connected = conversation.connect(options.createServer(conversation));
 
-  /** The answers to one POST: plain JSON while nothing else is to be said, a stream from then on. */
+  /** The answers to one POST: plain JSON unless there is more to send, then a stream. */
   const openExchange = ({ response, incoming, batch, acceptsJson, acceptsStream }: PostOptions): Sink => {
     let lane: Lane | undefined;
 

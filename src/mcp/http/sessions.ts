@@ -5,14 +5,14 @@ import { createSession, type Session } from './session.ts';
 
 export interface SessionLimits {
   sessionsMax: number;
-  /** A session that nobody uses so long is over. */
+  /** A session that has not been used for this long is closed. */
   idleMs: number;
 }
 
 export interface Sessions {
-  /** Undefined when all places are taken by sessions that are in use. */
+  /** Undefined when all places are taken by active sessions. */
   open(owner: string, createServer: (conversation: Conversation, sessionId: string) => Server): Session | undefined;
-  /** Another owner's session is as unknown as one that never was. */
+  /** Another owner's session is as unknown as one that never existed. */
   find(id: string, owner: string): Session | undefined;
   end(session: Session): Promise<void>;
   closeAll(): Promise<void>;
@@ -21,7 +21,7 @@ export interface Sessions {
 const sweepMs = 30_000;
 
 export function createSessions({ sessionsMax, idleMs }: SessionLimits): Sessions {
-  // In the order of last use, so that the first idle one is the one to go.
+  // In the order of last use, so that the first idle one is the one to close.
   const sessions = new Map<string, Session>();
 
   const end = async (session: Session): Promise<void> => {

@@ -34,7 +34,7 @@ export function createSsePair({ limits, connectionsMax, createServer }: SsePairO
   return {
     async open(response, visitor) {
       if (connections.size >= connectionsMax) {
-        respondJson(response, 503, rpcProblem('Too many connections are open. Try again soon.'), {
+        respondJson(response, 503, rpcProblem('Too many connections are open. Try again in a few seconds.'), {
           'retry-after': '5',
         });
         return;

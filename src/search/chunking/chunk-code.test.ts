@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Chunk } from './chunk.ts';
 import { chunkCode } from './chunk-code.ts';
-import type { Chunk } from './chunking.ts';
 
 const python = `#!/usr/bin/env python3
 import os

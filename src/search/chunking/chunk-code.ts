@@ -1,10 +1,7 @@
-import type { Chunk, ChunkingOptions } from './chunking.ts';
+import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
 import { type CodeLine, codeLines, type Unit, unitsOf } from './code-units.ts';
 import { declaredName } from './declared-name.ts';
 import { forcedPieces } from './forced-pieces.ts';
-import type { Span } from './sentences.ts';
-
-const unitsMaxDefault = 1200;
 
 /** Small declarations share a chunk up to this part of its length: one that is alone is found more exactly. */
 const sharedPart = 0.5;
@@ -22,7 +19,7 @@ const depthMax = 12;
  * indent of lines, which holds for all that people write by hand.
  */
 export function chunkCode(text: string, language: string | undefined, options: ChunkingOptions = {}): Chunk[] {
-  const unitsMax = Math.max(16, options.unitsMax ?? unitsMaxDefault);
+  const unitsMax = chunkUnits(options);
   const chunks: Chunk[] = [];
   pack(codeLines(text), [], 0);
   return chunks;

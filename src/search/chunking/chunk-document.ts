@@ -1,7 +1,8 @@
 import type { DocumentKind, ExtractedDocument } from '../../documents/document.ts';
+import type { Chunk, ChunkingOptions } from './chunk.ts';
 import { chunkCode } from './chunk-code.ts';
 import { chunkRows } from './chunk-rows.ts';
-import { type Chunk, type ChunkingOptions, chunkText } from './chunking.ts';
+import { chunkText } from './chunk-text.ts';
 
 /**
  * Cuts a document by what it is: code and data by their structure, tables between rows, everything else by headings,

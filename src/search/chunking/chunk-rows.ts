@@ -1,8 +1,6 @@
-import type { Chunk, ChunkingOptions } from './chunking.ts';
+import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
 import { forcedPieces } from './forced-pieces.ts';
-import type { Span } from './sentences.ts';
 
-const unitsMaxDefault = 1200;
 const headerUnitsMax = 300;
 /** A quoted cell that has no end within this length has none at all: then every line is a row. */
 const quotedUnitsMax = 20_000;
@@ -12,7 +10,7 @@ const quotedUnitsMax = 20_000;
  * the path of every chunk, so that a row can be understood where it is found.
  */
 export function chunkRows(text: string, options: ChunkingOptions = {}): Chunk[] {
-  const unitsMax = Math.max(16, options.unitsMax ?? unitsMaxDefault);
+  const unitsMax = chunkUnits(options);
   const rows = rowsOf(text);
   const [header] = rows;
   const titlePath = header ? [text.slice(header.start, Math.min(header.end, header.start + headerUnitsMax))] : [];

@@ -1,4 +1,4 @@
-import type { Span } from './sentences.ts';
+import type { Span } from './chunk.ts';
 
 export interface CodeLine extends Span {
   text: string;

@@ -1,4 +1,4 @@
-import type { Span } from './sentences.ts';
+import type { Span } from './chunk.ts';
 
 /** A sentence or line longer than a chunk: cut at white space, or between characters where there is none. */
 export function forcedPieces(text: string, { start, end }: Span, unitsMax: number): Span[] {

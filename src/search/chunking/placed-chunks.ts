@@ -1,8 +1,8 @@
 import type { ExtractedDocument, Mark } from '../../documents/document.ts';
 import { createPlaces, type Places } from '../../documents/places.ts';
 import type { NewChunk } from '../../storage/contracts/documents.ts';
+import type { Chunk } from './chunk.ts';
 import { chunkDocument } from './chunk-document.ts';
-import type { Chunk } from './chunking.ts';
 
 export type TextToChunk = Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'marks' | 'members'> & {
   /** Written as one thing, whatever headings it has. */

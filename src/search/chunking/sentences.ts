@@ -1,8 +1,4 @@
-/** A part of a text, as offsets in UTF-16 units; `end` is the first one behind it. */
-export interface Span {
-  start: number;
-  end: number;
-}
+import type { Span } from './chunk.ts';
 
 /** The sentences of a part of a text, without the white space between them. */
 export function sentencesOf(text: string, { start, end }: Span): Span[] {

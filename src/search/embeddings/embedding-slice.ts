@@ -1,4 +1,4 @@
-import { choice, defineSlice, optionalText, secret, text } from '../../config/field.ts';
+import { addressText, choice, defineSlice, optionalText, secret } from '../../config/field.ts';
 
 export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
   provider: choice(['local', 'ollama', 'openai', 'none'], {
@@ -11,12 +11,12 @@ export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
     env: ['EMBEDDING_MODEL'],
     description: 'The name of the model on the server. The local model is the one in the package.',
   }),
-  ollamaHost: text({
+  ollamaHost: addressText({
     default: 'http://127.0.0.1:11434',
     env: ['OLLAMA_HOST'],
     description: 'The address of the Ollama server.',
   }),
-  openaiBase: text({
+  openaiBase: addressText({
     default: 'https://api.openai.com/v1',
     env: ['OPENAI_API_BASE'],
     description: 'The base address of the OpenAI-compatible server.',

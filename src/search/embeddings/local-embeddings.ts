@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
-import { CarrelError } from '../../base/errors.ts';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import type { Calls } from '../../base/workers/calls.ts';
+import { withinTime } from '../../base/workers/within-time.ts';
+import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.ts';
-import type { EmbeddingWorkerData, EmbeddingWorkerReply } from './embedding-worker.ts';
+import type { EmbeddedText, EmbeddingWorkerData } from './embedding-worker.ts';
 import type { OnnxDevice } from './onnx-runtime.ts';
 
 export interface LocalEmbeddingsConfig {
@@ -34,64 +36,51 @@ interface Job {
 export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingProvider {
   const queries: Job[] = [];
   const passages: Job[] = [];
-  let lane: { worker: Worker; job: Job | undefined; timer: NodeJS.Timeout | undefined } | undefined;
-  let failure: unknown;
+  let thread: Calls<string, EmbeddedText> | undefined;
   let device: OnnxDevice | undefined;
-  /** Whoever waits for the text that is being embedded to be done. */
-  const idle: (() => void)[] = [];
+  /** Ends with the last text, or the one that is being embedded when nobody waits any more. */
+  let working: Promise<void> | undefined;
 
-  function startLane(): NonNullable<typeof lane> {
-    const file = import.meta.url.endsWith('.ts') ? './embedding-worker.ts' : './embedding-worker.js';
+  function start(): Calls<string, EmbeddedText> {
     const workerData: EmbeddingWorkerData = {
       modelFolder: config.modelFolder,
       threads: config.threads,
       device: config.device,
     };
     keepRuntimeQuiet();
-    const worker = new Worker(new URL(file, import.meta.url), { workerData });
-    const started: NonNullable<typeof lane> = { worker, job: undefined, timer: undefined };
-    worker.on('message', (reply: EmbeddingWorkerReply) => {
-      if (reply.device === undefined) settle(started, reply);
-      else device = reply.device;
+    return createWorkerCalls({
+      from: import.meta.url,
+      file: 'embedding-worker',
+      name: 'carrel-embeddings',
+      workerData,
+      lost: modelFailed,
     });
-    worker.on('error', (error) => {
-      failure = error;
-    });
-    worker.on('exit', () => stopped(started));
-    return started;
   }
 
-  function next(): void {
-    const job = queries[0] ?? passages[0];
-    if (!job) {
-      lane?.worker.unref();
-      return;
+  function first(): Job | undefined {
+    return queries[0] ?? passages[0];
+  }
+
+  async function work(): Promise<void> {
+    for (let job = first(); job !== undefined; job = first()) await embedNext(job);
+    working = undefined;
+  }
+
+  async function embedNext(job: Job): Promise<void> {
+    if (!thread?.alive) thread = start();
+    const own = thread;
+    const bounds = { timeoutMs: config.textTimeoutMs, overdue: () => modelFailed(new Error('a text took too long')) };
+    try {
+      const embedded = await withinTime(own, own.call(job.texts[job.vectors.length] ?? ''), bounds);
+      device = embedded.device;
+      job.vectors.push(embedded.vector);
+      if (job.vectors.length === job.texts.length) finish(job, () => job.resolve(job.vectors));
+    } catch (error) {
+      // Without the thread, whoever waits is told; the next text starts another.
+      const failed = own.alive ? [job] : [...queries, ...passages];
+      const failure = isCarrelError(error) ? error : modelFailed(error);
+      for (const each of failed) finish(each, () => each.reject(failure));
     }
-    lane ??= startLane();
-    if (lane.job) return;
-    const { worker } = lane;
-    lane.job = job;
-    lane.timer = setTimeout(() => void worker.terminate(), config.textTimeoutMs);
-    worker.ref();
-    worker.postMessage(job.texts[job.vectors.length] ?? '');
-  }
-
-  function settle(current: NonNullable<typeof lane>, { vector, failure: reason }: EmbeddingWorkerReply): void {
-    const { job } = current;
-    clearTimeout(current.timer);
-    current.job = undefined;
-    for (const resolve of idle.splice(0)) resolve();
-    if (job && vector) job.vectors.push(vector);
-    if (job && !vector) finish(job, () => job.reject(modelFailed(reason)));
-    else if (job && job.vectors.length === job.texts.length) finish(job, () => job.resolve(job.vectors));
-    next();
-  }
-
-  /** Whoever waits is told; the next text starts another worker. */
-  function stopped(current: NonNullable<typeof lane>): void {
-    clearTimeout(current.timer);
-    if (lane === current) lane = undefined;
-    for (const job of [...queries, ...passages]) finish(job, () => job.reject(modelFailed(failure)));
   }
 
   function finish(job: Job, tell: () => void): void {
@@ -124,7 +113,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
       (purpose === 'query' ? queries : passages).push(job);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted) abort();
-      next();
+      if (first()) working ??= work();
     });
   }
 
@@ -138,18 +127,15 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
     },
     embed: async (texts, options = {}) => (texts.length === 0 ? [] : enqueue(texts, options)),
     async close() {
-      const stopping = lane;
+      const stopping = thread;
       for (const job of [...queries, ...passages]) finish(job, () => job.reject(closed()));
-      if (stopping?.job) {
+      if (working) {
         // Not unreferenced: with nothing else to do, the process would end before the close has.
         const grace = new AbortController();
-        await Promise.race([
-          new Promise<void>((resolve) => idle.push(resolve)),
-          delay(closeGraceMs, undefined, { signal: grace.signal }).catch(() => {}),
-        ]);
+        await Promise.race([working, delay(closeGraceMs, undefined, { signal: grace.signal }).catch(() => {})]);
         grace.abort();
       }
-      await stopping?.worker.terminate();
+      await stopping?.terminate();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { isBuilt } from '../../base/places.ts';
 
 /** What runs a model: native code, or WebAssembly where that cannot be loaded. */
 export interface OnnxRuntime {
@@ -67,7 +68,7 @@ const wasmName = 'ort-wasm-simd-threaded.wasm';
 
 /** Built, it lies beside the bundle; the build puts it there. */
 function wasmFile(): string | URL {
-  if (!import.meta.url.endsWith('.ts')) return new URL(`./${wasmName}`, import.meta.url);
+  if (isBuilt) return new URL(`./${wasmName}`, import.meta.url);
   return createRequire(import.meta.url).resolve(`onnxruntime-web/${wasmName}`);
 }
 

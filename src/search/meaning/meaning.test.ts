@@ -115,7 +115,7 @@ test('the nearest come first, filters hold, and what is changed or removed is fo
   const [a, b] = [await store('xyz xyz'), await store('xyz qqq')];
   const { matches } = await complete(one, 'xyz xyz');
   assert.deepEqual([matches[0]?.id, matches[1]?.id], [a, b]);
-  assert.ok((matches[0]?.distance ?? 9) < (matches[1]?.distance ?? 0));
+  assert.ok((matches[0]?.cosine ?? 0) > (matches[1]?.cosine ?? 9));
   assert.deepEqual(await ids(one, 'xyz xyz', new Set([b])), [b]);
   assert.equal((await ids(two, 'xyz xyz'))[0], a);
   await storage.entries.remove({ ids: [a], dryRun: false });

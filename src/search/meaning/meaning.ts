@@ -7,8 +7,6 @@ import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { createModelLane, type ModelLane } from './model-lane.ts';
 import type { AllowedOwners, MeaningMatch } from './nearest-vectors.ts';
 
-export type { MeaningMatch } from './nearest-vectors.ts';
-
 /** Search by meaning over one corpus. Vectors are made in the background; a write never waits for them. */
 export interface Meaning<Filter> {
   /** The model that answers: the former one, until every text has vectors of the one that is configured. */
@@ -46,6 +44,8 @@ export interface MeaningAnswer {
   readonly vector: Float32Array;
   readonly matches: MeaningMatch[];
   readonly pending: number;
+  /** The one that embedded the text; see `Meaning.model`. */
+  readonly model: string;
 }
 
 export interface MeaningDeps<Filter> {
@@ -159,7 +159,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
         ? await settle(lane, request)
         : { state: await vectors.state({ model: lane.model }, { signal }), pending: 0 };
     const matches = await lane.nearest.search(vector, { limit, filter, allowed, state, signal });
-    return { matches, pending, vector };
+    return { matches, pending, vector, model: lane.model };
   }
 
   /** One that came with an earlier answer may be of another model by now. */

@@ -1,12 +1,11 @@
 import type { VectorState } from '../../storage/contracts/vectors.ts';
 
+/** What the search by meaning says about a text. */
 export interface MeaningMatch {
   /** The owner of the vector: an entry, or a passage by its key. */
   readonly id: number;
-  /** Between vectors of unit length: 0 for the same direction, 2 for the opposite. */
-  readonly distance: number;
   readonly cosine: number;
-  /** The part of the text that is nearest, in UTF-16 units. */
+  /** The part of the text that is nearest to the query, as offsets in UTF-16 units. */
   readonly window: { readonly start: number; readonly end: number };
 }
 
@@ -37,8 +36,7 @@ export function bestOfOwners(
   const ordered = scored.toSorted((a, b) => b.score - a.score || a.owner - b.owner || a.start - b.start);
   for (const { owner, start, end, score } of ordered) {
     if (best.has(owner)) continue;
-    const distance = Math.sqrt(Math.max(0, 2 - 2 * score));
-    best.set(owner, { id: owner, cosine: score, distance, window: { start, end } });
+    best.set(owner, { id: owner, cosine: score, window: { start, end } });
     if (best.size === limit) break;
   }
   return [...best.values()];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { assembleWat, withoutRelaxed } from '../../../scripts/assemble-wat.ts';
+import { randomNumbers, randomUnitVector } from '../../../test/support/test-vectors.ts';
 import { createIdSet } from '../../storage/id-set.ts';
 import { quantise, quantiseQuery } from '../../storage/quantise.ts';
 import { createKernel, plainModule } from './scan-kernel.ts';
@@ -9,7 +10,6 @@ import { plainKernelBase64, scanKernelBase64 } from './scan-kernel-bytes.ts';
 import { createScanner } from './scanner.ts';
 import { createSegment, type Segment } from './segment.ts';
 import { blockRows, type SegmentLayout, segmentLayout } from './segment-layout.ts';
-import { randomNumbers, randomUnitVector } from './test-vectors.ts';
 
 test('the embedded bytes are the assembled source', () => {
   const source = readFileSync(new URL('./scan-kernel.wat', import.meta.url), 'utf8');

@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
 import { CarrelError } from '../../base/errors.ts';
+import type { Calls } from '../../base/workers/calls.ts';
+import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 import type { QuantisedQuery } from '../../storage/quantise.ts';
 import { createScanner, type ScanPart, type ScanTask } from './scanner.ts';
 import type { Segment } from './segment.ts';
@@ -8,11 +9,7 @@ import { blockRows, type SegmentLayout } from './segment-layout.ts';
 export type ScanWork =
   | { kind: 'segment'; memory: WebAssembly.Memory }
   /** `next` is the number of the first block that nobody has taken, in shared memory. */
-  | { kind: 'search'; id: number; task: ScanTask; next: Int32Array };
-
-export interface ScanReply extends ScanPart {
-  readonly id: number;
-}
+  | { kind: 'search'; task: ScanTask; next: Int32Array };
 
 /** What a thread that scans is started with. */
 export interface ScanWorkerData {
@@ -44,13 +41,8 @@ const blocksAtOnce = 1;
 /** More than these find nothing to do: the memory is the bound. Segments have scratches for so many. */
 const threadsMax = 4;
 
-interface Search {
-  readonly parts: ScanPart[];
-  readonly lanes: Worker[];
-  blocksLeft: number;
-  resolve(parts: ScanPart[]): void;
-  reject(error: CarrelError): void;
-}
+/** A thread's answer to a segment is nothing, and to a search its part. */
+type Lane = Calls<ScanWork, ScanPart | undefined>;
 
 /**
  * Worker threads that share each query: whoever is free takes the next block, and the answer is there when all blocks are
@@ -60,18 +52,16 @@ interface Search {
 export function createScanPool(layout: SegmentLayout, threads: number): ScanPool {
   const segments: Segment[] = [];
   const own = createScanner(layout);
-  const lanes: (Worker | undefined)[] = Array.from({ length: Math.min(threads, threadsMax) });
-  const searches = new Map<number, Search>();
-  let lastId = 0;
+  const lanes: (Lane | undefined)[] = Array.from({ length: Math.min(threads, threadsMax) });
 
   return {
     addSegment(segment) {
       segments.push(segment);
       own.add(segment.memory, segment.kernel);
-      for (const lane of lanes) lane?.postMessage({ kind: 'segment', memory: segment.memory } satisfies ScanWork);
+      for (const lane of lanes) if (lane) give(lane, segment);
     },
     expect(rows) {
-      if (rows > blocksAtOnce * blockRows) lanes.forEach((_, place) => void laneAt(place).unref());
+      if (rows > blocksAtOnce * blockRows) lanes.forEach((_, place) => void laneAt(place));
     },
     async scan({ query, limit, rowsUsed, allowed }) {
       const task: ScanTask = { query: query.codes, limit, rowsUsed, allowed };
@@ -89,66 +79,48 @@ export function createScanPool(layout: SegmentLayout, threads: number): ScanPool
   };
 
   function share(task: ScanTask, blocks: number): Promise<ScanPart[]> {
-    lastId += 1;
-    const id = lastId;
     const next = new Int32Array(new SharedArrayBuffer(4));
-    const work: ScanWork = { kind: 'search', id, task, next };
     return new Promise((resolve, reject) => {
-      const asked = lanes.slice(0, blocks).map((_, place) => laneAt(place));
-      searches.set(id, { parts: [], lanes: asked, blocksLeft: blocks, resolve, reject });
-      for (const lane of asked) {
-        lane.ref();
-        lane.postMessage(work);
+      const parts: ScanPart[] = [];
+      let blocksLeft = blocks;
+      const take = (part: ScanPart | undefined): void => {
+        if (part === undefined) return;
+        parts.push(part);
+        blocksLeft -= part.blocks;
+        if (blocksLeft === 0) resolve(parts);
+      };
+      // A thread that dies may have taken blocks with it: then the search fails.
+      for (const lane of lanes.slice(0, blocks).map((_, place) => laneAt(place))) {
+        lane.call({ kind: 'search', task, next }).then(take, reject);
       }
     });
   }
 
-  function laneAt(place: number): Worker {
+  function laneAt(place: number): Lane {
     const existing = lanes[place];
-    if (existing) return existing;
+    if (existing?.alive) return existing;
     const workerData: ScanWorkerData = { layout, scanner: place + 1 };
-    const lane = new Worker(workerUrl, { workerData, name: 'carrel-scan', execArgv: [] });
-    let failure: unknown;
-    lane.on('message', take);
-    lane.on('error', (error) => {
-      failure = error;
+    const lane: Lane = createWorkerCalls({
+      from: import.meta.url,
+      file: 'vector-worker',
+      name: 'carrel-scan',
+      workerData,
+      lost,
     });
-    lane.on('exit', () => {
-      if (lanes[place] === lane) lanes[place] = undefined;
-      failSearches(lane, failure);
-    });
-    for (const { memory } of segments) lane.postMessage({ kind: 'segment', memory } satisfies ScanWork);
+    for (const segment of segments) give(lane, segment);
     lanes[place] = lane;
     return lane;
   }
-
-  function take({ id, ...part }: ScanReply): void {
-    const search = searches.get(id);
-    if (search === undefined) return;
-    search.parts.push(part);
-    search.blocksLeft -= part.blocks;
-    if (search.blocksLeft > 0) return;
-    searches.delete(id);
-    if (searches.size === 0) for (const lane of lanes) lane?.unref();
-    search.resolve(search.parts);
-  }
-
-  /** Any that the thread was asked may have lost the blocks that it had taken. */
-  function failSearches(lane: Worker, cause: unknown): void {
-    const message = 'The search by meaning stopped unexpectedly. Repeat the call.';
-    for (const [id, search] of searches) {
-      if (!search.lanes.includes(lane)) continue;
-      searches.delete(id);
-      search.reject(new CarrelError('unavailable', message, { cause }));
-    }
-  }
 }
 
-// Bundled, all files lie in one folder.
-const workerUrl = new URL(
-  import.meta.url.endsWith('.ts') ? './vector-worker.ts' : './vector-worker.js',
-  import.meta.url,
-);
+function give(lane: Lane, { memory }: Segment): void {
+  // A thread that fails here fails its searches too.
+  lane.call({ kind: 'segment', memory }).catch(() => {});
+}
+
+function lost(cause: unknown): CarrelError {
+  return new CarrelError('unavailable', 'The search by meaning stopped unexpectedly. Repeat the call.', { cause });
+}
 
 function counter(): () => number {
   let number = -1;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomNumbers } from './test-vectors.ts';
+import { randomNumbers } from '../../../test/support/test-vectors.ts';
 import { createTopRows } from './top-rows.ts';
 
 test('keeps the best, equal scores by row, whatever the limit', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { nearVector, randomNumbers, randomUnitVector } from '../../../test/support/test-vectors.ts';
 import { isCarrelError } from '../../base/errors.ts';
 import { createIdSet } from '../../storage/id-set.ts';
 import { dotProduct, quantise } from '../../storage/quantise.ts';
-import { nearVector, randomNumbers, randomUnitVector } from './test-vectors.ts';
 import { createVectorIndex, type VectorSearchOptions } from './vector-index.ts';
 
 const dimensions = 384;

@@ -1,14 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { moveFile, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { version } from '../../base/package-info.ts';
 import type { StoragePlace } from '../open-storage.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
 import type { BackupOptions, BackupSource, ProgressReport } from './backup-source.ts';
 import { format, type Manifest, readManifest, writeManifest } from './manifest.ts';
-import { createPrivateFile, removeLeftovers, syncFolder, temporaryPath } from './own-files.ts';
+import { removeLeftovers, temporaryPath } from './own-files.ts';
 
 export interface BackupPlace {
   readonly storage: StoragePlace;
@@ -39,10 +39,9 @@ export async function backUp(place: BackupPlace, file: string, options: BackupOp
       ...{ format, carrel: version, createdAt: new Date().toISOString(), backend: place.storage.backend },
       ...{ schema: source.schema, tables: source.tables, files: source.files },
     };
-    await pipeline(writeArchive(withManifest(manifest, source)), createPrivateFile(unfinished));
+    await writeNewFile(unfinished, writeArchive(withManifest(manifest, source)));
     await verifyBackup(unfinished, options.onProgress);
-    await rename(unfinished, file);
-    syncFolder(dirname(file));
+    await moveFile(unfinished, file);
     return { ...manifest, bytes: statSync(file).size, warnings: source.warnings };
   } finally {
     await rm(unfinished, { force: true });

@@ -1,10 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
-import { link, mkdir, rename, rm } from 'node:fs/promises';
+import { link, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { moveFile, writeNewFile } from '../../base/durable-files.ts';
+import { systemCode } from '../../base/errors.ts';
 import { type ArchiveMember, damaged } from './archive.ts';
-import { createPrivateFile, removeLeftovers, syncFolder, temporaryPath } from './own-files.ts';
+import { removeLeftovers, temporaryPath } from './own-files.ts';
 
 const prefix = 'documents/';
 
@@ -64,13 +65,12 @@ export async function restoreOriginal(member: ArchiveMember, folder: string): Pr
   const hash = createHash('sha256');
   try {
     await rm(unfinished, { force: true });
-    await pipeline(hashing(member.content, hash), createPrivateFile(unfinished));
+    await writeNewFile(unfinished, hashing(member.content, hash));
     if (hash.digest('hex') !== name) throw damaged();
-    await rename(unfinished, path);
+    await moveFile(unfinished, path);
   } finally {
     await rm(unfinished, { force: true });
   }
-  syncFolder(folder);
 }
 
 async function* hashing(content: ArchiveMember['content'], hash: Hash): AsyncGenerator<Uint8Array> {
@@ -87,7 +87,7 @@ function originalsIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => hashName.test(name));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (systemCode(error) === 'ENOENT') return [];
     throw error;
   }
 }
@@ -97,7 +97,7 @@ async function linked(from: string, to: string): Promise<boolean> {
     await link(from, to);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (systemCode(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
-import { closeSync, createWriteStream, fsyncSync, openSync, readdirSync, rmSync, type WriteStream } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isRunning } from '../../base/is-running.ts';
 
 /** Where this process prepares what will be renamed to the path. On the same disk, so that a rename is enough. */
 export function temporaryPath(path: string): string {
@@ -11,15 +12,10 @@ export function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`;
   for (const name of entriesOf(dirname(path))) {
     const [, id] = (name.startsWith(prefix) && /^(\d{1,10})\.tmp/.exec(name.slice(prefix.length))) || [];
-    if (id !== undefined && !isAlive(Number(id))) {
+    if (id !== undefined && !isRunning(Number(id))) {
       rmSync(join(dirname(path), name), { recursive: true, force: true });
     }
   }
-}
-
-/** A backup is nobody else's to read. On disk when the stream has finished. */
-export function createPrivateFile(path: string): WriteStream {
-  return createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
 }
 
 export function syncFile(path: string): void {
@@ -31,31 +27,10 @@ export function syncFile(path: string): void {
   }
 }
 
-/** A rename is on disk when its folder is. */
-export function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } catch {
-    // Windows cannot do this to a folder, and does not need it.
-  } finally {
-    closeSync(folder);
-  }
-}
-
 function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function isAlive(id: number): boolean {
-  try {
-    process.kill(id, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

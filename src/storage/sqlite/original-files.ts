@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { diskError, moveFileSync, syncFolderSync, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { OpenedOriginal, StagedOriginal, StageOptions } from '../contracts/ingestion.ts';
@@ -24,15 +25,15 @@ const stagedMaxMs = 24 * 60 * 60_000;
 
 export function createOriginalFiles(folder: string): OriginalFiles {
   return {
-    async stage(content, { bytesMax, signal }) {
-      makeFolders(folder);
+    async stage(content, options) {
       const id = randomUUID();
-      const path = stagedPath(folder, id);
+      const hash = createHash('sha256');
       try {
-        return { id, ...(await write(path, content, bytesMax, signal)) };
+        makeFolders(folder);
+        const bytes = await writeNewFile(stagedPath(folder, id), measured(content, hash, options));
+        return { id, hash: hash.digest('hex'), bytes };
       } catch (error) {
-        await rm(path, { force: true });
-        throw writeError(error);
+        throw diskError(error);
       }
     },
     async discard({ id }) {
@@ -57,8 +58,7 @@ export function createOriginalFiles(folder: string): OriginalFiles {
 
 /** On the thread that writes, within its transaction: a name is on disk before the row that refers to it is. */
 export function adoptFile(folder: string, { id, hash }: StagedOriginal): void {
-  renameSync(stagedPath(folder, id), join(folder, hash));
-  syncFolder(folder);
+  moveFileSync(stagedPath(folder, id), join(folder, hash));
 }
 
 export function removeFile(folder: string, hash: string): void {
@@ -70,36 +70,28 @@ function makeFolders(folder: string): void {
   const path = join(folder, incoming);
   if (existsSync(path)) return;
   makeFolder(path);
-  syncFolder(folder);
-  syncFolder(dirname(folder));
+  syncFolderSync(folder);
+  syncFolderSync(dirname(folder));
 }
 
 function stagedPath(folder: string, id: string): string {
   return join(folder, incoming, id);
 }
 
-async function write(
-  path: string,
+/** Counts and hashes what passes. */
+async function* measured(
   content: AsyncIterable<Uint8Array>,
-  bytesMax: number,
-  signal: AbortSignal | undefined,
-): Promise<{ hash: string; bytes: number }> {
-  const hash = createHash('sha256');
+  hash: Hash,
+  { bytesMax, signal }: StageOptions,
+): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  const file = await open(path, 'wx', 0o600);
-  try {
-    for await (const part of content) {
-      signal?.throwIfAborted();
-      bytes += part.byteLength;
-      if (bytes > bytesMax) throw tooLarge(bytesMax);
-      hash.update(part);
-      await file.write(part);
-    }
-    await file.sync();
-  } finally {
-    await file.close();
+  for await (const part of content) {
+    signal?.throwIfAborted();
+    bytes += part.byteLength;
+    if (bytes > bytesMax) throw tooLarge(bytesMax);
+    hash.update(part);
+    yield part;
   }
-  return { hash: hash.digest('hex'), bytes };
 }
 
 async function* read(path: string): AsyncGenerator<Uint8Array> {
@@ -119,33 +111,8 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Windows opens no folder for this, and needs none of it. */
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return;
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 export function tooLarge(bytesMax: number): CarrelError {
   return new CarrelError('too_large', `The file has more than ${bytesMax} bytes, the most that is taken.`, {
     data: { bytesMax },
   });
-}
-
-function writeError(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new CarrelError('storage_full', 'The disk is full; nothing was saved. Free some space and try again.', {
-      cause: error,
-    });
-  }
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
-    const message = 'The folder of documents cannot be written to. Check its mode.';
-    return new CarrelError('storage_read_only', message, { cause: error });
-  }
-  return error;
 }

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { syncFolder, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
@@ -9,7 +9,7 @@ import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkEmpty } from '../backup/check-empty.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { isOriginal, restoreOriginal } from '../backup/originals.ts';
-import { createPrivateFile, removeLeftovers, syncFile, syncFolder, temporaryPath } from '../backup/own-files.ts';
+import { removeLeftovers, syncFile, temporaryPath } from '../backup/own-files.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up-sqlite.ts';
 import { checkContent } from './check-content.ts';
@@ -41,7 +41,7 @@ export async function restoreSqlite(
   const fresh = temporaryPath(path);
   try {
     for await (const member of members) {
-      if (member.name === databaseMember) await pipeline(member.content, createPrivateFile(fresh));
+      if (member.name === databaseMember) await writeNewFile(fresh, member.content);
       else if (isOriginal(member)) await restoreOriginal(member, originals);
       else throw damaged();
     }
@@ -49,7 +49,7 @@ export async function restoreSqlite(
     await examine(fresh, manifest);
     syncFile(fresh);
     takeOver(path, force, fresh);
-    syncFolder(dirname(path));
+    await syncFolder(dirname(path));
   } catch (error) {
     throw storageError(error);
   } finally {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isWithinLabel } from './answer-guard.ts';
 
-const none = { searchQuery: undefined, hitLabels: [], labelled: undefined, total: 1 };
+const none = { searchQuery: undefined, hitLabels: [], labelled: undefined, outside: undefined, total: 1 };
 const echo = (searchQuery: string | undefined) => isWithinLabel({ ...none, searchQuery }, 'finance');
 
 test('an echo with the label as a clause of its own is fine', () => {
@@ -57,4 +57,12 @@ test('fewer results with the label than results means that the label was optiona
   assert.equal(counted(3, 3), true);
   assert.equal(counted(2, 3), false);
   assert.equal(counted(12_345, 10_000), true);
+});
+
+test('any result without the label means it too, also where the total has ended at 10,000', () => {
+  const counted = (outside: number, labelled = 10_500) =>
+    isWithinLabel({ ...none, labelled, outside, total: 10_000 }, 'finance');
+  assert.equal(counted(0), true);
+  assert.equal(counted(1), false);
+  assert.equal(counted(0, 9_999), false);
 });

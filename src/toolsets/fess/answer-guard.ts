@@ -1,22 +1,29 @@
+/** What an answer says of the labels of its results. Undefined where Fess does not say. */
 export interface LabelEvidence {
   searchQuery: string | undefined;
   hitLabels: readonly (readonly string[] | undefined)[];
+  /** How many of the results have the label. */
   labelled: number | undefined;
+  /** How many do not. */
+  outside: number | undefined;
+  /** Ends at 10,000; the counts do not. */
   total: number;
 }
 
 /**
- * The tripwire behind the query guard: looks at what Fess says that it searched for, at how many of the results have the
- * label, and at the labels of the hits where the operator lets Fess show them. A false answer means that the hits must not
- * leave the bridge.
+ * The tripwire behind the query guard: whether all results have the label, as far as the answer tells. If not, nothing of
+ * it must leave the bridge.
  *
- * The count is what finds a server with `query.orsearch.min.hit.count`: it searches again with OR when it finds little,
- * and then the label is optional, without a trace in the echo. Totals end at 10,000, counts do not.
+ * The count of what is outside finds a server with `query.orsearch.min.hit.count`: it searches again with OR when it finds
+ * little, and then the label is optional, without a trace in the echo. The count of what is inside shows the same as long
+ * as there are no more than 10,000 results, and catches a server whose engine takes `NOT` alone for nothing.
  */
 export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
-  if (answer.labelled !== undefined && answer.labelled < answer.total) return false;
-  if (answer.searchQuery !== undefined && !isFiltered(answer.searchQuery, label)) return false;
-  return answer.hitLabels.every((labels) => labels === undefined || labels.includes(label));
+  const { searchQuery, hitLabels, labelled, outside, total } = answer;
+  if (outside !== undefined && outside > 0) return false;
+  if (labelled !== undefined && labelled < total) return false;
+  if (searchQuery !== undefined && !isFiltered(searchQuery, label)) return false;
+  return hitLabels.every((labels) => labels === undefined || labels.includes(label));
 }
 
 /**

@@ -10,7 +10,11 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     description:
       'The address of the kb engine, such as http://engine:8000. Without one the engine runs in this process.',
   }),
-  apiKey: secret({ env: ['KB_API_KEY'], description: 'The key that the engine at that address wants.' }),
+  apiKey: secret({
+    env: ['KB_API_KEY'],
+    refusesEmpty: true,
+    description: 'The key that the engine at that address wants.',
+  }),
   engineTimeoutMs: integer({
     default: 30_000,
     min: 100,

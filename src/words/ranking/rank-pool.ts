@@ -28,6 +28,6 @@ export function weighPool(
 }
 
 /** By code unit. The order of a language would differ between machines. */
-export function compareIds(a: string, b: string): number {
+function compareIds(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

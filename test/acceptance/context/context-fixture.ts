@@ -6,7 +6,7 @@ import { after, before, describe } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { carrelProgram, cleanEnv } from '../../support/child-program.ts';
-import { createTestDatabase, postgresObstacle, startPostgres } from '../../support/postgres.ts';
+import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 
 /** What a tool answers with, as JSON. */
 export type Answer = Record<string, unknown> & { results: Found[]; result: Found[] };
@@ -30,7 +30,7 @@ export interface ContextServer {
 /** Runs the suite against `carrel context` over stdio with the official client, once on each database. */
 export function onEachDatabase(name: string, suite: (server: ContextServer) => void, env: Record<string, string> = {}) {
   describe(`${name}, SQLite`, () => suite(connect('sqlite', env)));
-  const obstacle = postgresObstacle();
+  const obstacle = serverObstacle();
   describe(`${name}, PostgreSQL`, { skip: obstacle ?? false }, () => {
     if (obstacle === undefined) suite(connect('postgresql', env));
   });
@@ -82,7 +82,7 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
 }
 
 async function postgresSettings(closings: (() => unknown)[]): Promise<Record<string, string>> {
-  const postgres = await startPostgres();
+  const postgres = await startRealPostgres();
   assert.ok(typeof postgres !== 'string', String(postgres));
   closings.push(() => postgres.stop());
   const database = await createTestDatabase(postgres);

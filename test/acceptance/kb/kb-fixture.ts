@@ -3,7 +3,7 @@ import { after, before, describe } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Owner } from '../../fakes/loopback-server.ts';
 import { type Carrel, startCarrel } from '../../support/child-program.ts';
-import { createTestDatabase, postgresObstacle, startPostgres } from '../../support/postgres.ts';
+import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 import { type RecordingProxy, startRecordingProxy } from '../../support/recording-proxy.ts';
 
 export type Answer = Record<string, unknown>;
@@ -34,7 +34,8 @@ export interface KbServers extends KbAgent {
   kb: Carrel;
   proxy: RecordingProxy;
   /** Another kb server before the same engine. */
-  startKb(t: Owner, env?: Record<string, string>, place?: { dataDir?: string }): Promise<Carrel>;
+  /** A variable that is undefined is left out. */
+  startKb(t: Owner, env?: Record<string, string | undefined>, place?: { dataDir?: string }): Promise<Carrel>;
   connect(t: Owner, url: string, token?: string): Promise<KbAgent>;
   /** Waits until the job has ended, and gives its document. */
   ingested(answer: Answer): Promise<number>;
@@ -46,7 +47,7 @@ export interface KbServers extends KbAgent {
 /** Runs the suite once on each database. */
 export function onEachDatabase(name: string, suite: (servers: KbServers) => void): void {
   describe(`${name}, SQLite`, () => suite(startServers('sqlite')));
-  const obstacle = postgresObstacle();
+  const obstacle = serverObstacle();
   describe(`${name}, PostgreSQL`, { skip: obstacle ?? false }, () => {
     if (obstacle === undefined) suite(startServers('postgresql'));
   });
@@ -75,7 +76,7 @@ function methodsOf(servers: KbServers): Partial<KbServers> {
     startKb: (t, env = {}, place = {}) =>
       startCarrel(t, ['kb'], {
         ...place,
-        env: { KB_ENGINE_URL: servers.proxy.origin, KB_API_KEY: engineKey, KB_MCP_API_KEY: agentKey, ...env },
+        env: given({ KB_ENGINE_URL: servers.proxy.origin, KB_API_KEY: engineKey, KB_MCP_API_KEY: agentKey, ...env }),
       }),
     connect: connectAgent,
     async ingested(answer) {
@@ -96,6 +97,12 @@ function methodsOf(servers: KbServers): Partial<KbServers> {
         .filter((each) => each.method === method && each.url.split('?', 1)[0] === `/api/v1${path}`)
         .map(({ url, text }) => ({ url, text: Buffer.from(text, 'latin1').toString('utf8') })),
   };
+}
+
+function given(env: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
 /** The official client over Streamable HTTP. */
@@ -131,7 +138,7 @@ export async function connectAgent(t: Owner, url: string, token?: string): Promi
 }
 
 async function postgresSettings(owner: Owner): Promise<Record<string, string>> {
-  const postgres = await startPostgres();
+  const postgres = await startRealPostgres();
   assert.ok(typeof postgres !== 'string', String(postgres));
   owner.after(() => postgres.stop());
   const database = await createTestDatabase(postgres);

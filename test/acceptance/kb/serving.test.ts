@@ -67,7 +67,7 @@ onEachDatabase('kb: transport and authentication', (kb) => {
     '003 auth/disabled',
     'without KB_MCP_API_KEY everybody is let in, and told that they are nobody',
     async (t) => {
-      const open = await kb.startKb(t, { KB_MCP_API_KEY: '' });
+      const open = await kb.startKb(t, { KB_MCP_API_KEY: undefined });
       const agent = await kb.connect(t, open.url);
       assert.equal((await agent.call('kb_status'))['authenticated'], false);
     },

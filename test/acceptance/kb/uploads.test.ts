@@ -187,7 +187,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
   });
 
   verifies('003 upload/start', 'uploads of other agents cannot be touched', async (t) => {
-    const open = await kb.startKb(t, { KB_MCP_API_KEY: '' });
+    const open = await kb.startKb(t, { KB_MCP_API_KEY: undefined });
     const agent = await kb.connect(t, open.url);
     const { upload_id } = await agent.call('kb_upload_start', { filename: 'a.txt', total_size: 3 });
     assert.equal((await kb.fail('kb_upload_finish', { upload_id })).code, 'upload_not_found');

@@ -65,7 +65,7 @@ verifies('004 fetch_page/redirects', 'every redirect is judged like a URL of the
   for (const path of ['/to-metadata', '/to-loopback']) {
     const error = await rpc.error('fetch_page', { url: `${site.origin}${path}` });
     assert.equal(error.data.code, 'fetch_invalid_url', path);
-    assert.match(error.message, /redirects to a place that is refused/);
+    assert.match(error.message, /redirects to an address that is refused/);
   }
   assert.equal((await rpc.error('fetch_page', { url: `${site.origin}/loop` })).data.code, 'fetch_failed');
 });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type EngineClient, startEngine } from '../../support/engine-client.ts';
-import { createTestDatabase, type PostgresServer, postgresObstacle, startPostgres } from '../../support/postgres.ts';
+import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 import { shareOneQueue } from '../../support/share-queue.ts';
 
-const obstacle = postgresObstacle();
+const obstacle = serverObstacle();
 
 describe('engines on PostgreSQL (contract §3, §6)', { skip: obstacle ?? false }, () => {
   let server: PostgresServer;
   const closings: (() => Promise<void> | void)[] = [];
   const owner = { after: (close: () => Promise<void> | void) => void closings.push(close) };
   before(async () => {
-    const started = await startPostgres();
+    const started = await startRealPostgres();
     assert.ok(typeof started !== 'string', String(started));
     server = started;
     closings.push(() => started.stop());

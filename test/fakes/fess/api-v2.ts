@@ -113,9 +113,10 @@ function cache(docId: string, state: FessState, _request: FessRequest, permissio
   });
 }
 
+/** In upper case, and without the `timed_out` of v1. */
 function health(state: FessState): FessAnswer {
   if (state.health === 'down') return engineFailure(500);
-  const engine = { status: state.health, ping_status: state.health === 'red' ? 1 : 0 };
+  const engine = { status: state.health.toUpperCase(), ping_status: state.health === 'red' ? 1 : 0 };
   if (state.health !== 'red') return success({ engine });
   return failure(503, 'service_unavailable', 'search engine cluster is red', { engine });
 }
@@ -129,12 +130,12 @@ function leakyMessage(params: URLSearchParams): string {
 }
 
 function success(payload: Record<string, unknown>): FessAnswer {
-  return json(200, { response: { status: 0, version: 'v2', ...payload } });
+  return json(200, { response: { status: 0, ...payload } });
 }
 
 function failure(status: number, code: string, message: string, details?: unknown): FessAnswer {
   const error = details === undefined ? { code, message } : { code, message, details };
-  return json(status, { response: { status: status >= 500 ? 9 : 1, version: 'v2', error } });
+  return json(status, { response: { status: status >= 500 ? 9 : 1, error } });
 }
 
 function json(status: number, value: unknown): FessAnswer {

@@ -19,7 +19,7 @@ export interface Corpus {
 /**
  * The same documents every time. Each label's documents say `test` and share a vocabulary with those of the other
  * labels, so that a search which escapes its label finds something. Their index text is short, long or (nearly) absent
- * in turn; every fourth is a file, every fifth was indexed through the admin API.
+ * in turn; every fourth is a file, every fifth was made through the admin API, which leaves out `created`.
  */
 export function generateCorpus(options: CorpusOptions = {}): Corpus {
   const labels = options.labels ?? ['finance', 'hr', 'policy'];
@@ -46,6 +46,7 @@ const sentences = [
 function generateDocument(label: string, index: number, siteUrl: string): FakeDocument {
   const subject = subjects[index % subjects.length] ?? 'report';
   const isFile = index % 4 === 3;
+  const isMadeByApi = index % 5 === 4;
   const day = new Date(Date.UTC(2025, 0, 1) + index * 86_400_000).toISOString();
   const content = generateContent(label, subject, index);
   const url = isFile ? `file:///share/${label}/${index}.txt` : `${siteUrl}/${label}/${index}.html`;
@@ -61,10 +62,10 @@ function generateDocument(label: string, index: number, siteUrl: string): FakeDo
     filetype: isFile ? 'txt' : 'html',
     filename: `${index}.${isFile ? 'txt' : 'html'}`,
     lang: 'en',
-    created: day,
+    ...(isMadeByApi ? {} : { created: day }),
     ...(index % 7 === 6 ? {} : { lastModified: day }),
     contentLength: content.length,
-    indexedBy: index % 5 === 4 ? 'api' : 'crawler',
+    indexedBy: isMadeByApi ? 'api' : 'crawler',
     clickCount: index,
     ...(index % 3 === 0 ? { location: { latitude: 52.5 + index / 100, longitude: 13.4 } } : {}),
     ...(isFile

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { type FakeDocument, fieldValues } from './fake-document.ts';
 import { matches } from './lucene/evaluate.ts';
 import { QuerySyntaxError } from './lucene/lexer.ts';
-import { parseQuery } from './lucene/parser.ts';
+import { type Operator, parseQuery } from './lucene/parser.ts';
 
 export interface FacetAnswer {
   fields: { name: string; result: { value: string; count: number }[] }[];
@@ -25,9 +26,13 @@ const facetable = new Set([
   'segment',
 ]);
 
-export function facets(documents: readonly FakeDocument[], params: URLSearchParams): FacetAnswer | undefined {
-  const fields = params.getAll('facet.field');
-  const queries = params.getAll('facet.query');
+export function facets(
+  documents: readonly FakeDocument[],
+  params: URLSearchParams,
+  operator: Operator,
+): FacetAnswer | undefined {
+  const fields = inOwnOrder(params.getAll('facet.field'));
+  const queries = inOwnOrder(params.getAll('facet.query'));
   if (fields.length === 0 && queries.length === 0) return undefined;
   const size = number(params.get('facet.size'), 10);
   const minDocCount = number(params.get('facet.minDocCount'), 1);
@@ -37,10 +42,17 @@ export function facets(documents: readonly FakeDocument[], params: URLSearchPara
       return { name, result: buckets.filter((bucket) => bucket.count >= minDocCount).slice(0, size) };
     }),
     queries: queries.map((value) => {
-      const query = parseQuery(value);
+      const query = parseQuery(value, operator);
       return { value, count: documents.filter((document) => matches(query, document)).length };
     }),
   };
+}
+
+/** The engine names each by a hash of its text: asked twice they clash, and they come back in the order of a hash map. */
+function inOwnOrder(asked: readonly string[]): string[] {
+  if (new Set(asked).size < asked.length) throw new FacetFieldError('two aggregations of one name');
+  const place = (text: string): string => createHash('md5').update(text).digest('hex');
+  return asked.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
 }
 
 type Bucket = FacetAnswer['queries'][number];

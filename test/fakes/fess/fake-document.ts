@@ -15,7 +15,8 @@ export interface FakeDocument {
   filetype: string;
   filename?: string;
   lang: string;
-  created: string;
+  /** Absent on documents that were made through the admin API. */
+  created?: string;
   lastModified?: string;
   contentLength: number;
   /** The crawler writes content_length and boost as text, the admin API as numbers. */
@@ -60,7 +61,7 @@ export function fieldValues(document: FakeDocument, field: string): readonly str
     case 'last_modified':
       return document.lastModified === undefined ? [] : [document.lastModified];
     case 'timestamp':
-      return [document.lastModified ?? document.created];
+      return timestampOf(document) ?? [];
     case 'click_count':
       return [String(document.clickCount)];
     case 'favorite_count':
@@ -71,6 +72,11 @@ export function fieldValues(document: FakeDocument, field: string): readonly str
     default:
       return undefined;
   }
+}
+
+function timestampOf({ lastModified, created }: FakeDocument): string[] | undefined {
+  const time = lastModified ?? created;
+  return time === undefined ? undefined : [time];
 }
 
 export function hostOf(document: FakeDocument): string {

@@ -22,6 +22,7 @@ export interface FessState {
   scroll: boolean;
   popularWordsEnabled: boolean;
   orSearchMinHitCount: number;
+  dropsFilters: boolean;
 }
 
 export interface FessRequest {

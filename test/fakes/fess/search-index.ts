@@ -5,6 +5,7 @@ import type { FakeDocument } from './fake-document.ts';
 import { BadGeoError, geoFilter } from './geo.ts';
 import { matches, positiveTerms, words } from './lucene/evaluate.ts';
 import { QuerySyntaxError } from './lucene/lexer.ts';
+import type { Operator } from './lucene/parser.ts';
 import { type Scored, sorted, UnknownSortError } from './sort.ts';
 
 export interface SearchPage {
@@ -29,28 +30,36 @@ export class BadRequestError extends Error {}
 export class SwallowedError extends Error {}
 
 export interface IndexSettings {
-  /** `query.orsearch.min.hit.count`: fewer hits than this and Fess searches again with OR as default operator. */
+  /** `query.orsearch.min.hit.count`: with so many hits or fewer Fess searches again, with OR as default operator. */
   orSearchMinHitCount: number;
+  /** A plugin of the operator rewrites every search and loses the filters. */
+  dropsFilters?: boolean;
 }
 
 const windowMax = 10_000;
 
 export function searchIndex(
   documents: readonly FakeDocument[],
-  params: URLSearchParams,
+  given: URLSearchParams,
   permissions: ReadonlySet<string>,
   settings: IndexSettings,
 ): SearchPage {
+  const params = settings.dropsFilters === true ? withoutFilters(given) : given;
   const start = integer(params.get('start'), 0);
   const num = pageSize(params.get('num'));
   if (start > 100_000 || start + num > windowMax) throw new BadRequestError('result window');
   if (start < 0) throw new SwallowedError('negative start');
   const visible = documents.filter((document) => mayRead(document, permissions));
   const near = geoOrBadRequest(params);
-  const run = (operator: 'AND' | 'OR') => find(visible.filter(near), parseOrBadRequest(params, operator));
-  let found = run('AND');
-  if (found.hits.length < settings.orSearchMinHitCount) found = run('OR');
-  return page(params, start, num, found, facetsOrFailure(found, params));
+  const run = (operator: Operator) => find(visible.filter(near), parseOrBadRequest(params, operator));
+  const strict = run('AND');
+  const operator = strict.hits.length <= settings.orSearchMinHitCount ? 'OR' : 'AND';
+  const found = operator === 'OR' ? run('OR') : strict;
+  return page(params, start, num, found, facetsOrFailure(found, params, operator));
+}
+
+function withoutFilters(params: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...params].filter(([name]) => !name.startsWith('fields.')));
 }
 
 interface Found {
@@ -107,7 +116,7 @@ export function mayRead({ roles }: FakeDocument, permissions: ReadonlySet<string
   return !denied && roles.some((role) => permissions.has(role));
 }
 
-function parseOrBadRequest(params: URLSearchParams, operator: 'AND' | 'OR'): ParsedSearch {
+function parseOrBadRequest(params: URLSearchParams, operator: Operator): ParsedSearch {
   try {
     return parseSearch(params, operator);
   } catch (error) {
@@ -117,11 +126,12 @@ function parseOrBadRequest(params: URLSearchParams, operator: 'AND' | 'OR'): Par
   }
 }
 
-function facetsOrFailure({ hits }: Found, params: URLSearchParams): FacetAnswer | undefined {
+function facetsOrFailure({ hits }: Found, params: URLSearchParams, operator: Operator): FacetAnswer | undefined {
   try {
     return facets(
       hits.map(({ document }) => document),
       params,
+      operator,
     );
   } catch (error) {
     if (error instanceof FacetFieldError) throw new SwallowedError(error.message);

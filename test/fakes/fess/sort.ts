@@ -39,19 +39,22 @@ export function sorted(hits: readonly Scored[], keys: readonly SortKey[]): Score
   const order = keys.length > 0 ? keys : [{ field: 'score', descending: true }];
   return hits.toSorted((a, b) => {
     for (const key of order) {
-      const difference = compare(sortValue(a, key.field), sortValue(b, key.field));
+      const [left, right] = [sortValue(a, key.field), sortValue(b, key.field)];
+      const difference = left === undefined || right === undefined ? 0 : compare(left, right);
       if (difference !== 0) return key.descending ? -difference : difference;
+      // What lacks the field comes last, whichever the order.
+      if (left !== right) return left === undefined ? 1 : right === undefined ? -1 : 0;
     }
     return 0;
   });
 }
 
-function sortValue({ document, score }: Scored, field: string): string | number {
+function sortValue({ document, score }: Scored, field: string): string | number | undefined {
   if (field === 'score') return score;
   if (field === 'content_length') return document.contentLength;
   if (field === 'click_count') return document.clickCount;
   if (field === 'favorite_count') return 0;
-  if (field === 'filename') return document.filename ?? '';
+  if (field === 'filename') return document.filename;
   if (field === 'created') return document.created;
   return document.lastModified ?? document.created;
 }

@@ -138,6 +138,56 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await search({ q: 'test', 'facet.field': 'nothing' })).record_count, 0);
     });
 
+    test('facets come back in an order of their own, and the same one twice empties the answer', async () => {
+      const asked = ['label:"finance"', 'NOT label:"finance"', 'budget', 'report'];
+      const facets = async (queries: string[]) => {
+        const params = new URLSearchParams({ q: 'test', num: '1' });
+        for (const query of queries) params.append('facet.query', query);
+        const endpoint = version === '15.4' ? 'documents' : 'search';
+        const body = (await (await get(`${api}/${endpoint}?${params}`)).json()) as {
+          response?: SearchBody;
+        } & SearchBody;
+        return body.response ?? body;
+      };
+      const counts = (await facets(asked))['facet_query'] as { value: string; count: number }[];
+      const values = counts.map(({ value }) => value);
+      assert.deepEqual(new Set(values), new Set(asked));
+      assert.notDeepEqual(values, asked);
+      assert.equal(counts.find(({ value }) => value.startsWith('NOT'))?.count, 80);
+      assert.equal((await facets(['budget', 'budget'])).record_count, 0);
+    });
+
+    test('totals end at 10,000, counts do not', async () => {
+      const many = generateCorpus({ labels: ['finance'], documentsPerLabel: 10_020 }).documents;
+      fess.setDocuments(many.map((document) => ({ ...document, content: 'test' })));
+      const answer = await search({ q: 'test', 'facet.query': 'label:"finance"', num: '1' });
+      fess.setDocuments(corpus.documents);
+      assert.deepEqual(
+        [answer.record_count, answer['record_count_relation'], answer['facet_query']],
+        [10_000, 'GREATER_THAN_OR_EQUAL_TO', [{ value: 'label:"finance"', count: 10_020 }]],
+      );
+    });
+
+    test('health as each generation writes it', async () => {
+      const shape = async () => (await get(`${api}/health`)).json();
+      const green = { response: { status: 0, engine: { status: 'GREEN', ping_status: 0 } } };
+      assert.deepEqual(await shape(), version === '15.4' ? { data: { status: 'green', timed_out: false } } : green);
+    });
+
+    test('what was made through the admin API has no created, and comes last when sorted by it', async () => {
+      const { data } = await search({ q: 'test', 'fields.label': 'hr', sort: 'created.asc', num: '100' });
+      assert.deepEqual(
+        data.map(({ created }) => created !== undefined),
+        [...Array(32).fill(true), ...Array(8).fill(false)],
+      );
+    });
+
+    test('an emoji is a word', async () => {
+      fess.setDocuments([{ ...firstDocument('hr'), content: 'A party 🎉 for all' }]);
+      assert.equal((await search({ q: '🎉' })).record_count, 1);
+      fess.setDocuments(corpus.documents);
+    });
+
     test('geo keeps what is near', async () => {
       const near = { 'geo.location.point': '52.5,13.4', 'geo.location.distance': '1km' };
       assert.equal((await search({ q: 'test', 'fields.label': 'hr', ...near })).record_count, 1);
@@ -148,6 +198,10 @@ for (const version of ['15.4', '15.8'] as const) {
       const answer = await search({ q: 'test', 'fields.label': 'finance' });
       assert.deepEqual([answer.record_count, answer['partial'], answer.data], [0, false, []]);
       assert.equal((await get(`${api}/health`)).status, 500);
+      const statuses = ['suggest-words?q=a', 'popular-words', 'labels'].map(
+        async (path) => (await get(`${api}/${path}`)).status,
+      );
+      assert.deepEqual(await Promise.all(statuses), [500, 200, 200]);
       fess.setHealth('red');
       assert.equal((await get(`${api}/health`)).status, 503);
       fess.setHealth('green');
@@ -212,7 +266,7 @@ for (const version of ['15.4', '15.8'] as const) {
 }
 
 test('a server that searches again with OR ignores the label of rare words (reference §4.3)', async () => {
-  const fess = await startFakeFess({ version: '15.4', ...corpus, orSearchMinHitCount: 1 });
+  const fess = await startFakeFess({ version: '15.4', ...corpus, orSearchMinHitCount: 0 });
   const response = await fetch(`${fess.url}/api/v1/documents?q=test+nowhere&fields.label=nothing&num=100`);
   const { record_count } = (await response.json()) as SearchBody;
   await fess.close();

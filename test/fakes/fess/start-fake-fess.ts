@@ -25,6 +25,8 @@ export interface FakeFessOptions {
   outage?: FessState['outage'];
   scroll?: boolean;
   orSearchMinHitCount?: number;
+  /** A plugin that loses the filters of every search. */
+  dropsFilters?: boolean;
   /** 15.8 with the plugin that brings `/api/v1` back. */
   v1Plugin?: boolean;
   /** The operator switched the JSON API off. */
@@ -155,6 +157,7 @@ function initialState(options: FakeFessOptions): FessState {
     scroll: options.scroll ?? false,
     popularWordsEnabled: true,
     orSearchMinHitCount: options.orSearchMinHitCount ?? -1,
+    dropsFilters: options.dropsFilters ?? false,
   };
 }
 

@@ -3,7 +3,7 @@ import { makeSnippet } from '../../../words/snippet.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { entryUriPrefix, titleOf } from '../show/entry-resources.ts';
-import { searchHybrid } from './hybrid-entries.ts';
+import { searchEntries } from './hybrid-entries.ts';
 
 export function createEntrySource(
   settings: { words: boolean },
@@ -16,9 +16,9 @@ export function createEntrySource(
     async search(query, limit, { signal }) {
       const text = query.trim();
       if (text === '') return { hits: [] };
-      const request = { text, filter: {}, applied: 0, rrfK: parts.rrfK, explain: false, signal };
-      const { ranked, warnings } = await searchHybrid(request, settings, parts);
-      const top = new Map(ranked.slice(0, limit).map(({ id, scores }) => [id, scores]));
+      const request = { text, filter: {}, applied: 0, limit, offset: 0, rrfK: parts.rrfK, explain: false, signal };
+      const { matches, warnings } = await searchEntries(request, settings, parts);
+      const top = new Map(matches.map(({ id, scores }) => [id, scores]));
       const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);
       const words = plainQuery(text);
       return {

@@ -1,5 +1,7 @@
-import { Worker } from 'node:worker_threads';
 import { CarrelError } from '../../../base/errors.ts';
+import type { Calls } from '../../../base/workers/calls.ts';
+import { withinTime } from '../../../base/workers/within-time.ts';
+import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/stores/entries/entry-filter.ts';
 import { compile, type GrepPattern, type LineMatch } from './grep-text.ts';
@@ -49,7 +51,7 @@ export async function grepEntries(entries: EntryStore, request: GrepRequest): Pr
         }
         after = id;
         scanned += 1;
-        const lines = await thread.grep(text);
+        const lines = await grepOn(thread, text);
         if (lines === undefined) {
           timedOutIds.push(id);
           thread = startThread(sought);
@@ -62,7 +64,7 @@ export async function grepEntries(entries: EntryStore, request: GrepRequest): Pr
       }
     }
   } finally {
-    await thread.end();
+    await thread.terminate();
   }
 
   async function isMore(after: number): Promise<boolean> {
@@ -84,38 +86,28 @@ function checkPattern(pattern: GrepPattern): void {
   }
 }
 
-// Bundled, all files lie in one folder.
-const workerUrl = new URL(import.meta.url.endsWith('.ts') ? './grep-worker.ts' : './grep-worker.js', import.meta.url);
+type GrepThread = Calls<string, LineMatch[]>;
 
-interface GrepThread {
-  /** Undefined when it took too long; the thread is then gone. */
-  grep(text: string): Promise<LineMatch[] | undefined>;
-  end(): Promise<void>;
+function startThread(workerData: GrepPattern): GrepThread {
+  return createWorkerCalls({
+    from: import.meta.url,
+    file: 'grep-worker',
+    name: 'carrel-grep',
+    workerData,
+    lost: (cause) => new Error('the thread that greps was lost', { cause }),
+  });
 }
 
-function startThread(pattern: GrepPattern): GrepThread {
-  const worker = new Worker(workerUrl, { workerData: pattern, name: 'carrel-grep', execArgv: [] });
+const overdue = new Error('the pattern ran away');
+
+/** Undefined when it took too long; the thread is then gone. */
+async function grepOn(thread: GrepThread, text: string): Promise<LineMatch[] | undefined> {
   // Starting a thread takes time that is not the pattern's.
-  const started = new Promise<void>((resolve) => worker.once('online', () => resolve()));
-  return {
-    async grep(text) {
-      await started;
-      const { promise, resolve, reject } = Promise.withResolvers<LineMatch[] | undefined>();
-      const timer = setTimeout(() => {
-        void worker.terminate();
-        resolve(undefined);
-      }, entryTimeoutMs);
-      worker.once('message', resolve).once('error', reject);
-      try {
-        worker.postMessage(text);
-        return await promise;
-      } finally {
-        clearTimeout(timer);
-        worker.off('message', resolve).off('error', reject);
-      }
-    },
-    async end() {
-      await worker.terminate();
-    },
-  };
+  await thread.ready();
+  try {
+    return await withinTime(thread, thread.call(text), { timeoutMs: entryTimeoutMs, overdue: () => overdue });
+  } catch (error) {
+    if (error === overdue) return undefined;
+    throw error;
+  }
 }

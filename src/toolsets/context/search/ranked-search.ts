@@ -14,18 +14,24 @@ export const rankDepth = 500;
  */
 export const settleMs = 15_000;
 
-/** The filter, unless it lets everything through, and how the database carries it out. */
-export async function narrowed(
+/** The filter, unless it lets everything through. */
+export function neededFilter(filter: EntryFilter): EntryFilter | undefined {
+  return Object.values(filter).every((value) => value === undefined) ? undefined : filter;
+}
+
+/** How the database carries out a filter. */
+export async function planOf(
   entries: EntryStore,
   filter: EntryFilter,
-  explain: boolean,
   signal: AbortSignal,
-): Promise<{ filter: EntryFilter | undefined; plan: string | undefined }> {
-  const isOpen = Object.values(filter).every((value) => value === undefined);
-  const needed = isOpen ? undefined : filter;
-  if (!explain) return { filter: needed, plan: undefined };
+): Promise<string | undefined> {
   const { plan } = await entries.list({ filter, limit: 1, offset: 0, images: false, explain: true }, { signal });
-  return { filter: needed, plan };
+  return plan;
+}
+
+/** 002, `semantic_distance`: between vectors of unit length, 0 for the same direction and 2 for the opposite one. */
+export function distanceOf(cosine: number): number {
+  return Math.sqrt(Math.max(0, 2 - 2 * cosine));
 }
 
 export function pendingWarning(pending: number): Warned {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { noStats, searchHybrid } from '../search/hybrid-entries.ts';
+import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
 import { elapsed, filterFaults, searchAnswer } from '../search/search-answer.ts';
@@ -53,15 +53,9 @@ export function createHybridSearchContextTool(
       if (!settings.words && parts.meaning === undefined) {
         throw new CarrelError('unavailable', 'No search modes available: full text and meaning are both switched off');
       }
-      const fused = await searchHybrid(
-        {
-          ...{ text, filter, applied, rrfK, explain: input.explain_query },
-          ...{ waitMs: settleMs, signal },
-        },
-        settings,
-        parts,
-      );
-      const page = new Map(fused.ranked.slice(offset, offset + limit).map((match) => [match.id, match.scores]));
+      const request = { text, filter, applied, limit, offset, rrfK, explain: input.explain_query };
+      const fused = await searchEntries({ ...request, waitMs: settleMs, signal }, settings, parts);
+      const page = new Map(fused.matches.map((match) => [match.id, match.scores]));
       await parts.summaries?.settle();
       const shape = { images: input.include_images, asOf: filter.asOf };
       const found = await loadEntries(entries, [...page.keys()], shape, signal);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, type EntryMeaning, loadEntries } from '../context-parts.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
-import { narrowed, pendingWarning, rankDepth, settleMs } from '../search/ranked-search.ts';
+import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, settleMs } from '../search/ranked-search.ts';
 import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
 import { showFound } from '../show/entry-shapes.ts';
@@ -35,21 +35,20 @@ export function createSemanticSearchContextTool(
       if (faults.length > 0) {
         return { ...head, ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       }
-      const { filter: needed, plan } = await narrowed(entries, filter, explain, signal);
-      const { matches, pending } = await meaning.search({
-        ...{ text, limit: rankDepth, filter: needed, waitMs: settleMs, signal },
-      });
+      const plan = explain ? await planOf(entries, filter, signal) : undefined;
+      const wanted = { text, limit: rankDepth, filter: neededFilter(filter), waitMs: settleMs, signal };
+      const { matches, pending } = await meaning.search(wanted);
       const page = matches.slice(offset, offset + limit);
-      const byId = new Map(page.map((match) => [match.id, match]));
+      const cosines = new Map(page.map(({ id, cosine }) => [id, cosine]));
       await summaries?.settle();
       const shape = { images: input.include_images, asOf: filter.asOf };
-      const found = await loadEntries(entries, [...byId.keys()], shape, signal);
+      const found = await loadEntries(entries, [...cosines.keys()], shape, signal);
       const shown = found.map((entry) => ({
         ...showFound(entry, truncationChars),
         scores: {
-          semantic_distance: byId.get(entry.id)?.distance ?? 0,
+          semantic_distance: distanceOf(cosines.get(entry.id) ?? 1),
           semantic_rank: null,
-          ...(reranks ? { rerank_score: Math.min(1, Math.max(0, byId.get(entry.id)?.cosine ?? 0)) } : {}),
+          ...(reranks ? { rerank_score: Math.min(1, Math.max(0, cosines.get(entry.id) ?? 0)) } : {}),
         },
       }));
       const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);

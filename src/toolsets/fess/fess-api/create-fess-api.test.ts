@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { generateCorpus } from '../../../../test/fakes/fess/corpus.ts';
 import type { FakeDocument } from '../../../../test/fakes/fess/fake-document.ts';
@@ -7,7 +10,7 @@ import { createFessApi, type DetectingFessApi } from './create-fess-api.ts';
 
 const corpus = generateCorpus();
 const label = 'finance';
-const client = { userAgent: 'carrel/test', timeoutMs: 5000 };
+const client = { userAgent: 'carrel/test', timeoutMs: 60_000 };
 
 for (const version of ['15.4', '15.8'] as const) {
   describe(`Fess ${version}`, () => {
@@ -80,10 +83,17 @@ for (const version of ['15.4', '15.8'] as const) {
       const none = await api.search({ label, query: 'zzzz' });
       assert.deepEqual([none.total, none.hits, none.isOutageRuledOut], [0, [], true]);
       fess.setHealth('down');
-      const outage = { code: 'fess_error', data: { fault: 'engine_down', httpStatus: 500 } };
-      await assertFails(api.search({ label, query: 'test' }), outage);
-      await assertFails(api.popularWords({ label }), outage);
-      await assertFails(api.document(docOf(label).docId, label), outage);
+      const outage = (endpoint: string) => ({
+        code: 'fess_error',
+        data: { fault: 'engine_down', httpStatus: 500, endpoint: endpoint.replace('/fess', '') },
+      });
+      const v = version === '15.4' ? '/api/v1' : '/api/v2';
+      await assertFails(api.search({ label, query: 'test' }), outage(searchPath));
+      await assertFails(api.document(docOf(label).docId, label), outage(searchPath));
+      await assertFails(api.popularWords({ label }), outage(`${v}/popular-words`));
+      await assertFails(api.suggest({ label, prefix: 'foo' }), outage(`${v}/suggest-words`));
+      await assertFails(api.health(), outage(`${v}/health`));
+      assert.equal((await api.labels()).length, 3);
       fess.setHealth('red');
       fess.setDocuments([]);
       const red = { code: 'fess_error', data: { fault: 'engine_down', httpStatus: 503 } };
@@ -93,6 +103,16 @@ for (const version of ['15.4', '15.8'] as const) {
     test('where health is not for us, no hits are passed on as unconfirmed', async () => {
       fess.setFault({ kind: 'ip-blocked', path: '/health' });
       assert.equal((await api.search({ label, query: 'zzzz' })).isOutageRuledOut, false);
+      fess.setFault({ kind: 'foreign-json', path: '/health' });
+      assert.equal((await api.search({ label, query: 'zzzz' })).isOutageRuledOut, false);
+    });
+
+    test('a health that can’t be asked leaves the failure that led to it', async () => {
+      fess.setFault({ kind: 'error', status: 500, path: searchPath }, { kind: 'reset', path: '/health' });
+      await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'server_failed', httpStatus: 500 } });
+      fess.setFault({ kind: 'reset', path: '/health' });
+      const endpoint = searchPath.replace('/fess', '');
+      await assertFails(api.search({ label, query: 'zzzz' }), { code: 'fess_unreachable', data: { endpoint } });
     });
 
     test('a 400 of a server whose engine is down is an outage, of another a refusal', async () => {
@@ -150,6 +170,8 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.deepEqual(await api.health(), { status: 'green', timedOut: false });
       fess.setHealth('red');
       assert.deepEqual(await api.health(), { status: 'red', timedOut: false });
+      fess.setHealth('yellow');
+      assert.deepEqual(await api.health(), { status: 'yellow', timedOut: false });
     });
 
     test('totals that saturate say so, and pages end at the window (issue: 10,000)', async () => {
@@ -162,27 +184,91 @@ for (const version of ['15.4', '15.8'] as const) {
       );
     });
 
-    test('a server that makes the label optional gives nothing away, in searches and lookups', async () => {
-      const open = await startFakeFess({ version, ...corpus, orSearchMinHitCount: 1 });
-      const other = createFessApi({ ...client, baseUrl: open.url });
-      const foreign = corpus.documents.find(({ labels }) => labels.includes('hr'))?.docId ?? '';
-      assert.ok((await other.search({ label, query: 'test' })).total > 0);
-      await assertFails(other.search({ label, query: 'hr zzzz' }), { data: { fault: 'label_not_applied' } });
-      await assertFails(other.document(foreign, label), { data: { fault: 'label_not_applied' } });
-      other.close();
-      await open.close();
+    test('a server that searches again with OR gives what is in the label, and nothing else', async (t) => {
+      const open = await startFakeFess({ version, ...corpus, orSearchMinHitCount: 5 });
+      t.after(() => open.close());
+      const told: string[] = [];
+      const other = createFessApi({ ...client, baseUrl: open.url }, { onLoose: () => told.push('loose') });
+      t.after(() => other.close());
+      assert.equal(await other.detect(), version === '15.4' ? 'v1' : 'v2');
+      assert.equal((await other.search({ label, query: 'test' })).total, 40);
+      assert.equal((await other.search({ label, query: 'test' })).total, 40);
+      assert.deepEqual(told, []);
+      const found = await other.search({ label, query: 'hr zzzz' });
+      assert.deepEqual([found.total, found.hits], [0, []]);
+      assert.equal((await other.document(docOf(label).docId, label)).docId, docOf(label).docId);
+      await assertFails(other.document(docOf('hr').docId, label), { code: 'resource_not_found' });
+      assert.deepEqual(told, ['loose']);
     });
 
-    test('hits are withheld if Fess echoes another search or shows another label', async () => {
-      const open = await startFakeFess({ version, ...corpus, additionalFields: ['label'], orSearchMinHitCount: 1 });
+    test('a document of the label is found where the server searches again with OR', async (t) => {
+      const open = await startFakeFess({ version, ...corpus, orSearchMinHitCount: 5 });
+      t.after(() => open.close());
       const other = createFessApi({ ...client, baseUrl: open.url });
-      // This server searches again with OR when it finds nothing: the label becomes optional without a trace in the echo.
-      await assertFails(other.search({ label: 'nothing', query: 'test' }), { data: { fault: 'label_not_applied' } });
-      other.close();
-      await open.close();
+      t.after(() => other.close());
+      // The last of its label: a search that merely has the label puts others before it.
+      const last = corpus.documents.findLast(({ labels }) => labels.includes(label))?.docId ?? '';
+      assert.equal((await other.document(last, label)).docId, last);
+    });
+
+    test('a server that loses the label gives nothing away, and the operator is told, not the caller', async (t) => {
+      const open = await startFakeFess({ version, ...corpus, dropsFilters: true });
+      t.after(() => open.close());
+      const other = createFessApi({ ...client, baseUrl: open.url });
+      t.after(() => other.close());
+      const withheld = { code: 'fess_error', data: { fault: 'label_not_applied' } };
+      const error = await assertFails(other.search({ label, query: 'test' }), withheld);
+      assert.match(error.message, /the operator must/);
+      assert.doesNotMatch(error.message, /[Rr]ephrase/);
+      await assertFails(other.document(docOf('hr').docId, label), { code: 'resource_not_found' });
+      await assertFails(other.document(docOf(label).docId, label), withheld);
+      await assertFails(other.search({ label, query: '*:*', facets: { field: ['label'] } }), withheld);
+    });
+
+    test('facets come in the order asked for, our own counts not among them', async () => {
+      const query = ['label:"finance"', 'report', 'budget', 'label:"finance"', 'NOT label:"finance"', 'zzzz OR'];
+      const facets = { field: ['host', 'filetype', 'label', 'host'], query };
+      const answer = await api.search({ label, query: 'test', facets });
+      assert.deepEqual(
+        answer.facets?.queries.map(({ value, count }) => [value, count]),
+        [
+          ['label:"finance"', 40],
+          ['report', 5],
+          ['budget', 5],
+          ['label:"finance"', 40],
+          ['NOT label:"finance"', 0],
+          ['zzzz OR', 0],
+        ],
+      );
+      assert.deepEqual(
+        answer.facets?.fields.map(({ name }) => name),
+        ['host', 'filetype', 'label', 'host'],
+      );
+      const plain = await api.search({ label, query: 'test', facets: { field: ['label'] } });
+      assert.deepEqual(plain.facets?.queries, []);
     });
   });
 }
+
+test('hits are withheld if one of them shows another label, whatever else the server leaves out', async (t) => {
+  const hit = (docId: string, more: object = {}) => ({ doc_id: docId, title: docId, url: 'http://a/', ...more });
+  let data: object[] = [];
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ record_count: data.length, data }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const api = createFessApi({ ...client, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  t.after(() => api.close());
+  data = [hit('a', { label: [label, 'hr'] }), hit('b', { label }), hit('c')];
+  assert.equal((await api.search({ label, query: 'test' })).hits.length, 3);
+  for (const foreign of [['hr'], [], 'hr']) {
+    data = [hit('a', { label: [label] }), hit('b', { label: foreign })];
+    await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'label_not_applied' } });
+    await assertFails(api.document('b', label), { data: { fault: 'label_not_applied' } });
+  }
+});
 
 test('a server that is upgraded while we run is found again (issue: v1 and v2)', async () => {
   const fess = await startFakeFess({ version: '15.4', ...corpus });
@@ -234,11 +320,12 @@ function documentWhere(holds: (document: FakeDocument) => boolean): FakeDocument
 async function assertFails(
   call: Promise<unknown>,
   expected: { code?: string; data?: Record<string, unknown> },
-): Promise<void> {
+): Promise<{ message: string }> {
   const error = (await call.then(
     () => assert.fail('did not fail'),
     (reason: unknown) => reason,
-  )) as { code: string; data: Record<string, unknown> };
+  )) as { code: string; message: string; data: Record<string, unknown> };
   if (expected.code !== undefined) assert.equal(error.code, expected.code);
   for (const [name, value] of Object.entries(expected.data ?? {})) assert.deepEqual(error.data[name], value, name);
+  return error;
 }

@@ -12,6 +12,8 @@ export interface FessApiConfig extends FessClientConfig {
 export interface FessApiDeps {
   /** Told when the server turns out to speak the other generation. */
   onVersion?: (version: FessApiVersion) => void;
+  /** Told when the server takes the label for optional; see `search-within.ts`. */
+  onLoose?: () => void;
 }
 
 export interface DetectingFessApi extends FessApi {
@@ -27,10 +29,10 @@ export interface DetectingFessApi extends FessApi {
  */
 export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): DetectingFessApi {
   const client = createFessClient(config);
-  const lookedUp = new WeakSet<FessDocument>();
+  const shared = { lookedUp: new WeakSet<FessDocument>(), onLoose: () => deps.onLoose?.() };
   const adapters = {
-    v1: createFessAdapter(client, dialectV1, lookedUp),
-    v2: createFessAdapter(client, dialectV2, lookedUp),
+    v1: createFessAdapter(client, dialectV1, shared),
+    v2: createFessAdapter(client, dialectV2, shared),
   };
   const setting = config.fessApi ?? 'auto';
   let version: FessApiVersion = setting === 'auto' ? 'v1' : setting;

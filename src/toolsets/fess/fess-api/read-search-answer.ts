@@ -1,5 +1,5 @@
 import { type FessFacets, resultWindow } from '../parameter-guard.ts';
-import type { FessFacetCount, FessFacetCounts, FessHit, FessSearchAnswer } from './fess-api.ts';
+import type { FessFacetCounts, FessHit, FessSearchAnswer } from './fess-api.ts';
 import { isRecord } from './fess-errors.ts';
 import type { SearchParameters } from './search-parameters.ts';
 
@@ -9,8 +9,9 @@ export interface ReadSearch {
   searchQuery: string | undefined;
   /** Of each hit, where Fess shows them. */
   hitLabels: (string[] | undefined)[];
-  /** How many of the results have the label; undefined where Fess does not count. */
+  /** How many of the results have the label, and how many do not; undefined where Fess does not count. */
   labelled: number | undefined;
+  outside: number | undefined;
   total: number;
   queryId: string;
   requestedTime: number;
@@ -22,8 +23,10 @@ export function readSearchAnswer(
   sent: SearchParameters,
   asked: FessFacets | undefined,
 ): ReadSearch | null {
-  const { record_count: total, data, search_query: searchQuery } = body;
+  const { record_count: total, search_query: searchQuery } = body;
+  const data = body['data'] ?? (total === 0 ? [] : undefined);
   if (typeof total !== 'number' || !Array.isArray(data)) return null;
+  const counted = new Map(records(body['facet_query']).map(({ value, count }) => [text(value), numberOf(count, 0)]));
   const documents = data.filter((item) => isRecord(item)).filter((item) => typeof item['doc_id'] === 'string');
   const next = sent.start + sent.num;
   return {
@@ -34,7 +37,7 @@ export function readSearchAnswer(
       num: sent.num,
       nextStart: documents.length > 0 && next < Math.min(total, resultWindow) ? next : undefined,
       hits: documents.map(readHit),
-      facets: hasFacets(asked) ? readFacets(body, sent, asked.query ?? []) : undefined,
+      facets: hasFacets(asked) ? readFacets(body, counted, sent, asked) : undefined,
       relatedQueries: strings(body['related_query']),
       isPartial: body['partial'] === true,
       isOutageRuledOut: true,
@@ -44,7 +47,8 @@ export function readSearchAnswer(
     hitLabels: documents.map(({ label }) =>
       label === undefined ? undefined : strings(Array.isArray(label) ? label : [label]),
     ),
-    labelled: labelCount(body, sent.labelQuery),
+    labelled: counted.get(sent.counts.labelled),
+    outside: counted.get(sent.counts.outside),
     total,
     queryId: text(body['query_id']),
     requestedTime: numberOf(body['requested_time'], 0),
@@ -79,33 +83,28 @@ function hasFacets(asked: FessFacets | undefined): asked is FessFacets {
   return (asked?.field?.length ?? 0) + (asked?.query?.length ?? 0) > 0;
 }
 
-function labelCount(body: Record<string, unknown>, labelQuery: string): number | undefined {
-  return records(body['facet_query'])
-    .map(readCount)
-    .find(({ value }) => value === labelQuery)?.count;
-}
-
-/** Facet queries come back as they were sent, which is not always as the caller wrote them; the first is our own. */
+/**
+ * In the order in which they were asked for: Fess has one of its own, with our counts among them. Facet queries come back
+ * as they were sent, which is not always as the caller wrote them.
+ */
 function readFacets(
   body: Record<string, unknown>,
-  { facetQueries, labelQuery }: SearchParameters,
-  asked: readonly string[],
+  counted: ReadonlyMap<string, number>,
+  { facetQueries }: SearchParameters,
+  asked: FessFacets,
 ): FessFacetCounts | undefined {
   if (!Array.isArray(body['facet_field']) && !Array.isArray(body['facet_query'])) return undefined;
+  const fields = records(body['facet_field']).map(({ name, result }) => ({
+    name: text(name),
+    values: records(result).map(({ value, count }) => ({ value: text(value), count: numberOf(count, 0) })),
+  }));
   return {
-    fields: records(body['facet_field']).map(({ name, result }) => ({
-      name: text(name),
-      values: records(result).map(readCount),
-    })),
-    queries: records(body['facet_query'])
-      .map(readCount)
-      .filter(({ value }, index) => index > 0 || value !== labelQuery)
-      .map(({ value, count }) => ({ value: asked[facetQueries.indexOf(value)] ?? value, count })),
+    fields: (asked.field ?? []).flatMap((name) => fields.find((field) => field.name === name) ?? []),
+    queries: facetQueries.flatMap((sent, index) => {
+      const count = counted.get(sent);
+      return count === undefined ? [] : [{ value: asked.query?.[index] ?? sent, count }];
+    }),
   };
-}
-
-function readCount({ value, count }: Record<string, unknown>): FessFacetCount {
-  return { value: text(value), count: numberOf(count, 0) };
 }
 
 /** Fess escapes the text of titles and fragments for HTML and puts the matches into `<strong>`. */

@@ -1,5 +1,5 @@
 import { guardFacets, guardGeo, guardLabel, guardLanguage, guardPage, guardSort, inRange } from '../parameter-guard.ts';
-import { guardQuery, queryLengthMax, readable } from '../query-guard.ts';
+import { guardQuery, queryLengthMax, readable, requireLabel } from '../query-guard.ts';
 import type { FessPopularWordsRequest, FessSearchRequest, FessSuggestRequest } from './fess-api.ts';
 import type { FessDialect } from './fess-dialect.ts';
 
@@ -9,14 +9,26 @@ export interface SearchParameters {
   num: number;
   /** What was sent for each facet query, in the order in which the caller gave them. */
   facetQueries: readonly string[];
-  /** A facet query of our own: how many of the results have the label. */
-  labelQuery: string;
+  /** Facet queries of our own: how many of the results have the label, and how many do not. */
+  counts: { labelled: string; outside: string };
 }
 
-/** The guarded request in Fess's own parameters. `num` is always there, because the server's default is not ours. */
+/** The guarded request in Fess's own parameters. */
 export function searchParameters(request: FessSearchRequest): SearchParameters {
+  return parametersOf(request, guardQuery(request.query));
+}
+
+/** The same with all parts required, for a server that takes them for optional. Undefined if that is too long to send. */
+export function strictSearchParameters(request: FessSearchRequest): SearchParameters | undefined {
+  const query = requireLabel(guardQuery(request.query), guardLabel(request.label));
+  return query.length > queryLengthMax ? undefined : parametersOf(request, query);
+}
+
+/** `num` is always there, because the server's default is not ours. */
+function parametersOf(request: FessSearchRequest, q: string): SearchParameters {
   const { start, num } = guardPage(request.start ?? 0, request.num ?? 20);
-  const params = new URLSearchParams({ q: guardQuery(request.query), 'fields.label': guardLabel(request.label) });
+  const label = guardLabel(request.label);
+  const params = new URLSearchParams({ q, 'fields.label': label });
   params.set('num', String(num));
   params.set('start', String(start));
   if (request.sort !== undefined) params.set('sort', guardSort(request.sort));
@@ -27,13 +39,15 @@ export function searchParameters(request: FessSearchRequest): SearchParameters {
     params.set('geo.location.distance', distance);
   }
   const facets = guardFacets(request.facets ?? {});
-  for (const field of facets.field ?? []) params.append('facet.field', field);
-  const labelQuery = `label:"${guardLabel(request.label)}"`;
-  for (const query of [labelQuery, ...(facets.query ?? [])]) params.append('facet.query', query);
+  const counts = { labelled: `label:"${label}"`, outside: `NOT label:"${label}"` };
+  const facetQueries = facets.query ?? [];
+  // The engine refuses the same facet twice, and Fess then answers with nothing.
+  for (const field of new Set(facets.field)) params.append('facet.field', field);
+  for (const query of new Set([counts.labelled, counts.outside, ...facetQueries])) params.append('facet.query', query);
   for (const name of ['size', 'minDocCount', 'sort', 'missing'] as const) {
     if (facets[name] !== undefined) params.set(`facet.${name}`, String(facets[name]));
   }
-  return { params, start, num, facetQueries: facets.query ?? [], labelQuery };
+  return { params, start, num, facetQueries, counts };
 }
 
 export function suggestParameters(request: FessSuggestRequest, dialect: FessDialect): URLSearchParams {

@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { type Bytes, diskError, replaceFile, syncFolder } from '../../../base/durable-files.ts';
 import { makeFolder } from '../../../base/make-folder.ts';
 import type { SubmitOutcome } from '../../../engine/engine.ts';
-import { explain, syncFolder, writeDurably } from './durable-file.ts';
 
 const jobId = z.union([z.number(), z.string()]);
 
@@ -47,7 +47,7 @@ export interface Found {
 export interface Staging {
   /** Writes the manifest, which makes the upload exist. */
   save(manifest: Manifest): Promise<void>;
-  writeChunk(id: string, index: number, content: AsyncIterable<Uint8Array> | Uint8Array): Promise<number>;
+  writeChunk(id: string, index: number, content: Bytes): Promise<number>;
   readChunk(id: string, index: number): Promise<Buffer>;
   content(id: string, indexes: readonly number[]): AsyncIterable<Uint8Array>;
   dropChunks(id: string, indexes: readonly number[]): Promise<void>;
@@ -70,16 +70,14 @@ export function createStaging(folder: string): Staging {
   return {
     async save(manifest) {
       const own = folderOf(manifest.id);
-      try {
+      await explained(async () => {
         makeFolder(folder);
         const made = await mkdir(own, { recursive: true, mode: 0o700 });
         if (made !== undefined) await syncFolder(folder);
-      } catch (error) {
-        throw explain(error);
-      }
-      await writeDurably(join(own, manifestName), Buffer.from(JSON.stringify(manifest)));
+        await replaceFile(join(own, manifestName), Buffer.from(JSON.stringify(manifest)));
+      });
     },
-    writeChunk: (id, index, content) => writeDurably(chunkFile(id, index), content),
+    writeChunk: (id, index, content) => explained(() => replaceFile(chunkFile(id, index), content)),
     readChunk: (id, index) => readFile(chunkFile(id, index)),
     async *content(id, indexes) {
       for (const index of indexes) yield* createReadStream(chunkFile(id, index)) as AsyncIterable<Buffer>;
@@ -107,6 +105,14 @@ export function createStaging(folder: string): Staging {
       );
     },
   };
+}
+
+async function explained<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw diskError(error);
+  }
 }
 
 async function chunkSizes(folder: string): Promise<Map<number, number>> {

@@ -28,8 +28,9 @@ export function positiveTerms(query: Query): string[] {
   return query.clauses.filter(({ occur }) => occur !== 'must_not').flatMap(({ query }) => positiveTerms(query));
 }
 
+/** Each emoji and each other symbol beyond ASCII is a word, as the tokenizer of Lucene has it. */
 export function words(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [];
+  return text.toLowerCase().match(/[\p{L}\p{N}\p{M}_]+|[^\0-\x7f\P{S}]/gu) ?? [];
 }
 
 /** The texts of a corpus are few and searched thousands of times. */

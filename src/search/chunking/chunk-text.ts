@@ -1,26 +1,11 @@
 import { type Block, type BlockKind, blocksOf } from './blocks.ts';
+import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
 import { looksLikeCode } from './code-shape.ts';
 import { forcedPieces } from './forced-pieces.ts';
-import { type Span, sentencesOf } from './sentences.ts';
-
-export interface Chunk extends Span {
-  /** Exactly the text between the offsets. */
-  text: string;
-  /** The headings above, outermost first. A heading that opens the chunk is in its text as well. */
-  titlePath: readonly string[];
-  kind: BlockKind;
-}
-
-export interface ChunkingOptions {
-  /** Length of a chunk in UTF-16 units. Only what cannot be cut at a line or sentence end is ever cut elsewhere. */
-  unitsMax?: number;
-}
+import { sentencesOf } from './sentences.ts';
 
 /** Of the names of columns, so much is carried along. */
 const columnsUnitsMax = 300;
-
-/** The length at which the reference chunking of our test data was made; an answer fits in, and five fit a prompt. */
-const unitsMaxDefault = 1200;
 
 /**
  * Cuts a document into passages that can be read alone. Headings stay with what they head, code blocks and tables stay
@@ -28,7 +13,7 @@ const unitsMaxDefault = 1200;
  * text but the white space between them is in exactly one of them.
  */
 export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] {
-  const unitsMax = Math.max(16, options.unitsMax ?? unitsMaxDefault);
+  const unitsMax = chunkUnits(options);
   const chunks: Chunk[] = [];
   const path: { level: number; title: string }[] = [];
   let open: (Span & { kinds: Set<BlockKind>; titlePath: string[] }) | undefined;

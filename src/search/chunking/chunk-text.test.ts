@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Chunk, chunkText } from './chunking.ts';
+import type { Chunk } from './chunk.ts';
+import { chunkText } from './chunk-text.ts';
 
 const document = `# Manual
 

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createSharedParts, type SharedParts, withParts } from './shared-parts.ts';
+
+/** The real extractor, which starts no process before it is asked, and parts that cannot be opened. */
+function partsWithoutDatabase() {
+  const config = { of: () => assert.fail('nothing is configured') };
+  const { extractor } = createSharedParts(config as never);
+  const refuse = async () => {
+    throw new Error('no database');
+  };
+  const shared: Pick<SharedParts, 'storage' | 'extractor' | 'embeddings'> = {
+    storage: refuse,
+    embeddings: refuse,
+    extractor,
+  };
+  return shared;
+}
+
+const document = { bytes: Buffer.from('text'), contentType: 'text/plain', mode: 'text' as const };
+
+test('what was opened is given back when another part, or the user itself, cannot be', async () => {
+  const shared = partsWithoutDatabase();
+  // Held by nobody else: closed with the last of these.
+  for (const fails of ['part', 'user']) {
+    const { part, release } = await shared.extractor();
+    await assert.rejects(
+      withParts(shared, async (parts) => {
+        assert.equal(await parts.extractor(), part);
+        if (fails === 'part') await parts.storage();
+        throw new Error('no toolset');
+      }),
+      fails === 'part' ? /no database/ : /no toolset/,
+    );
+    await release();
+    await assert.rejects(part.extract(document), { code: 'cancelled' });
+  }
+});
+
+test('closing gives everything back', async () => {
+  const shared = partsWithoutDatabase();
+  const { extractor, close } = await withParts(shared, async (parts, giveBack) => ({
+    extractor: await parts.extractor(),
+    close: giveBack,
+  }));
+  await close();
+  await assert.rejects(extractor.extract(document), { code: 'cancelled' });
+});

@@ -1,0 +1,51 @@
+import type { Logger } from '../base/log.ts';
+import type { Config } from '../config/load.ts';
+import { createCallJobs } from '../jobs/call-jobs.ts';
+import { ToolFailure } from '../mcp/call-tool.ts';
+import type { Call } from '../tools/call.ts';
+import type { ResourceContents } from '../tools/resource.ts';
+import { loadRoleConfig, prepareRole } from './program.ts';
+import type { Flags, Role } from './role.ts';
+import { createRoleOffer } from './role-offer.ts';
+
+/** The tools of a role in this process, without a client between. */
+export interface ToolSession {
+  readonly config: Config;
+  /** What a client would get as `structuredContent`; a failure is thrown. */
+  call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>>;
+  read(uri: string, cursor?: string): Promise<ResourceContents>;
+  close(): Promise<void>;
+}
+
+/** Through the same funnel as every client's call: the same checks, bounds and errors. */
+export async function openToolSession(chosen: Role, flags: Flags, log: Logger): Promise<ToolSession> {
+  const role = await prepareRole(chosen, flags);
+  const config = loadRoleConfig(role, flags);
+  role.check?.(config);
+  const jobs = createCallJobs();
+  const toolsets = await role.openToolsets(config, log, jobs);
+  const offer = createRoleOffer(role, config, log, toolsets, jobs);
+  const call: Call = {
+    caller: { id: 'command-line', owner: 'command-line', authenticated: true },
+    signal: new AbortController().signal,
+    report() {},
+    log,
+  };
+  const incoming = { ...call, keepCancellable: () => () => {} };
+  return {
+    config,
+    async call(name, args) {
+      try {
+        // Nobody is there to ask for a job later.
+        const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
+        return { ...(await offer.callTool(name, { ...args, ...wait }, incoming)) };
+      } catch (failure) {
+        throw failure instanceof ToolFailure ? failure.error : failure;
+      }
+    },
+    read: (uri, cursor) => offer.resources.read({ uri, ...(cursor === undefined ? {} : { cursor }) }, incoming),
+    async close() {
+      await Promise.all(toolsets.map((toolset) => toolset.close?.()));
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CarrelError, systemCode } from './errors.ts';
+
+export type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | Uint8Array;
+
+/**
+ * Writes a new file for its owner alone, and brings its bytes to disk: all of them, or the file is removed again. Its name
+ * is on disk when its folder is. Gives the number of bytes.
+ */
+export async function writeNewFile(path: string, content: Bytes): Promise<number> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let written = 0;
+    for await (const bytes of content instanceof Uint8Array ? [content] : content) {
+      await writeAll(file, bytes);
+      written += bytes.length;
+    }
+    await file.sync();
+    await file.close();
+    return written;
+  } catch (error) {
+    await file.close().catch(() => {});
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** Writes a file that is there whole or not at all, also after a power cut. Gives the number of bytes. */
+export async function replaceFile(path: string, content: Bytes): Promise<number> {
+  const part = `${path}.${randomUUID()}.part`;
+  const written = await writeNewFile(part, content);
+  try {
+    await moveFile(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+  return written;
+}
+
+/** Renames within a disk. */
+export async function moveFile(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncFolder(dirname(to));
+}
+
+export function moveFileSync(from: string, to: string): void {
+  renameSync(from, to);
+  syncFolderSync(dirname(to));
+}
+
+/** A name in a folder is on disk when the folder is. Windows has no such call, and needs none. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+export function syncFolderSync(path: string): void {
+  if (process.platform === 'win32') return;
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** What the system says of a write, in words that say what to do. */
+export function diskError(error: unknown): unknown {
+  const code = systemCode(error) ?? '';
+  // EFBIG: a limit of the process, or of the file system, on one file.
+  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) {
+    return new CarrelError('storage_full', 'The disk is full; this was not saved. Free some space and try again.', {
+      cause: error,
+    });
+  }
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
+    const message = 'The data folder cannot be written to. Check its mode, then try again.';
+    return new CarrelError('storage_read_only', message, { cause: error });
+  }
+  return error;
+}
+
+/** A write may take only some of the bytes, and says so. */
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, offset);
+    offset += bytesWritten;
+  }
+}

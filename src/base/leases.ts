@@ -1,0 +1,34 @@
+/** Something that several users share: opened for the first that asks, closed when the last gives it back. */
+export interface Lease<Part> {
+  readonly part: Part;
+  release(): Promise<void>;
+}
+
+/** After the last release, or a failure, the next that asks has it opened anew. */
+export function createLeases<Part extends { close(): Promise<void> }>(
+  open: () => Promise<Part>,
+): () => Promise<Lease<Part>> {
+  let current: { readonly opening: Promise<Part>; holders: number } | undefined;
+  return async () => {
+    current ??= { opening: open(), holders: 0 };
+    const own = current;
+    // Before it is there, so that nobody closes it meanwhile.
+    own.holders += 1;
+    const part = await own.opening.catch((error: unknown) => {
+      if (current === own) current = undefined;
+      throw error;
+    });
+    let isHeld = true;
+    return {
+      part,
+      async release() {
+        if (!isHeld) return;
+        isHeld = false;
+        own.holders -= 1;
+        if (own.holders > 0) return;
+        if (current === own) current = undefined;
+        await part.close();
+      },
+    };
+  };
+}

@@ -1,0 +1,112 @@
+import type { WorkerCall, WorkerMessage } from './answer-calls.ts';
+import { fromWire } from './wire-error.ts';
+
+/** A thread or a process that answers calls (answer-calls.ts). It keeps our process alive only while it is asked. */
+export interface Calls<Request, Answer> {
+  /** False once it has failed or was ended; it then answers nothing any more. */
+  readonly alive: boolean;
+  /** Resolves when it can be asked. Calls need not wait for that. */
+  ready(): Promise<void>;
+  /** With the signal, only the caller gives up: the worker goes on. */
+  call(request: Request, signal?: AbortSignal): Promise<Answer>;
+  /** Lets it perform what was asked before, then ends it. */
+  close(): Promise<void>;
+  /** Fails what was asked. Resolves when the worker has ended. */
+  terminate(): Promise<void>;
+}
+
+/** What carries the messages. */
+export interface Peer {
+  send(message: unknown): void;
+  /** Whether it keeps our process alive. */
+  hold(held: boolean): void;
+  terminate(): void;
+  onMessage(take: (message: unknown) => void): void;
+  /** Once, with what is known of the reason. */
+  onEnd(tell: (cause: unknown) => void): void;
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+/** Calls that the worker can no longer answer fail with what `lost` makes of the reason; undefined: it was terminated. */
+export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) => Error): Calls<Request, Answer> {
+  const waiting = new Map<number, Waiting>();
+  const started = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  // Whoever calls learns of it; a worker that nobody waits for may fail in silence.
+  started.promise.catch(() => {});
+  let failure: Error | undefined;
+  let holds = 0;
+  let lastId = 0;
+
+  peer.hold(false);
+  peer.onMessage((received) => {
+    const message = received as WorkerMessage<Answer>;
+    if (message.kind === 'ready') started.resolve();
+    else if (message.kind === 'failed') fail(fromWire(message.error));
+    else if (message.kind === 'answer') waiting.get(message.id)?.resolve(message.value);
+    else waiting.get(message.id)?.reject(fromWire(message.error));
+  });
+  peer.onEnd((cause) => {
+    if (failure === undefined) fail(lost(cause));
+    ended.resolve();
+  });
+
+  return {
+    get alive() {
+      return failure === undefined;
+    },
+    ready: () => held(() => started.promise),
+    call: (request, signal) => held(() => ask(request, signal)),
+    close: () =>
+      held(async () => {
+        if (failure === undefined) peer.send('close');
+        await ended.promise;
+      }),
+    terminate: () =>
+      held(async () => {
+        if (failure === undefined) fail(lost(undefined));
+        peer.terminate();
+        await ended.promise;
+      }),
+  };
+
+  async function ask(request: Request, signal: AbortSignal | undefined): Promise<Answer> {
+    signal?.throwIfAborted();
+    if (failure) throw failure;
+    lastId += 1;
+    const id = lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const abandon = () => reject(signal?.reason);
+    signal?.addEventListener('abort', abandon);
+    waiting.set(id, { resolve, reject });
+    try {
+      peer.send({ id, request } satisfies WorkerCall<Request>);
+      // Both sides name the same types; a message cannot carry that proof.
+      return (await promise) as Answer;
+    } finally {
+      waiting.delete(id);
+      signal?.removeEventListener('abort', abandon);
+    }
+  }
+
+  function fail(error: Error): void {
+    failure = error;
+    started.reject(error);
+    for (const call of waiting.values()) call.reject(error);
+  }
+
+  async function held<T>(action: () => Promise<T>): Promise<T> {
+    holds += 1;
+    peer.hold(true);
+    try {
+      return await action();
+    } finally {
+      holds -= 1;
+      if (holds === 0) peer.hold(false);
+    }
+  }
+}

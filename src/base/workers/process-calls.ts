@@ -1,0 +1,39 @@
+import type { ChildProcess } from 'node:child_process';
+import { type Calls, createCalls } from './calls.ts';
+
+/** Why a process answers nothing any more. */
+export class ProcessEnded extends Error {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+
+  constructor(exitCode: number | null, signal: string | null, cause?: unknown) {
+    super(`the process ended (exit code ${exitCode}, signal ${signal})`, { cause });
+    this.exitCode = exitCode;
+    this.signal = signal;
+  }
+}
+
+/** A forked process that answers calls. Terminating kills it. `lost` gets a ProcessEnded, unless it was terminated. */
+export function createProcessCalls<Request, Answer>(
+  child: ChildProcess,
+  lost: (ended: ProcessEnded | undefined) => Error,
+): Calls<Request, Answer> {
+  return createCalls(
+    {
+      send: (message) => void child.send(Object(message)),
+      hold(held) {
+        const handle = held ? 'ref' : 'unref';
+        child[handle]();
+        child.channel?.[handle]();
+      },
+      terminate: () => void child.kill('SIGKILL'),
+      onMessage: (take) => child.on('message', take),
+      onEnd(tell) {
+        child.once('exit', (exitCode, signal) => tell(new ProcessEnded(exitCode, signal)));
+        // Heard for good: an error event that nobody hears would end the program.
+        child.on('error', (error) => tell(new ProcessEnded(null, null, error)));
+      },
+    },
+    (cause) => lost(cause instanceof ProcessEnded ? cause : undefined),
+  );
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { checkedFile, openerOf } from './open-file.ts';
+import { withoutCredentials } from './place.ts';
+import { place } from './search.ts';
+
+test('only files that are shown and not run are opened, and only those on this machine', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-open-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = (name: string): string => {
+    writeFileSync(join(folder, name), 'x');
+    return join(folder, name);
+  };
+  mkdirSync(join(folder, 'Evil.pdf'));
+  const fine = file('a b; rm -rf $HOME & "c".PDF');
+  assert.equal(checkedFile(fine), fine);
+  for (const path of [
+    file('run.sh'),
+    file('run.desktop'),
+    file('run.exe'),
+    file('run.command'),
+    file('noextension'),
+    join(folder, 'Evil.pdf'),
+    join(folder, 'missing.pdf'),
+    'relative.pdf',
+    'https://example.org/a.pdf',
+    '',
+    null,
+    undefined,
+    7,
+  ]) {
+    assert.throws(() => checkedFile(path), { code: 'invalid_usage' }, String(path));
+  }
+});
+
+test('each system has its own opener, which gets the path as one argument', () => {
+  const path = '/home/u/a b;$(x).pdf';
+  assert.deepEqual(openerOf('linux', path), ['xdg-open', path]);
+  assert.deepEqual(openerOf('darwin', path), ['/usr/bin/open', path]);
+  assert.deepEqual(openerOf('win32', path), ['explorer.exe', path]);
+});
+
+test('an address is shown without user, password and options', () => {
+  assert.equal(withoutCredentials('postgres://me:secret@db.example:5432/carrel?sslkey=x'), 'db.example:5432/carrel');
+  assert.equal(withoutCredentials('host=db password=secret'), 'as configured');
+});
+
+test('a hit is placed by its page, or else by its lines', () => {
+  assert.equal(place({ page: 3, line_start: 1 }), '3');
+  assert.equal(place({ line_start: 4, line_end: 9 }), 'l.4-9');
+  assert.equal(place({ line_start: 4, line_end: 4 }), 'l.4');
+  assert.equal(place(null), '');
+});

@@ -1,0 +1,44 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { CommandLine } from '../command-line.ts';
+import { ask, given, listFlag, textFlag } from './ask.ts';
+import { printJson, text } from './show.ts';
+
+/** What a person keeps without naming a thread. */
+const usualThread = 'memory';
+
+/** More than anybody types; a file is better added. */
+const stdinBytesMax = 4 * 1024 * 1024;
+
+/** `carrel remember <text>`: store_context. */
+export async function rememberCommand(line: CommandLine): Promise<void> {
+  const { words, flags } = line;
+  const kept = words.length === 1 && words[0] === '-' ? await readInput() : words.join(' ');
+  const args = given({
+    thread_id: textFlag(line, 'thread') ?? usualThread,
+    source: 'user',
+    text: kept,
+    tags: listFlag(line, 'tag'),
+  });
+  const answer = await ask(line, 'context', (tools) => tools.call('store_context', args));
+  if (flags['json'] === true || !process.stdout.isTTY) {
+    printJson(answer);
+    return;
+  }
+  process.stdout.write(`kept as carrel://context/${text(answer['context_id'])}\n`);
+}
+
+async function readInput(): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of process.stdin) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > stdinBytesMax) {
+      throw new CarrelError(
+        'invalid_usage',
+        `The standard input has more than ${stdinBytesMax} bytes. Use carrel add.`,
+      );
+    }
+  }
+  return Buffer.concat(parts).toString('utf8').trim();
+}

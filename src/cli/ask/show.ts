@@ -1,0 +1,68 @@
+import { homedir } from 'node:os';
+import { styleText } from 'node:util';
+import type { CommandLine } from '../command-line.ts';
+import { printableJson, printableLine } from '../terminal/printable.ts';
+import { type Column, renderTable } from '../terminal/table.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A table on a terminal; elsewhere, and where it is asked for, the tool's own answer as JSON. */
+export function show(
+  { flags }: CommandLine,
+  answer: object,
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  nothing: string,
+): void {
+  if (flags['json'] === true || !process.stdout.isTTY) {
+    printJson(answer);
+  } else if (rows.length === 0) {
+    process.stderr.write(`carrel: ${nothing}\n`);
+  } else {
+    const style = (text: string): string => styleText('bold', text, { stream: process.stdout });
+    process.stdout.write(renderTable(columns, rows, { columns: process.stdout.columns || 80, style }));
+  }
+}
+
+export function printJson(answer: object): void {
+  const json = process.stdout.isTTY ? printableJson(answer) : JSON.stringify(answer, null, 2);
+  process.stdout.write(`${json}\n`);
+}
+
+/** What a tool says beside its results, for whoever looks at a table. */
+export function remark(text: string): void {
+  if (process.stdout.isTTY) process.stderr.write(`carrel: ${printableLine(text)}\n`);
+}
+
+export function rowsOf(value: unknown): Row[] {
+  return Array.isArray(value) ? value.filter((each): each is Row => typeof each === 'object' && each !== null) : [];
+}
+
+export function text(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+export function list(value: unknown): string {
+  return Array.isArray(value) ? value.map(text).join(', ') : '';
+}
+
+/** To the minute, in the time of this machine. */
+export function date(value: unknown): string {
+  const at = new Date(text(value));
+  if (Number.isNaN(at.getTime())) return '';
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+export function number(value: unknown): string {
+  return typeof value === 'number' ? value.toFixed(3) : '';
+}
+
+/** A path below the home folder, as people write it. */
+export function path(value: unknown): string {
+  const whole = text(value);
+  const home = `${homedir()}/`;
+  return home.length > 1 && whole.startsWith(home) ? `~/${whole.slice(home.length)}` : whole;
+}

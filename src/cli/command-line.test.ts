@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseCommandLine } from './command-line.ts';
+import { commands } from './commands/commands.ts';
+import { commandHelp, helpText } from './help.ts';
+
+const refused = (argv: string[]): string => {
+  try {
+    parseCommandLine(argv);
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+  return '';
+};
+
+test('a misspelt command or flag is answered with the one that was meant', () => {
+  assert.match(refused(['serach', 'x']), /unknown command "serach"\. Did you mean search\?/);
+  assert.match(refused(['add', '.', '--colection', 'a']), /unknown flag "--colection"\. Did you mean --collection\?/);
+  assert.match(refused(['--redonly']), /Did you mean --read-only\?/);
+  assert.doesNotMatch(refused(['frobnicate']), /Did you mean/);
+  // A flag of another command is no better a guess than none.
+  assert.doesNotMatch(refused(['get', 'x', '--watch']), /Did you mean/);
+});
+
+test('short flags, words behind -- and values that begin with a dash', () => {
+  assert.equal(parseCommandLine(['-h']).flags['help'], true);
+  assert.equal(parseCommandLine(['-v']).flags['version'], true);
+  assert.deepEqual(parseCommandLine(['search', '--', '--limit', 'of']).words, ['--limit', 'of']);
+  assert.match(refused(['search', 'x', '--limit', '--json']), /--limit needs a value/);
+});
+
+test('a command that lacks its word says which; asked for help, it does not', () => {
+  assert.match(refused(['search']), /carrel search needs what to look for/);
+  assert.equal(parseCommandLine(['search', '--help']).flags['help'], true);
+  assert.match(refused(['list', 'something']), /unexpected argument/);
+});
+
+test('help shows every command, and each command whole with its flags', () => {
+  const all = helpText();
+  for (const { name, flags, summary } of commands) {
+    assert.ok(all.includes(summary), name);
+    const one = commandHelp(name);
+    for (const flag of flags) assert.ok(one.includes(`--${flag.name}`), `${name} ${flag.name}`);
+  }
+  assert.throws(() => commandHelp('serach'), /Did you mean search\?/);
+});
+
+test('no command describes a flag twice, and a flag means the same to all shells', () => {
+  const kinds = new Map<string, string>();
+  for (const { name, flags } of commands) {
+    assert.equal(new Set(flags.map((flag) => flag.name)).size, flags.length, name);
+    for (const { name: flag, type, value } of flags) {
+      const kind = `${type} ${value}`;
+      assert.equal(kinds.get(flag) ?? kind, kind, `${name} ${flag}`);
+      kinds.set(flag, kind);
+    }
+  }
+});

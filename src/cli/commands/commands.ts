@@ -1,0 +1,31 @@
+import { roles } from '../../app/roles.ts';
+import { everywhere, serving, toolsetsFlag } from '../flags.ts';
+import type { CommandDescription, CommandGroup, GroupedCommand } from './command.ts';
+import { dataCommands } from './data.ts';
+import { knowledgeCommands } from './knowledge.ts';
+import { setupCommands } from './setup.ts';
+
+const servers = Object.values(roles).map(
+  ({ name, summary }): CommandDescription => ({
+    name,
+    group: 'servers',
+    summary,
+    flags: name === 'serve' ? [...serving, toolsetsFlag] : serving,
+  }),
+);
+
+const inGroup =
+  (group: CommandGroup) =>
+  (each: GroupedCommand): CommandDescription => ({ ...each, group });
+
+/** In the order in which help shows them. Each also takes the flags that are the same everywhere. */
+export const commands: readonly CommandDescription[] = [
+  ...servers,
+  ...setupCommands.map(inGroup('setup')),
+  ...knowledgeCommands.map(inGroup('knowledge')),
+  ...dataCommands.map(inGroup('data')),
+].map((command) => ({ ...command, flags: [...command.flags, ...everywhere] }));
+
+export function findCommand(name: string): CommandDescription | undefined {
+  return commands.find((command) => command.name === name);
+}

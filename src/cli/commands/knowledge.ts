@@ -1,0 +1,85 @@
+import { collectionFlag, jsonFlag, limitFlag, offsetFlag, openFlag, tagFlag, valued } from '../flags.ts';
+import { type GroupedCommand, many } from './command.ts';
+
+const looking = [jsonFlag, limitFlag];
+const query = { words: '<query...>', wordsMin: 1, wordsMax: many, needs: 'what to look for' };
+
+export const knowledgeCommands: readonly GroupedCommand[] = [
+  {
+    name: 'search',
+    summary: 'searches the knowledge base (kb_search)',
+    ...query,
+    examples: ['carrel search harbour dues --collection contracts', 'carrel search "parental leave" --open'],
+    flags: [collectionFlag, tagFlag, openFlag, ...looking],
+  },
+  {
+    name: 'find',
+    summary: 'searches every source at once (find)',
+    ...query,
+    more: 'The web is searched only with --source web.',
+    examples: ['carrel find who signed the lease', 'carrel find sqlite wal --source notes --source web'],
+    flags: [
+      { name: 'source', type: 'list', value: 'name', summary: 'only this one; may be given several times' },
+      ...looking,
+    ],
+  },
+  {
+    name: 'get',
+    summary: 'prints what a URI names: a document, a note, a memory',
+    words: '<uri>',
+    wordsMin: 1,
+    wordsMax: 1,
+    needs: 'the URI from a search or a list',
+    more: 'A number alone is a document of the knowledge base. If the output is not a terminal, the text is printed as it is; --json wraps it.',
+    examples: ['carrel get carrel://kb/doc/12', 'carrel get 12 > report.txt', 'carrel get 12 --open'],
+    flags: [jsonFlag, openFlag],
+  },
+  {
+    name: 'list',
+    summary: 'lists the documents of the knowledge base',
+    flags: [
+      collectionFlag,
+      tagFlag,
+      valued('type', 'type', 'only of this type, such as pdf, markdown, note'),
+      ...looking,
+      offsetFlag,
+    ],
+  },
+  {
+    name: 'jobs',
+    summary: 'lists ingestion jobs and their outcome (kb_jobs)',
+    words: '[id]',
+    wordsMax: 1,
+    flags: [
+      valued('status', 'status', 'only jobs with this status', {
+        choices: ['queued', 'processing', 'done', 'failed', 'cancelled', 'skipped'],
+      }),
+      ...looking,
+      offsetFlag,
+    ],
+  },
+  {
+    name: 'notes',
+    summary: 'lists the notes, or searches them (list_notes)',
+    words: '[query...]',
+    wordsMax: many,
+    flags: [tagFlag, ...looking, offsetFlag],
+  },
+  {
+    name: 'threads',
+    summary: "lists the threads of an agent's memory, or what is in one (list_threads, search_context)",
+    words: '[thread]',
+    wordsMax: 1,
+    flags: [...looking, offsetFlag],
+  },
+  {
+    name: 'remember',
+    summary: 'stores a text in the memory (store_context)',
+    words: '<text...>',
+    wordsMin: 1,
+    wordsMax: many,
+    needs: 'the text to store, or - to read it from standard input',
+    examples: ['carrel remember the gate code changes in May', 'git log -5 | carrel remember - --thread carrel'],
+    flags: [valued('thread', 'name', 'the thread to store it in (default memory)'), tagFlag, jsonFlag],
+  },
+];

@@ -1,0 +1,62 @@
+import { roles } from '../../app/roles.ts';
+import { type FlagDescription, jsonFlag, readOnlyFlag, serving, toggle, toolsetsFlag } from '../flags.ts';
+import { clients } from '../init/clients.ts';
+import { type GroupedCommand, many } from './command.ts';
+
+const aboutRole = { words: '[role]', wordsMax: 1, completes: Object.keys(roles) };
+const forPeople: readonly FlagDescription[] = [...serving, toolsetsFlag, jsonFlag];
+
+export const setupCommands: readonly GroupedCommand[] = [
+  {
+    name: 'init',
+    summary: 'connects clients to this server: writes their files, with a backup, and tries it',
+    words: '[client...]',
+    wordsMax: many,
+    completes: [...clients.map(({ id }) => id), 'all'],
+    more: 'Without a client it says which are here, and asks on a terminal. "all" means all that are here. --data-dir and --config are passed on to the server.',
+    examples: [
+      'carrel init',
+      'carrel init cursor',
+      'carrel init claude-code codex --read-only',
+      'carrel init zed --print',
+    ],
+    flags: [
+      toggle('print', 'only show what would be written'),
+      toggle('remove', 'take out what was written, and nothing else'),
+      readOnlyFlag,
+      toggle('http', 'write the address of a server that runs already, instead of how to start one'),
+      ...serving.filter(({ name }) => name === 'host' || name === 'port'),
+      toggle('show-token', 'with --print: show the token too'),
+    ],
+  },
+  {
+    name: 'doctor',
+    summary: 'checks this machine and says how to fix what is wrong',
+    ...aboutRole,
+    flags: forPeople,
+  },
+  { name: 'config', summary: 'shows the effective settings and where each came from', ...aboutRole, flags: forPeople },
+  { name: 'tools', summary: 'lists the tools and their cost in tokens', ...aboutRole, flags: forPeople },
+  {
+    name: 'completion',
+    summary: 'prints the completion script of a shell',
+    words: '<bash|zsh|fish>',
+    wordsMin: 1,
+    wordsMax: 1,
+    needs: 'the shell: bash, zsh or fish',
+    completes: ['bash', 'zsh', 'fish'],
+    examples: [
+      'source <(carrel completion bash)',
+      'carrel completion zsh > "$fpath[1]/_carrel"',
+      'carrel completion fish > ~/.config/fish/completions/carrel.fish',
+    ],
+    flags: [],
+  },
+  {
+    name: 'help',
+    summary: 'shows all commands, or one in detail',
+    words: '[command]',
+    wordsMax: 1,
+    flags: [],
+  },
+];

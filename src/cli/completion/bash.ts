@@ -1,0 +1,57 @@
+import type { CommandDescription } from '../commands/command.ts';
+import type { FlagDescription } from '../flags.ts';
+
+/** For bash 3.2 and newer, which is what macOS has; without the package bash-completion. */
+export function bashCompletion(commands: readonly CommandDescription[]): string {
+  const names = commands.map(({ name }) => name).join(' ');
+  const valued = flagsOf(commands).filter(({ type }) => type !== 'boolean');
+  const values = valued.map((flag) => `      --${flag.name}) ${valueReply(flag)}; return ;;`);
+  return `# Completes carrel in bash: source <(carrel completion bash)
+_carrel() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" word index
+  COMPREPLY=()
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    word="\${COMP_WORDS[index]}"
+    if [[ $word != -* ]]; then command="$word"; break; fi
+  done
+  if ((COMP_CWORD > 1)); then
+    case "$previous" in
+${values.join('\n')}
+    esac
+  fi
+  if [[ -z $command && $current != -* ]]; then
+    COMPREPLY=($(compgen -W '${names}' -- "$current"))
+    return
+  fi
+  case "\${command:-serve}" in
+${commands.map(commandCase).join('\n')}
+  esac
+}
+complete -o filenames -o bashdefault -F _carrel carrel
+`;
+}
+
+function commandCase({ name, flags, completes }: CommandDescription): string {
+  const flagNames = flags.map((flag) => `--${flag.name}`).join(' ');
+  const words =
+    completes === 'files'
+      ? fileReply('-f')
+      : `COMPREPLY=($(compgen -W '${(completes ?? []).join(' ')}' -- "$current"))`;
+  return `    ${name}) if [[ $current == -* ]]; then COMPREPLY=($(compgen -W '${flagNames}' -- "$current")); else ${words}; fi ;;`;
+}
+
+function valueReply({ choices, completes }: FlagDescription): string {
+  if (choices !== undefined) return `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$current"))`;
+  if (completes === undefined) return 'COMPREPLY=()';
+  return fileReply(completes === 'folders' ? '-d' : '-f');
+}
+
+/** Names of files may have spaces in them. */
+function fileReply(kind: '-f' | '-d'): string {
+  return `local IFS=$'\\n'; COMPREPLY=($(compgen ${kind} -- "$current"))`;
+}
+
+/** Each name once: a flag means the same wherever it is taken. */
+export function flagsOf(commands: readonly CommandDescription[]): FlagDescription[] {
+  return [...new Map(commands.flatMap(({ flags }) => flags).map((flag) => [flag.name, flag])).values()];
+}

@@ -1,0 +1,67 @@
+import type { CommandDescription } from '../commands/command.ts';
+import type { FlagDescription } from '../flags.ts';
+
+/** A function for zsh's own completion, as a file in fpath or read with `source`. */
+export function zshCompletion(commands: readonly CommandDescription[]): string {
+  const described = commands.map(({ name, summary }) => `    ${quote(`${name}:${summary.replaceAll(':', '\\:')}`)}`);
+  return `#compdef carrel
+# Completes carrel in zsh: carrel completion zsh > "$fpath[1]/_carrel"
+_carrel() {
+  local -a commands
+  commands=(
+${described.join('\n')}
+  )
+  if (( CURRENT == 2 )) && [[ \${words[2]} != -* ]]; then
+    _describe -t commands 'command' commands
+    return
+  fi
+  local command="\${words[2]}"
+  if [[ $command == -* ]]; then
+    command=serve
+  else
+    shift words
+    (( CURRENT-- ))
+  fi
+  case "$command" in
+${commands.map(commandCase).join('\n')}
+  esac
+}
+if [[ \${funcstack[1]} == _carrel ]]; then
+  _carrel "$@"
+else
+  compdef _carrel carrel
+fi
+`;
+}
+
+function commandCase({ name, flags, completes, wordsMax = 0 }: CommandDescription): string {
+  const words =
+    wordsMax === 0
+      ? []
+      : completes === 'files'
+        ? ["'*:file:_files'"]
+        : completes !== undefined
+          ? [quote(`1:word:(${completes.join(' ')})`)]
+          : [quote('*:word: ')];
+  const specs = [...flags.flatMap(flagSpecs), ...words].map((spec) => `        ${spec}`);
+  return `    ${name})\n      _arguments \\\n${specs.join(' \\\n')}\n      ;;`;
+}
+
+function flagSpecs(flag: FlagDescription): string[] {
+  const { name, short, type, summary } = flag;
+  const repeated = type === 'list' ? '*' : '';
+  const told = `[${summary.replaceAll(/[[\]\\]/g, '\\$&')}]`;
+  const value = type === 'boolean' ? '' : `:${flag.value ?? 'value'}:${valueAction(flag)}`;
+  const spellings = [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
+  return spellings.map((spelling) => quote(`${repeated}${spelling}${told}${value}`));
+}
+
+function valueAction({ choices, completes }: FlagDescription): string {
+  if (choices !== undefined) return `(${choices.join(' ')})`;
+  if (completes === undefined) return ' ';
+  return completes === 'folders' ? '_files -/' : '_files';
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { didYouMean, editDistance } from './did-you-mean.ts';
+
+const known = ['serve', 'search', 'find', 'get', 'list', 'backup', 'restore', 'completion', 'config'];
+
+test('a misspelt word leads to the one that was meant', () => {
+  for (const [given, meant] of [
+    ['serach', 'search'],
+    ['Search', 'search'],
+    ['fnd', 'find'],
+    ['bakcup', 'backup'],
+    ['conf', 'config'],
+    ['complete', 'completion'],
+    ['lsit', 'list'],
+  ] as const) {
+    assert.equal(didYouMean(given, known), meant, given);
+  }
+});
+
+test('what is like nothing leads nowhere, however long it is', () => {
+  for (const given of ['frobnicate', 'x', '', '--', 'q'.repeat(100_000)])
+    assert.equal(didYouMean(given, known), undefined);
+});
+
+test('two letters in the wrong order are one mistake', () => {
+  assert.equal(editDistance('lsit', 'list'), 1);
+  assert.equal(editDistance('kitten', 'sitting'), 3);
+});

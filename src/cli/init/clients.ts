@@ -1,0 +1,202 @@
+import type { Machine } from './machine.ts';
+import type { Entry } from './server-entry.ts';
+
+/** A program on this machine, as a client starts it. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** A server that runs already. */
+export interface Remote {
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+/** One file of a client. */
+export interface ClientFile {
+  readonly path: string;
+  /** What is there where the client is installed. */
+  readonly signs: readonly string[];
+  /** Where this file's entry differs from the client's usual one. */
+  readonly remote?: (remote: Remote) => Entry;
+}
+
+export interface Client {
+  readonly id: string;
+  readonly title: string;
+  readonly format: 'json' | 'toml' | 'yaml';
+  /** The key that holds the servers. */
+  readonly servers: string;
+  /** What a file that did not exist begins with. */
+  readonly start?: string;
+  /** The usual one first. */
+  files(machine: Machine): readonly ClientFile[];
+  local(launch: Launch): Entry;
+  /** Undefined: it takes no address from its file. */
+  readonly remote?: (remote: Remote) => Entry;
+  readonly next: string;
+}
+
+const bearer = ({ token }: Remote): { headers?: Entry } =>
+  token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
+const usual = ({ command, args }: Launch): Entry => ({ command, args: [...args] });
+const typed = (launch: Launch): Entry => ({ type: 'stdio', ...usual(launch) });
+
+/** Places, formats and keys as their makers document them; docs/clients.md says it in words. */
+export const clients: readonly Client[] = [
+  {
+    id: 'claude-code',
+    title: 'Claude Code',
+    format: 'json',
+    servers: 'mcpServers',
+    files({ home, join, env }) {
+      const folder = env['CLAUDE_CONFIG_DIR'];
+      const path = folder ? join(folder, '.claude.json') : join(home, '.claude.json');
+      return [{ path, signs: [path, folder ?? join(home, '.claude')] }];
+    },
+    local: typed,
+    remote: (remote) => ({ type: 'http', url: remote.url, ...bearer(remote) }),
+    next: 'start Claude Code again; /mcp lists carrel',
+  },
+  {
+    id: 'claude-desktop',
+    title: 'Claude Desktop',
+    format: 'json',
+    servers: 'mcpServers',
+    files(machine) {
+      const { join, configFolder, localData, list } = machine;
+      const folders = [join(configFolder, 'Claude')];
+      // Since 2026 the Windows package sees a folder of its own in that one's place.
+      for (const name of localData === undefined ? [] : list(join(localData, 'Packages'))) {
+        if (name.startsWith('Claude_')) {
+          folders.push(join(localData ?? '', 'Packages', name, 'LocalCache', 'Roaming', 'Claude'));
+        }
+      }
+      return folders.map((folder) => ({ path: join(folder, 'claude_desktop_config.json'), signs: [folder] }));
+    },
+    local: usual,
+    next: 'quit Claude Desktop whole and open it again; Settings > Developer lists carrel',
+  },
+  {
+    id: 'cursor',
+    title: 'Cursor',
+    format: 'json',
+    servers: 'mcpServers',
+    files: ({ home, join }) => [{ path: join(home, '.cursor', 'mcp.json'), signs: [join(home, '.cursor')] }],
+    local: usual,
+    remote: (remote) => ({ url: remote.url, ...bearer(remote) }),
+    next: 'reload the window of Cursor; its settings list carrel under MCP',
+  },
+  {
+    id: 'vscode',
+    title: 'VS Code',
+    format: 'json',
+    servers: 'servers',
+    files: ({ configFolder, join }) =>
+      ['Code', 'Code - Insiders', 'VSCodium'].map((product) => {
+        const folder = join(configFolder, product, 'User');
+        return { path: join(folder, 'mcp.json'), signs: [folder] };
+      }),
+    local: typed,
+    remote: (remote) => ({ type: 'http', url: remote.url, ...bearer(remote) }),
+    next: 'run "MCP: List Servers" in VS Code, and start carrel there',
+  },
+  {
+    id: 'windsurf',
+    title: 'Windsurf (Devin Desktop)',
+    format: 'json',
+    servers: 'mcpServers',
+    files({ home, platform, join, configFolder }) {
+      const devin = platform === 'win32' ? join(configFolder, 'devin') : join(home, '.config', 'devin');
+      const windsurf = join(home, '.codeium', 'windsurf');
+      return [
+        { path: join(devin, 'mcp_config.json'), signs: [devin] },
+        {
+          path: join(windsurf, 'mcp_config.json'),
+          signs: [windsurf],
+          remote: (remote) => ({ serverUrl: remote.url, ...bearer(remote) }),
+        },
+      ];
+    },
+    local: usual,
+    remote: (remote) => ({ url: remote.url, transport: 'http', ...bearer(remote) }),
+    next: 'refresh the list of MCP servers in its panel',
+  },
+  {
+    id: 'codex',
+    title: 'Codex',
+    format: 'toml',
+    servers: 'mcp_servers',
+    files({ home, join, env }) {
+      const folder = env['CODEX_HOME'] || join(home, '.codex');
+      return [{ path: join(folder, 'config.toml'), signs: [folder] }];
+    },
+    local: usual,
+    // A token in bearer_token is refused there, and a variable would have to be set first.
+    remote: (remote) => ({
+      url: remote.url,
+      ...(remote.token === undefined ? {} : { http_headers: { Authorization: `Bearer ${remote.token}` } }),
+    }),
+    next: 'start a new session of Codex; /mcp lists carrel',
+  },
+  {
+    id: 'gemini',
+    title: 'Gemini CLI',
+    format: 'json',
+    servers: 'mcpServers',
+    files: ({ home, join }) => [{ path: join(home, '.gemini', 'settings.json'), signs: [join(home, '.gemini')] }],
+    local: usual,
+    remote: (remote) => ({ url: remote.url, type: 'http', ...bearer(remote) }),
+    next: 'start Gemini CLI again; /mcp lists carrel',
+  },
+  {
+    id: 'zed',
+    title: 'Zed',
+    format: 'json',
+    servers: 'context_servers',
+    files({ home, platform, join, configFolder, env }) {
+      const base =
+        platform === 'win32' ? join(configFolder, 'Zed') : join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'zed');
+      return [{ path: join(base, 'settings.json'), signs: [base] }];
+    },
+    local: usual,
+    remote: (remote) => ({ url: remote.url, ...bearer(remote) }),
+    next: 'Zed reads its settings at once; a green dot in Settings > AI > MCP Servers says that it runs',
+  },
+  {
+    id: 'cline',
+    title: 'Cline',
+    format: 'json',
+    servers: 'mcpServers',
+    files({ home, join, configFolder, env }) {
+      const named = env['CLINE_MCP_SETTINGS_PATH'];
+      const own = join(home, '.cline', 'data', 'settings', 'cline_mcp_settings.json');
+      const storage = join(configFolder, 'Code', 'User', 'globalStorage', 'saoudrizwan.claude-dev');
+      return [
+        named ? { path: named, signs: [named] } : { path: own, signs: [join(home, '.cline')] },
+        // Where earlier versions of the extension have it.
+        { path: join(storage, 'settings', 'cline_mcp_settings.json'), signs: [storage] },
+      ];
+    },
+    local: usual,
+    // Without a type, an address means the older SSE there.
+    remote: (remote) => ({ type: 'streamableHttp', url: remote.url, ...bearer(remote) }),
+    next: 'press restart beside carrel in the MCP panel of Cline',
+  },
+  {
+    id: 'continue',
+    title: 'Continue',
+    format: 'yaml',
+    servers: 'mcpServers',
+    start: 'name: Local Config\nversion: 1.0.0\nschema: v1\nmodels: []\n',
+    files: ({ home, join }) => [{ path: join(home, '.continue', 'config.yaml'), signs: [join(home, '.continue')] }],
+    local: (launch) => ({ name: 'carrel', ...usual(launch) }),
+    remote: (remote) => {
+      const { headers } = bearer(remote);
+      const options = headers === undefined ? {} : { requestOptions: { headers } };
+      return { name: 'carrel', type: 'streamable-http', url: remote.url, ...options };
+    },
+    next: 'reload the window; carrel is offered in agent mode',
+  },
+];

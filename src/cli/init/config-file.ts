@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { CarrelError } from '../../base/errors.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+
+/** A client's file as it was found. */
+export interface FoundFile {
+  readonly path: string;
+  /** Behind links; where it does not exist, the path itself. */
+  readonly target: string;
+  readonly exists: boolean;
+  readonly text: string;
+  readonly hasBom: boolean;
+  readonly mode: number;
+}
+
+/** Claude Code keeps its history beside its servers; more than this is no settings file. */
+const bytesMax = 32 * 1024 * 1024;
+
+/** For those that have none yet: they may come to hold keys. */
+const newMode = 0o600;
+
+/** Reads a file that belongs to this user and may be changed, or says what is in the way. */
+export function findFile(path: string): FoundFile {
+  checkFolder(path);
+  const link = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (link === undefined) {
+    return { path, target: path, exists: false, text: '', hasBom: false, mode: newMode };
+  }
+  const target = link.isSymbolicLink() ? followed(path) : path;
+  const stat = fs.statSync(target);
+  if (!stat.isFile()) throw refusal(path, target === path ? 'is no file' : `is a link to ${target}, which is no file`);
+  checkOwner(path, stat);
+  if ((stat.mode & 0o222) === 0) throw refusal(path, 'is write-protected; chmod u+w lifts that');
+  if (stat.size > bytesMax) throw refusal(path, `has more than ${bytesMax} bytes`);
+  if (target !== path) checkFolder(target);
+  const bytes = fs.readFileSync(target);
+  try {
+    // The mark at the beginning is dropped by the decoder, and written again.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const hasBom = bytes.subarray(0, 3).equals(bom);
+    return { path, target, exists: true, text, hasBom, mode: stat.mode & 0o7777 };
+  } catch {
+    throw refusal(path, 'is not written in UTF-8');
+  }
+}
+
+const bom = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Beside the file: what it was. The name of the copy is given back. */
+export function backUpFile({ path, target, mode }: FoundFile, now: Date): string {
+  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+Z/g, '');
+  for (let count = 0; ; count += 1) {
+    const copy = `${path}.carrel-${stamp}${count === 0 ? '' : `-${count}`}.bak`;
+    try {
+      fs.copyFileSync(target, copy, fs.constants.COPYFILE_EXCL);
+      fs.chmodSync(copy, mode);
+      return copy;
+    } catch (error) {
+      if (!isCode(error, 'EEXIST')) throw error;
+    }
+  }
+}
+
+/** All of it or nothing, with the mode that it had; a link stays a link. */
+export function replaceFile(file: FoundFile, text: string): void {
+  const folder = dirname(file.target);
+  makeFolder(folder);
+  const bytes = Buffer.concat([...(file.hasBom ? [bom] : []), Buffer.from(text)]);
+  const draft = join(folder, `.${basename(file.target)}.${randomUUID()}.tmp`);
+  try {
+    const handle = fs.openSync(draft, 'wx', newMode);
+    try {
+      fs.writeFileSync(handle, bytes);
+      fs.fchmodSync(handle, file.mode);
+      fs.fsyncSync(handle);
+    } finally {
+      fs.closeSync(handle);
+    }
+    checkUnchanged(file);
+    fs.renameSync(draft, file.target);
+  } finally {
+    fs.rmSync(draft, { force: true });
+  }
+}
+
+/** The client itself writes this file, too. */
+function checkUnchanged({ path, target, exists, text }: FoundFile): void {
+  const now = fs.existsSync(target) ? new TextDecoder().decode(fs.readFileSync(target)) : undefined;
+  if (now !== (exists ? text : undefined)) throw refusal(path, 'was changed by somebody else just now; run it again');
+}
+
+function followed(path: string): string {
+  try {
+    return fs.realpathSync(path);
+  } catch (error) {
+    throw refusal(path, isCode(error, 'ELOOP') ? 'is a link that leads back to itself' : 'is a link to nothing');
+  }
+}
+
+function checkOwner(path: string, { uid }: fs.Stats): void {
+  const own = process.getuid?.();
+  if (own !== undefined && uid !== own) throw refusal(path, 'belongs to another user');
+}
+
+/** The nearest folder that there is: what is made in it would be its owner's to read. */
+function checkFolder(path: string): void {
+  let folder = dirname(path);
+  let stat = statOf(folder);
+  while (stat === undefined && folder !== dirname(folder)) {
+    folder = dirname(folder);
+    stat = statOf(folder);
+  }
+  if (stat?.isDirectory() !== true) throw refusal(folder, 'is no folder');
+  checkOwner(folder, stat);
+}
+
+/** Undefined where nothing is, or where what should be a folder is none. */
+function statOf(path: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(path: string, what: string): CarrelError {
+  return new CarrelError('invalid_config', `${path} ${what}. Nothing was changed.`);
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,88 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { Client, ClientFile } from './clients.ts';
+import { backUpFile, type FoundFile, findFile, replaceFile } from './config-file.ts';
+import { FileFault } from './file-fault.ts';
+import { jsonFormat } from './json-format.ts';
+import type { Machine } from './machine.ts';
+import {
+  type ConfigFormat,
+  checkOutcome,
+  type Entry,
+  type EntryPlace,
+  findEntry,
+  isOurs,
+  mergeEntry,
+  sameData,
+} from './server-entry.ts';
+import { tomlFormat } from './toml-format.ts';
+import { yamlFormat } from './yaml-format.ts';
+
+/** Under which every client knows this server. */
+export const serverName = 'carrel';
+
+const formats: Readonly<Record<Client['format'], ConfigFormat>> = {
+  json: jsonFormat,
+  toml: tomlFormat,
+  yaml: yamlFormat,
+};
+
+/** A change that is worked out and not made yet. */
+export interface PlannedEdit {
+  readonly path: string;
+  readonly change: 'add' | 'update' | 'remove' | 'none';
+  /** Makes it. What it gives back is where the former file was kept. */
+  apply(now: Date): string | undefined;
+}
+
+/** The files of a client that is here: all that show a sign of it, or else the usual one. */
+export function filesHere(client: Client, machine: Machine): { files: readonly ClientFile[]; isFound: boolean } {
+  const all = client.files(machine);
+  const found = all.filter(({ signs }) => signs.some((sign) => machine.exists(sign)));
+  return found.length > 0 ? { files: found, isFound: true } : { files: all.slice(0, 1), isFound: false };
+}
+
+/** With the entry in it, or without it where there shall be none. */
+export async function planEdit(client: Client, path: string, wanted: Entry | undefined): Promise<PlannedEdit> {
+  const format = formats[client.format];
+  const place: EntryPlace = { servers: client.servers, name: serverName, start: client.start ?? '' };
+  const file = findFile(path);
+  try {
+    const before = await format.read(file.text);
+    const former = findEntry(before, place);
+    if (former !== undefined && !isOurs(former)) throw foreign(path);
+    const entry = wanted && mergeEntry(former, wanted);
+    const none: PlannedEdit = { path, change: 'none', apply: () => undefined };
+    if (entry === undefined ? former === undefined : sameData(former, entry)) return none;
+    const text =
+      entry === undefined ? await format.remove(file.text, place) : await format.set(file.text, place, entry);
+    checkOutcome(before, await format.read(text), place, entry);
+    const change = entry === undefined ? 'remove' : former === undefined ? 'add' : 'update';
+    return { path, change, apply: (now) => write(file, text, now) };
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    const { line, column, message } = error;
+    throw new CarrelError(
+      'invalid_config',
+      `${path}: line ${line}, column ${column}: ${message}. Nothing was changed.`,
+    );
+  }
+}
+
+function write(file: FoundFile, text: string, now: Date): string | undefined {
+  const copy = file.exists ? backUpFile(file, now) : undefined;
+  replaceFile(file, text);
+  return copy;
+}
+
+/** What `--print` shows: a file with nothing but our entry. */
+export async function snippetOf(client: Client, entry: Entry): Promise<string> {
+  const place: EntryPlace = { servers: client.servers, name: serverName, start: '' };
+  return formats[client.format].set('', place, entry);
+}
+
+function foreign(path: string): CarrelError {
+  return new CarrelError(
+    'invalid_config',
+    `${path} has another server under the name ${serverName}. Rename or remove it first; nothing was changed.`,
+  );
+}

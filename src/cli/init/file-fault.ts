@@ -1,0 +1,19 @@
+/** What is wrong inside a client's file. Whoever knows the file adds its name. */
+export class FileFault extends Error {
+  override readonly name = 'FileFault';
+  readonly line: number;
+  readonly column: number;
+
+  constructor(line: number, column: number, what: string) {
+    super(what);
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** Lines and columns count from 1, as editors do. */
+export function faultAt(text: string, offset: number, what: string): FileFault {
+  const before = text.slice(0, offset);
+  const lineStart = Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1;
+  return new FileFault(before.split(/\r\n|\r|\n/).length, offset - lineStart + 1, what);
+}

@@ -1,0 +1,157 @@
+import { createInterface } from 'node:readline/promises';
+import { CarrelError } from '../../base/errors.ts';
+import type { CommandLine } from '../command-line.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { printableText } from '../terminal/printable.ts';
+import { type Client, type ClientFile, clients, type Launch, type Remote } from './clients.ts';
+import { filesHere, type PlannedEdit, planEdit, snippetOf } from './edit-client.ts';
+import { greetRemote } from './greet-remote.ts';
+import type { Greeting } from './greeting.ts';
+import { launchOf, localVariables, remoteOf } from './launch-command.ts';
+import { type Machine, thisMachine } from './machine.ts';
+import type { Entry } from './server-entry.ts';
+import { shakeHands } from './shake-hands.ts';
+
+type Target = { launch: Launch } | { remote: Remote };
+
+/** `carrel init [client…]`: writes this server into the files of clients. */
+export async function initCommand(line: CommandLine): Promise<void> {
+  const machine = thisMachine();
+  const chosen = line.words.length > 0 ? line.words.flatMap((word) => named(word, machine)) : await choose(machine);
+  if (chosen.length === 0) return;
+  if (line.flags['remove'] === true) return takeOut(chosen, machine);
+  const target: Target = line.flags['http'] === true ? { remote: remoteOf(line) } : { launch: launchOf(line) };
+  for (const client of chosen) checkReach(client, target);
+  if (line.flags['print'] === true) return print(chosen, machine, target, line.flags['show-token'] === true);
+  return writeAll(chosen, machine, target, line);
+}
+
+function named(word: string, machine: Machine): Client[] {
+  if (word === 'all') return clients.filter((client) => filesHere(client, machine).isFound);
+  const client = clients.find(({ id }) => id === word.toLowerCase());
+  if (client !== undefined) return [client];
+  const ids = clients.map(({ id }) => id);
+  const meant = didYouMean(word, ids);
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  throw new CarrelError(
+    'invalid_usage',
+    `${JSON.stringify(word.slice(0, 60))} is no client that is known here.${hint} There are ${ids.join(', ')}.`,
+  );
+}
+
+/** Without a name: says what is here, and asks on a terminal. */
+async function choose(machine: Machine): Promise<Client[]> {
+  const here = clients.filter((client) => filesHere(client, machine).isFound);
+  if (here.length === 0) {
+    say(
+      `No client was found here. carrel init <client> writes the file of one anyway: ${clients.map(({ id }) => id).join(', ')}.`,
+    );
+    return [];
+  }
+  const width = Math.max(...here.map(({ id }) => id.length));
+  say('Found here:');
+  for (const client of here) {
+    const paths = filesHere(client, machine).files.map(({ path }) => path);
+    say(`  ${client.id.padEnd(width)}  ${client.title}, ${paths.join(', ')}`);
+  }
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    say('carrel init <client> writes into its file; carrel init all into all of these.');
+    return [];
+  }
+  const asking = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await asking.question('Which? (names, all, or nothing to leave them alone) ');
+    return answer
+      .split(/[\s,]+/)
+      .filter((word) => word !== '')
+      .flatMap((word) => named(word, machine));
+  } finally {
+    asking.close();
+  }
+}
+
+function checkReach(client: Client, target: Target): void {
+  if ('launch' in target || client.remote !== undefined) return;
+  throw new CarrelError(
+    'invalid_usage',
+    `${client.title} takes no address from its file: leave --http out, or add the address under Settings > Connectors.`,
+  );
+}
+
+async function writeAll(chosen: readonly Client[], machine: Machine, target: Target, line: CommandLine): Promise<void> {
+  // Everything that can be wrong is found before anything is written.
+  const plans: { client: Client; isFound: boolean; edits: PlannedEdit[] }[] = [];
+  for (const client of chosen) {
+    const { files, isFound } = filesHere(client, machine);
+    const edits = [];
+    for (const file of files) edits.push(await planEdit(client, file.path, entryOf(client, file, target)));
+    plans.push({ client, isFound, edits });
+  }
+  const greeting = 'launch' in target ? await shakeHands(target.launch) : await greetRemote(target.remote);
+  for (const { client, isFound, edits } of plans) {
+    if (!isFound) say(`${client.title} was not found here; its file is written for when it comes.`);
+    for (const edit of edits) tell(client, edit);
+  }
+  say(
+    'launch' in target
+      ? `Starts: ${[target.launch.command, ...target.launch.args].join(' ')}`
+      : `Connects to: ${target.remote.url}`,
+  );
+  say(describe(greeting, target));
+  const variables = 'launch' in target ? localVariables(line) : [];
+  if (variables.length > 0) {
+    say(
+      `Set here, and not passed on by clients: ${variables.join(', ')}. Put what matters into config.json in the data folder.`,
+    );
+  }
+  for (const { client } of plans) say(`Next, ${client.title}: ${client.next}.`);
+}
+
+async function takeOut(chosen: readonly Client[], machine: Machine): Promise<void> {
+  const plans: { client: Client; edit: PlannedEdit }[] = [];
+  for (const client of chosen) {
+    for (const { path } of filesHere(client, machine).files)
+      plans.push({ client, edit: await planEdit(client, path, undefined) });
+  }
+  for (const { client, edit } of plans) tell(client, edit);
+}
+
+async function print(chosen: readonly Client[], machine: Machine, target: Target, showsToken: boolean): Promise<void> {
+  const isMasked = !showsToken && 'remote' in target && target.remote.token !== undefined;
+  const shown: Target = isMasked ? { remote: { ...target.remote, token: '<token>' } } : target;
+  for (const client of chosen) {
+    for (const file of filesHere(client, machine).files) {
+      process.stderr.write(`carrel: ${client.title}, ${file.path}:\n`);
+      process.stdout.write(await snippetOf(client, entryOf(client, file, shown)));
+    }
+  }
+  if (isMasked) process.stderr.write('carrel: <token> stands for the one that is configured; --show-token shows it\n');
+}
+
+function entryOf(client: Client, file: ClientFile, target: Target): Entry {
+  if ('launch' in target) return client.local(target.launch);
+  return (file.remote ?? client.remote)?.(target.remote) ?? {};
+}
+
+function tell(client: Client, edit: PlannedEdit): void {
+  const copy = edit.apply(new Date());
+  const done = {
+    add: 'added to',
+    update: 'brought up to date in',
+    remove: 'taken out of',
+    none: 'nothing to change in',
+  };
+  say(`${client.title}: ${done[edit.change]} ${edit.path}${copy === undefined ? '' : ` (as it was: ${copy})`}`);
+}
+
+function describe(greeting: Greeting | undefined, target: Target): string {
+  if (greeting !== undefined)
+    return `It answers: ${greeting.server}, protocol ${greeting.revision}, ${greeting.tools} tools.`;
+  const port = 'remote' in target ? ` --port ${new URL(target.remote.url).port || '80'}` : '';
+  return `Nothing answers there yet. Start it with: carrel serve --transport http${port}`;
+}
+
+/** Paths may hold anything. */
+function say(text: string): void {
+  process.stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
+}

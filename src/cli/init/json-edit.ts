@@ -1,0 +1,95 @@
+import type { Node } from 'jsonc-parser';
+
+export interface Layout {
+  readonly eol: string;
+  /** One step of indentation. */
+  readonly unit: string;
+}
+
+/** How the file is written: by its first line end and its first indented line. */
+export function layoutOf(text: string): Layout {
+  const eol = /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
+  return { eol, unit: /^(\t| {1,8})["[{]/m.exec(text)?.[1] ?? '  ' };
+}
+
+/** As the last property. A comment behind the one before stays with that one. */
+export function insertProperty(text: string, object: Node, key: string, value: unknown, layout: Layout): string {
+  const { eol, unit } = layout;
+  const close = indentAt(text, object.offset);
+  const last = object.children?.at(-1);
+  const end = object.offset + object.length - 1;
+  const indent = last === undefined || !startsLine(text, last.offset) ? close + unit : indentAt(text, last.offset);
+  const property = `${eol}${indent}${JSON.stringify(key)}: ${format(value, indent, layout)}`;
+  if (last === undefined) {
+    const inner = text.slice(object.offset + 1, end).trimEnd();
+    return `${text.slice(0, object.offset + 1)}${inner}${property}${eol}${close}${text.slice(end)}`;
+  }
+  const after = last.offset + last.length;
+  const comma = commaAfter(text, after);
+  const at = endOfLine(text, comma ?? after);
+  const isOneLine = !/[\r\n]/.test(text.slice(at, end));
+  const tail = isOneLine ? `${eol}${close}${text.slice(end)}` : text.slice(at);
+  const head = comma === undefined ? `${text.slice(0, after)},${text.slice(after, at)}` : text.slice(0, at);
+  return `${isOneLine ? head.trimEnd() : head}${property}${comma === undefined ? '' : ','}${tail}`;
+}
+
+export function replaceValue(text: string, node: Node, value: unknown, layout: Layout): string {
+  const shown = format(value, indentAt(text, node.offset), layout);
+  return `${text.slice(0, node.offset)}${shown}${text.slice(node.offset + node.length)}`;
+}
+
+export function removeProperty(text: string, object: Node, property: Node): string {
+  const siblings = object.children ?? [];
+  const index = siblings.findIndex(({ offset }) => offset === property.offset);
+  const before = siblings[index - 1];
+  const isLast = index === siblings.length - 1;
+  const after = property.offset + property.length;
+  const comma = commaAfter(text, after);
+  const from = startsLine(text, property.offset) ? lineBreakBefore(text, property.offset) : property.offset;
+  let head = text.slice(0, from);
+  const tail = text.slice(comma ?? after);
+  if (isLast && comma === undefined && before !== undefined) {
+    const former = commaAfter(text, before.offset + before.length);
+    if (former !== undefined) head = head.slice(0, former - 1) + head.slice(former);
+  }
+  const end = object.offset + object.length - 1;
+  const isEmpty =
+    siblings.length === 1 &&
+    text.slice(object.offset + 1, from).trim() === '' &&
+    text.slice(comma ?? after, end).trim() === '';
+  return isEmpty ? `${text.slice(0, object.offset)}{}${text.slice(end + 1)}` : head + tail;
+}
+
+function format(value: unknown, indent: string, { eol, unit }: Layout): string {
+  return JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`);
+}
+
+/** Where the comma behind a value ends, past spaces and comments; undefined where there is none. */
+function commaAfter(text: string, offset: number): number | undefined {
+  const skipped = /^(?:\s|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/.exec(text.slice(offset))?.[0].length ?? 0;
+  return text[offset + skipped] === ',' ? offset + skipped + 1 : undefined;
+}
+
+/** The end of the line, if nothing but comments follows on it; else the place itself. */
+function endOfLine(text: string, offset: number): number {
+  const skipped = /^[ \t]*(?:\/\*[^\r\n]*?\*\/[ \t]*)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(offset))?.[0];
+  return offset + (skipped?.length ?? 0);
+}
+
+function lineStart(text: string, offset: number): number {
+  return Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
+}
+
+function indentAt(text: string, offset: number): string {
+  return /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? '';
+}
+
+function startsLine(text: string, offset: number): boolean {
+  const start = lineStart(text, offset);
+  return start > 0 && text.slice(start, offset).trim() === '';
+}
+
+function lineBreakBefore(text: string, offset: number): number {
+  const start = lineStart(text, offset);
+  return text.slice(0, start).endsWith('\r\n') ? start - 2 : start - 1;
+}

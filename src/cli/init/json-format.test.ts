@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { jsonFormat } from './json-format.ts';
+import { checkOutcome, findEntry, sameData } from './server-entry.ts';
+
+const place = { servers: 'mcpServers', name: 'carrel', start: '' };
+const entry = { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
+
+const set = (text: string, wanted: Record<string, unknown> = entry) => jsonFormat.set(text, place, wanted);
+const remove = (text: string) => jsonFormat.remove(text, place);
+
+test('comments, order, layout and trailing commas of everything else stay', async () => {
+  const text = `// my settings
+{
+  "theme": "dark", // not light
+  /* servers */
+  "mcpServers": {
+    "github": { "command": "docker", "args": ["run"] }, // needs a token
+    "files": {
+      "command": "npx" // no comma behind this
+    } // the last one
+  },
+  "after": [1, 2,],
+}
+`;
+  const expected = `// my settings
+{
+  "theme": "dark", // not light
+  /* servers */
+  "mcpServers": {
+    "github": { "command": "docker", "args": ["run"] }, // needs a token
+    "files": {
+      "command": "npx" // no comma behind this
+    }, // the last one
+    "carrel": {
+      "command": "/usr/bin/node",
+      "args": [
+        "/opt/carrel/bin/carrel.js",
+        "serve"
+      ]
+    }
+  },
+  "after": [1, 2,],
+}
+`;
+  assert.equal(await set(text), expected);
+  assert.equal(await set(expected), expected, 'a second time changes nothing');
+  assert.equal(await remove(expected), text, 'and taken out, it is as it was');
+});
+
+test('tabs, CRLF and a comma behind the last property are kept', async () => {
+  const text = '{\r\n\t"mcpServers": {\r\n\t\t"a": {},\r\n\t},\r\n}\r\n';
+  const with_ = await set(text, { command: 'x' });
+  assert.equal(
+    with_,
+    '{\r\n\t"mcpServers": {\r\n\t\t"a": {},\r\n\t\t"carrel": {\r\n\t\t\t"command": "x"\r\n\t\t},\r\n\t},\r\n}\r\n',
+  );
+  assert.equal(await remove(with_), text);
+});
+
+test('an empty file, one with comments only, an empty object and a single line', async () => {
+  const whole = '{\n  "mcpServers": {\n    "carrel": {\n      "command": "x"\n    }\n  }\n}\n';
+  assert.equal(await set('', { command: 'x' }), whole);
+  assert.equal(await set(' \n', { command: 'x' }), whole);
+  assert.equal(await set('// mine\n', { command: 'x' }), `// mine\n${whole}`);
+  assert.equal(await set('{}', { command: 'x' }), whole.trimEnd());
+  for (const text of [
+    '{"a":1}',
+    '{"mcpServers":{}}',
+    '{ "mcpServers": { "b": {} } }',
+    '{"a":1,"mcpServers":{/* none */}}',
+    '{"a": [\n1\n]}',
+  ]) {
+    const written = await set(text);
+    checkOutcome(await jsonFormat.read(text), await jsonFormat.read(written), place, entry);
+    const removed = await jsonFormat.read(await remove(written));
+    checkOutcome(await jsonFormat.read(text), removed, place, undefined);
+  }
+});
+
+test('what the user has added to our entry stays, with its comments', async () => {
+  const text = `{
+  "mcpServers": {
+    "carrel": {
+      // an older place
+      "command": "/old/node",
+      "args": ["/old/bin/carrel.js"],
+      "env": { "LOG_LEVEL": "debug" }, // keep
+      "disabled": true
+    }
+  }
+}
+`;
+  const written = await set(text, { ...entry, env: { LOG_LEVEL: 'debug' }, disabled: true });
+  assert.match(written, /\/\/ an older place\n/);
+  assert.match(written, /"env": \{ "LOG_LEVEL": "debug" \}, \/\/ keep\n/);
+  assert.ok(
+    sameData(findEntry(await jsonFormat.read(written), place), {
+      ...entry,
+      env: { LOG_LEVEL: 'debug' },
+      disabled: true,
+    }),
+    written,
+  );
+  const http = await set(text, { url: 'http://127.0.0.1:8737/mcp', disabled: true });
+  assert.ok(
+    sameData(findEntry(await jsonFormat.read(http), place), { disabled: true, url: 'http://127.0.0.1:8737/mcp' }),
+    http,
+  );
+});
+
+test('a file that cannot be understood is refused with line and column', async () => {
+  for (const [text, line, column] of [
+    ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
+    ['{\r\n"a": tru\r\n}', 2, 6],
+    ['{"a": "x', 1, 7],
+    ['[]', 1, 1],
+    ['"text"', 1, 1],
+    ['{"mcpServers": []}', 1, 16],
+    ['{"mcpServers": {"carrel": {}, "carrel": {}}}', 1, 31],
+    ['{"mcpServers": {}, "mcpServers": {}}', 1, 20],
+    [`${'['.repeat(100_000)}`, 1, undefined],
+    ['{} {}', 1, 4],
+  ] as const) {
+    await assert.rejects(set(text), (error: { name: string; line: number; column: number }) => {
+      assert.equal(error.name, 'FileFault');
+      assert.equal(error.line, line, text.slice(0, 60));
+      if (column !== undefined) assert.equal(error.column, column, text.slice(0, 60));
+      return true;
+    });
+  }
+});
+
+test('whatever the file holds, only our entry changes', async () => {
+  const name = fc.oneof(fc.constantFrom('mcpServers', 'carrel', 'a', '//', '/* */', '"'), fc.string());
+  const json = fc.dictionary(name, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 });
+  const servers = fc.dictionary(name, fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })), { maxKeys: 4 });
+  await fc.assert(
+    fc.asyncProperty(json, fc.option(servers), fc.constantFrom(0, 1, 2, '\t'), async (others, held, indent) => {
+      const { mcpServers: _, ...kept } = others;
+      const text = JSON.stringify(held === null ? kept : { ...kept, mcpServers: held }, null, indent);
+      const written = await set(text);
+      checkOutcome(await jsonFormat.read(text), await jsonFormat.read(written), place, entry);
+      checkOutcome(await jsonFormat.read(text), await jsonFormat.read(await remove(written)), place, undefined);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,114 @@
+import type { Node, ParseError } from 'jsonc-parser';
+import { faultAt } from './file-fault.ts';
+import { insertProperty, type Layout, layoutOf, removeProperty, replaceValue } from './json-edit.ts';
+import { type ConfigFormat, type Entry, isEntry, sameData } from './server-entry.ts';
+
+/** JSON as people write it: with comments and trailing commas, in whatever layout. */
+export const jsonFormat: ConfigFormat = {
+  async read(text) {
+    const { root, toData } = await parse(text);
+    const value: unknown = root === undefined ? {} : toData(root);
+    return isEntry(value) ? { ...value } : {};
+  },
+  async set(text, { servers, name, start }, entry) {
+    const { root } = await parse(text);
+    const layout = layoutOf(text);
+    if (root === undefined) {
+      const whole = JSON.stringify({ [servers]: { [name]: entry } }, null, layout.unit).replaceAll('\n', layout.eol);
+      const before = text.trim() === '' ? start : `${text.trimEnd()}${layout.eol}`;
+      return `${before}${whole}${layout.eol}`;
+    }
+    const held = property(text, root, servers);
+    if (held === undefined) return insertProperty(text, root, servers, { [name]: entry }, layout);
+    const container = objectOf(text, held, servers);
+    const former = property(text, container, name);
+    if (former === undefined) return insertProperty(text, container, name, entry, layout);
+    const own = valueNode(former);
+    if (own.type !== 'object') return replaceValue(text, own, entry, layout);
+    return setFields(text, [servers, name], entry, layout);
+  },
+  async remove(text, place) {
+    const { root } = await parse(text);
+    const found = root && locate(text, root, [place.servers, place.name]);
+    return found === undefined ? text : removeProperty(text, found.object, found.property);
+  },
+};
+
+/** One field after the other, so that comments and fields of the user's within our entry stay. */
+async function setFields(given: string, path: string[], entry: Entry, layout: Layout): Promise<string> {
+  let text = given;
+  const step = async (change: (object: Node, text: string) => string): Promise<void> => {
+    const { root } = await parse(text);
+    const found = root && locate(text, root, path);
+    if (found !== undefined) text = change(valueNode(found.property), text);
+  };
+  const names = new Set(Object.keys(entry));
+  const { root, toData } = await parse(text);
+  const found = root && locate(text, root, path);
+  const former: unknown = found === undefined ? {} : toData(valueNode(found.property));
+  for (const key of Object.keys(isEntry(former) ? former : {})) {
+    if (names.has(key)) continue;
+    await step((object, now) => {
+      const field = property(now, object, key);
+      return field === undefined ? now : removeProperty(now, object, field);
+    });
+  }
+  for (const [key, value] of Object.entries(entry)) {
+    if (isEntry(former) && sameData(former[key], value)) continue;
+    await step((object, now) => {
+      const field = property(now, object, key);
+      if (field === undefined) return insertProperty(now, object, key, value, layout);
+      return replaceValue(now, valueNode(field), value, layout);
+    });
+  }
+  return text;
+}
+
+async function parse(text: string): Promise<{ root: Node | undefined; toData: (node: Node) => unknown }> {
+  const { parseTree, printParseErrorCode, getNodeValue } = await import('jsonc-parser');
+  const errors: ParseError[] = [];
+  let root: Node | undefined;
+  try {
+    root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw faultAt(text, 0, 'it is nested too deep');
+  }
+  const [first] = errors;
+  if (first !== undefined) throw faultAt(text, first.offset, describe(printParseErrorCode(first.error)));
+  if (root !== undefined && root.type !== 'object') throw faultAt(text, root.offset, 'an object is expected here');
+  return { root, toData: getNodeValue };
+}
+
+function describe(code: string): string {
+  return `${code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()} (it is not valid JSON)`;
+}
+
+function locate(text: string, root: Node, path: readonly string[]): { object: Node; property: Node } | undefined {
+  let object = root;
+  let found: Node | undefined;
+  for (const [index, key] of path.entries()) {
+    if (index > 0 && found !== undefined) object = objectOf(text, found, path[index - 1] ?? '');
+    found = property(text, object, key);
+    if (found === undefined) return undefined;
+  }
+  return found && { object, property: found };
+}
+
+/** Readers differ on which of two equal keys counts, so neither is touched. */
+function property(text: string, object: Node, key: string): Node | undefined {
+  const all = (object.children ?? []).filter(({ children }) => children?.[0]?.value === key);
+  const [first, second] = all;
+  if (second !== undefined) throw faultAt(text, second.offset, `${JSON.stringify(key)} stands there twice`);
+  return first;
+}
+
+function objectOf(text: string, { children, offset }: Node, key: string): Node {
+  const value = children?.[1];
+  if (value?.type === 'object') return value;
+  throw faultAt(text, value?.offset ?? offset, `${JSON.stringify(key)} should be an object`);
+}
+
+function valueNode({ children, ...node }: Node): Node {
+  return children?.[1] ?? node;
+}

@@ -1,0 +1,67 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadRoleConfig } from '../../app/program.ts';
+import { serveRole } from '../../app/roles.ts';
+import { CarrelError } from '../../base/errors.ts';
+import type { Secret } from '../../base/secret.ts';
+import { dataDirOf } from '../../config/data-dir.ts';
+import { httpSlice } from '../../config/slices.ts';
+import type { CommandLine } from '../command-line.ts';
+import type { Launch, Remote } from './clients.ts';
+
+// Two levels up from dist/main.js, three from src/cli/init/.
+const program = new URL(
+  import.meta.url.endsWith('.ts') ? '../../../bin/carrel.js' : '../bin/carrel.js',
+  import.meta.url,
+);
+
+/**
+ * What starts the server here and now: this Node, which is new enough because it runs this, and this program, both by their
+ * whole path, because a client with windows has another PATH than a terminal.
+ */
+export function launchOf({ flags }: CommandLine): Launch {
+  const file = realpathSync(fileURLToPath(program));
+  if (/[\\/]_npx[\\/]/.test(file)) {
+    throw new CarrelError(
+      'invalid_usage',
+      `${file} is npx's own copy, which npm may remove at any time. Install the package (npm install --global carrel), then run carrel init.`,
+    );
+  }
+  const args = [file, 'serve'];
+  const dataDir = dataDirOf(flags['data-dir'], process.env);
+  // Clients do not pass on what a terminal has set.
+  if (dataDir !== join(homedir(), '.carrel')) args.push('--data-dir', dataDir);
+  if (typeof flags['config'] === 'string') args.push('--config', resolve(flags['config']));
+  if (flags['read-only'] === true) args.push('--read-only');
+  return { command: lastingNode(process.execPath, isSameFile), args };
+}
+
+/** Homebrew has each version in a folder of its own and removes it with the next; beside them is a name that stays. */
+export function lastingNode(execPath: string, isSame: (one: string, other: string) => boolean): string {
+  const match = /^(.*)\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/.exec(execPath);
+  if (match === null) return execPath;
+  const lasting = `${match[1]}/opt/${match[2]}/bin/node`;
+  return isSame(lasting, execPath) ? lasting : execPath;
+}
+
+function isSameFile(one: string, other: string): boolean {
+  return existsSync(one) && realpathSync(one) === realpathSync(other);
+}
+
+/** The server that `carrel serve --transport http` starts with these settings. */
+export function remoteOf({ flags }: CommandLine): Remote {
+  const config = loadRoleConfig(serveRole, { ...flags, transport: 'http' });
+  const { host, port, path, authToken } = config.of(httpSlice);
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const shown = reached.includes(':') ? `[${reached}]` : reached;
+  const token: Secret | undefined = authToken;
+  return { url: `http://${shown}:${port}${path}`, token: token?.reveal() };
+}
+
+/** Variables that have an effect here and that a client will probably not pass on. */
+export function localVariables({ flags }: CommandLine): string[] {
+  const { settings } = loadRoleConfig(serveRole, flags);
+  return [...new Set(settings.map(({ source }) => source).filter((source) => /^[A-Z][A-Z0-9_]+$/.test(source)))];
+}

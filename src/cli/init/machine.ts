@@ -1,0 +1,60 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+
+/** What the places of clients' files depend on. */
+export interface Machine {
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where programs with windows keep their settings. */
+  readonly configFolder: string;
+  /** Windows only. */
+  readonly localData: string | undefined;
+  join(...parts: string[]): string;
+  exists(path: string): boolean;
+  /** The names in a folder; none where there is no such folder. */
+  list(folder: string): readonly string[];
+}
+
+export type Disk = Pick<Machine, 'exists' | 'list'>;
+
+export function machineOf(
+  platform: NodeJS.Platform,
+  home: string,
+  env: Readonly<Record<string, string | undefined>>,
+  disk: Disk,
+): Machine {
+  const { join } = platform === 'win32' ? path.win32 : path.posix;
+  return { platform, home, env, join, ...disk, ...foldersOf(platform, home, env, join) };
+}
+
+function foldersOf(
+  platform: NodeJS.Platform,
+  home: string,
+  env: Machine['env'],
+  join: Machine['join'],
+): Pick<Machine, 'configFolder' | 'localData'> {
+  if (platform === 'win32') {
+    return {
+      configFolder: env['APPDATA'] || join(home, 'AppData', 'Roaming'),
+      localData: env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'),
+    };
+  }
+  if (platform === 'darwin')
+    return { configFolder: join(home, 'Library', 'Application Support'), localData: undefined };
+  return { configFolder: env['XDG_CONFIG_HOME'] || join(home, '.config'), localData: undefined };
+}
+
+export function thisMachine(): Machine {
+  return machineOf(process.platform, homedir(), process.env, {
+    exists: existsSync,
+    list(folder) {
+      try {
+        return readdirSync(folder);
+      } catch {
+        return [];
+      }
+    },
+  });
+}

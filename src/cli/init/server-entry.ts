@@ -1,0 +1,112 @@
+import { FileFault } from './file-fault.ts';
+
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** How one format of file is read and changed. Whatever is not ours stays as it is, byte by byte. */
+export interface ConfigFormat {
+  /** The whole as plain data; an empty file is an empty object. */
+  read(text: string): Promise<Record<string, unknown>>;
+  /** With our entry as it should be, instead of the one that may be there. */
+  set(text: string, place: EntryPlace, entry: Entry): Promise<string>;
+  remove(text: string, place: EntryPlace): Promise<string>;
+}
+
+export interface EntryPlace {
+  /** The key that holds the servers: a map by name, or a list of entries with a name. */
+  readonly servers: string;
+  readonly name: string;
+  /** What a file that did not exist begins with. */
+  readonly start: string;
+}
+
+/** Keys of an entry that say how the server is reached. All others are the user's, and kept. */
+const owned: ReadonlySet<string> = new Set([
+  'name',
+  'type',
+  'command',
+  'args',
+  'url',
+  'serverUrl',
+  'httpUrl',
+  'transport',
+  'headers',
+  'http_headers',
+  'bearer_token_env_var',
+  'requestOptions',
+]);
+
+/** These mean something for a command only, and Codex refuses them beside a URL. */
+const commandOnly: ReadonlySet<string> = new Set(['env', 'env_vars', 'envFile', 'cwd']);
+
+/** Our entry with what the user has added to it. */
+export function mergeEntry(former: Entry | undefined, wanted: Entry): Entry {
+  const kept = Object.entries(former ?? {}).filter(
+    ([key]) => !owned.has(key) && ('command' in wanted || !commandOnly.has(key)),
+  );
+  return { ...wanted, ...Object.fromEntries(kept) };
+}
+
+/** The entry of that name, in a map or a list. */
+export function findEntry(content: Record<string, unknown>, { servers, name }: EntryPlace): Entry | undefined {
+  const held = Object.hasOwn(content, servers) ? content[servers] : undefined;
+  if (Array.isArray(held)) return held.find((each): each is Entry => isEntry(each) && each['name'] === name);
+  const found = isEntry(held) && Object.hasOwn(held, name) ? held[name] : undefined;
+  return isEntry(found) ? found : undefined;
+}
+
+/** Whether it starts or reaches Carrel, and not another server that happens to have its name. */
+export function isOurs(entry: Entry): boolean {
+  const { command, args, url, serverUrl, httpUrl, transport } = entry;
+  const nested = isEntry(transport) ? transport : {};
+  const words = [command, nested['command'], ...[args, nested['args']].flat()].filter(
+    (word) => typeof word === 'string',
+  );
+  if (words.some((word) => /(^|[\\/])carrel(\.js|\.cmd|\.exe|@[\w.-]+)?$/.test(word))) return true;
+  return [url, serverUrl, httpUrl, nested['url']].some((address) => typeof address === 'string' && words.length === 0);
+}
+
+/** The last look before a file is written: only our entry may differ. */
+export function checkOutcome(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+  place: EntryPlace,
+  entry: Entry | undefined,
+): void {
+  const isRight = sameData(findEntry(after, place), entry) && sameData(rest(before, place), rest(after, place));
+  if (!isRight) {
+    throw new FileFault(
+      1,
+      1,
+      'it is laid out in a way that cannot be changed safely; --print shows what to add by hand',
+    );
+  }
+}
+
+/** Everything but our entry. A container that is empty or missing is the same. */
+function rest(content: Record<string, unknown>, { servers, name }: EntryPlace): unknown {
+  const { [servers]: held, ...others } = content;
+  if (Array.isArray(held)) {
+    const kept = held.filter((each) => !isEntry(each) || each['name'] !== name);
+    return kept.length === 0 ? others : { ...others, [servers]: kept };
+  }
+  if (!isEntry(held)) return held === undefined || held === null ? others : content;
+  const { [name]: _, ...kept } = held;
+  return Object.keys(kept).length === 0 ? others : { ...others, [servers]: kept };
+}
+
+export function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Equal as data, whatever the prototypes and the order of keys. */
+export function sameData(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) || Array.isArray(other)) {
+    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+    return one.every((each, index) => sameData(each, other[index]));
+  }
+  if (one instanceof Date || other instanceof Date) return String(one) === String(other);
+  if (!isEntry(one) || !isEntry(other)) return Object.is(one, other);
+  const keys = Object.keys(one);
+  if (keys.length !== Object.keys(other).length) return false;
+  return keys.every((key) => Object.hasOwn(other, key) && sameData(one[key], other[key]));
+}

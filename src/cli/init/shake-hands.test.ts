@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { greetRemote } from './greet-remote.ts';
+import { lastingNode } from './launch-command.ts';
+import { isOurs, mergeEntry } from './server-entry.ts';
+import { bareEnvironment, shakeHands } from './shake-hands.ts';
+
+test('a command that does not start, or is no server, is told with its own last words', async () => {
+  await assert.rejects(shakeHands({ command: '/no/such/node', args: [] }), {
+    code: 'unavailable',
+    message: /\/no\/such\/node/,
+  });
+  const run = (script: string) => shakeHands({ command: process.execPath, args: ['-e', script] });
+  await assert.rejects(run('console.error("Too old."); process.exit(78)'), {
+    code: 'unavailable',
+    message: /Too old\./,
+  });
+  await assert.rejects(run('console.log("hello")'), { code: 'unavailable', message: /does not start/ });
+  const other = `require('readline').createInterface({input: process.stdin}).on('line', (line) => {
+    const { id } = JSON.parse(line); if (id) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: {} })); })`;
+  await assert.rejects(run(other), { code: 'unavailable', message: /no MCP server/ });
+});
+
+test('where nothing listens, nothing answers', async () => {
+  assert.equal(await greetRemote({ url: 'http://127.0.0.1:9/mcp', token: undefined }), undefined);
+});
+
+test('the server is tried with as little environment as a client gives', () => {
+  const env = { HOME: '/home/u', PATH: '/home/u/.nvm/bin:/usr/bin', CARREL_HOME: '/x', SECRET: 'y', LANG: 'C' };
+  assert.deepEqual(bareEnvironment('linux', env), {
+    HOME: '/home/u',
+    LANG: 'C',
+    PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
+  });
+  const windows = bareEnvironment('win32', { SystemRoot: 'D:\\Windows', APPDATA: 'a', HOME: 'b' });
+  assert.deepEqual(windows, { SystemRoot: 'D:\\Windows', APPDATA: 'a', PATH: 'D:\\Windows\\System32' });
+});
+
+test('Homebrew’s Node is named by the path that outlives an update, if that is the same one', () => {
+  const versioned = '/opt/homebrew/Cellar/node@24/24.21.0/bin/node';
+  const lasting = '/opt/homebrew/opt/node@24/bin/node';
+  assert.equal(
+    lastingNode(versioned, (one) => one === lasting),
+    lasting,
+  );
+  assert.equal(
+    lastingNode(versioned, () => false),
+    versioned,
+  );
+  assert.equal(
+    lastingNode('/usr/bin/node', () => true),
+    '/usr/bin/node',
+  );
+});
+
+test('our own entries are told from other servers of the same name', () => {
+  for (const entry of [
+    { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] },
+    { command: 'C:\\node.exe', args: ['C:\\carrel\\bin\\carrel.js'] },
+    { command: 'npx', args: ['-y', 'carrel'] },
+    { command: 'npx', args: ['-y', 'carrel@0.1.0'] },
+    { command: 'carrel' },
+    { url: 'http://127.0.0.1:8737/mcp' },
+    { serverUrl: 'http://127.0.0.1:8737/mcp' },
+    { transport: { type: 'stdio', command: 'carrel' } },
+  ]) {
+    assert.ok(isOurs(entry), JSON.stringify(entry));
+  }
+  for (const entry of [{ command: 'docker', args: ['run', 'library/carrel-desk'] }, { command: 'carrell' }, {}]) {
+    assert.equal(isOurs(entry), false, JSON.stringify(entry));
+  }
+});
+
+test('what the user has added stays, but nothing of a command stays beside an address', () => {
+  const former = { command: 'old', args: [], env: { A: '1' }, cwd: '/x', disabled: true };
+  assert.deepEqual(mergeEntry(former, { command: 'new', args: ['a'] }), {
+    command: 'new',
+    args: ['a'],
+    env: { A: '1' },
+    cwd: '/x',
+    disabled: true,
+  });
+  assert.deepEqual(mergeEntry(former, { url: 'u' }), { url: 'u', disabled: true });
+});

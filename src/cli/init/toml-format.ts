@@ -1,0 +1,133 @@
+import type { AST } from 'toml-eslint-parser';
+import { FileFault } from './file-fault.ts';
+import { layoutOf } from './json-edit.ts';
+import { type ConfigFormat, type Entry, type EntryPlace, findEntry, isEntry, sameData } from './server-entry.ts';
+
+/** TOML, with our entry as a table of its own. */
+export const tomlFormat: ConfigFormat = {
+  async read(text) {
+    return (await parse(text)).data;
+  },
+  async set(text, place, entry) {
+    const { top, data } = await parse(text);
+    const { eol } = layoutOf(text);
+    const own = tablesOf(top, place).find(({ resolvedKey }) => resolvedKey.length === 2);
+    const former = findEntry(data, place);
+    if (own === undefined || former === undefined) {
+      const without = await tomlFormat.remove(text, place);
+      const before = without.trim() === '' ? '' : `${without.replace(/[\r\n]*$/, '')}${eol}${eol}`;
+      return `${before}${[header(place), ...fields(entry)].join(eol)}${eol}`;
+    }
+    const isStale = (key: unknown): boolean => !sameData(former[String(key)], entry[String(key)]);
+    const cuts = [
+      ...own.body.filter(({ key }) => isStale(nameOf(key.keys[0]))),
+      ...tablesOf(top, place).filter(({ resolvedKey }) => resolvedKey.length > 2 && isStale(resolvedKey[2])),
+    ].map(({ range }) => lines(text, range));
+    const changed = Object.fromEntries(Object.entries(entry).filter(([key]) => isStale(key)));
+    const at = lineEnd(text, own.key.range[1]);
+    const added = fields(changed).map((line) => `${eol}${line}`);
+    return apply(text, [
+      ...cuts.map((range) => ({ range, content: '' })),
+      { range: [at, at], content: added.join('') },
+    ]);
+  },
+  async remove(text, place) {
+    const { top } = await parse(text);
+    const tables = tablesOf(top, place);
+    const inside = top.body.flatMap((each) => {
+      if (each.type === 'TOMLTable' && tables.includes(each)) return [];
+      const base = each.type === 'TOMLTable' ? each.resolvedKey : [];
+      const pairs = each.type === 'TOMLTable' ? each.body : [each];
+      return pairs.filter(({ key }) => isBelow([...base, ...key.keys.map(nameOf)], place));
+    });
+    const cuts = [
+      ...tables.map(({ range }) => withBlank(text, lines(text, range))),
+      ...inside.map(({ range }) => lines(text, range)),
+    ];
+    return apply(
+      text,
+      cuts.map((range) => ({ range, content: '' })),
+    );
+  },
+};
+
+async function parse(text: string) {
+  const { parseTOML, getStaticTOMLValue, ParseError } = await import('toml-eslint-parser');
+  try {
+    const program = parseTOML(text, { tomlVersion: '1.0.0' });
+    const data: unknown = getStaticTOMLValue(program);
+    const [top] = program.body;
+    return { top, data: isEntry(data) ? { ...data } : {} };
+  } catch (error) {
+    if (error instanceof RangeError) throw new FileFault(1, 1, 'it is nested too deep');
+    if (!(error instanceof ParseError)) throw error;
+    throw new FileFault(error.lineNumber, error.column + 1, 'it is not valid TOML');
+  }
+}
+
+function tablesOf(top: AST.TOMLTopLevelTable, place: EntryPlace): AST.TOMLTable[] {
+  const tables = top.body.filter((each) => each.type === 'TOMLTable');
+  return tables.filter(({ resolvedKey }) => isBelow(resolvedKey, place));
+}
+
+function isBelow(key: readonly (string | number)[], { servers, name }: EntryPlace): boolean {
+  return key[0] === servers && key[1] === name;
+}
+
+function nameOf(key: AST.TOMLBare | AST.TOMLQuoted | undefined): string {
+  if (key === undefined) return '';
+  return key.type === 'TOMLBare' ? key.name : key.value;
+}
+
+function header({ servers, name }: EntryPlace): string {
+  return `[${servers}.${name}]`;
+}
+
+function fields(entry: Entry): string[] {
+  return Object.entries(entry).map(([key, value]) => `${keyText(key)} = ${valueText(value)}`);
+}
+
+function keyText(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : stringText(key);
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'string') return stringText(value);
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
+  if (value instanceof Date) return value.toISOString();
+  if (isEntry(value)) return `{ ${fields(value).join(', ')} }`;
+  return String(value);
+}
+
+/** What JSON escapes, TOML reads; it wants one control character more escaped. */
+function stringText(text: string): string {
+  return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
+}
+
+type Range = readonly [start: number, end: number];
+
+/** Whole lines, with their end. */
+function lines(text: string, [start, end]: Range): Range {
+  const from = Math.max(text.lastIndexOf('\n', start - 1), text.lastIndexOf('\r', start - 1)) + 1;
+  const to = lineEnd(text, end);
+  return [from, to + (/^(\r\n|\r|\n)/.exec(text.slice(to))?.[0].length ?? 0)];
+}
+
+/** And the blank line before, if another follows or nothing does. */
+function withBlank(text: string, [start, end]: Range): Range {
+  const blank = /(?:^|(?:\r\n|\r|\n))(\r\n|\r|\n)$/.exec(text.slice(0, start))?.[1]?.length ?? 0;
+  return /^\s*$/.test(text.slice(end)) || /^[\r\n]/.test(text.slice(end)) ? [start - blank, end] : [start, end];
+}
+
+function lineEnd(text: string, offset: number): number {
+  const found = /[\r\n]/.exec(text.slice(offset));
+  return found === null ? text.length : offset + found.index;
+}
+
+function apply(text: string, edits: readonly { range: Range; content: string }[]): string {
+  let changed = text;
+  for (const { range, content } of edits.toSorted((a, b) => b.range[0] - a.range[0])) {
+    changed = changed.slice(0, range[0]) + content + changed.slice(range[1]);
+  }
+  return changed;
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkOutcome } from './server-entry.ts';
+import { yamlFormat } from './yaml-format.ts';
+
+const place = { servers: 'mcpServers', name: 'carrel', start: 'name: Local Config\nversion: 1.0.0\nschema: v1\n' };
+const entry = { name: 'carrel', command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
+const item = `  - name: carrel
+    command: /usr/bin/node
+    args:
+      - /opt/carrel/bin/carrel.js
+      - serve
+`;
+
+const set = (text: string, wanted: Record<string, unknown> = entry) => yamlFormat.set(text, place, wanted);
+const remove = (text: string) => yamlFormat.remove(text, place);
+
+const config = `name: Local Config # mine
+version: 1.0.0
+schema: v1
+
+models:
+  - name: Llama
+    provider: ollama
+    model: llama3.1:8b   # local
+
+mcpServers:
+  # files of the project
+  - name: Files
+    command: npx
+    args: ["-y", "server-filesystem"]
+    env: {A: "1"} # last
+
+context:
+  - provider: code
+`;
+
+test('our item goes behind the others, everything else stays, and taken out it is as it was', async () => {
+  const written = await set(config);
+  assert.equal(written, config.replace('{A: "1"} # last\n', `{A: "1"} # last\n${item}`));
+  assert.equal(await set(written), written);
+  assert.equal(await remove(written), config);
+  const crlf = config.replaceAll('\n', '\r\n');
+  assert.equal(await set(crlf), written.replaceAll('\n', '\r\n'));
+  assert.equal(await remove(await set(crlf)), crlf);
+});
+
+test('a missing or empty file becomes one that Continue reads', async () => {
+  assert.equal(await set(''), `${place.start}mcpServers:\n${item}`);
+  assert.equal(await set('# mine\n'), `# mine\nmcpServers:\n${item}`);
+});
+
+test('a list that is missing, empty, null, flat or in one line', async () => {
+  for (const text of [
+    'name: a\n',
+    'name: a',
+    'mcpServers:\nname: a\n',
+    'mcpServers: # none yet\nname: a\n',
+    'mcpServers: [] # none yet\nname: a\n',
+    'mcpServers: null\nname: a\n',
+    'mcpServers: ~\n',
+    'mcpServers:\n- name: b\n  command: x\nname: a\n',
+    'mcpServers: [{name: b, command: x}]\nname: a\n',
+    'mcpServers:\n  - name: carrel\n    command: /old/carrel.js\n  - name: b\n    command: |\n      x\n      y\nname: a\n',
+    'mcpServers:\n    -   name: b\n        command: x\n',
+  ]) {
+    const written = await set(text);
+    checkOutcome(await yamlFormat.read(text), await yamlFormat.read(written), place, entry);
+    const removed = await remove(written);
+    checkOutcome(await yamlFormat.read(text), await yamlFormat.read(removed), place, undefined);
+    if (text.includes('# none yet')) assert.match(written, /# none yet\n/);
+    // Continue refuses a list that is null.
+    if (!/- +name/.test(removed)) assert.doesNotMatch(removed, /mcpServers:\s*(#.*)?$/m);
+  }
+});
+
+test('a file that is not YAML, or not what Continue has, is refused with line and column', async () => {
+  await assert.rejects(set('a: b: c\n'), { name: 'FileFault', line: 1 });
+  await assert.rejects(set('a: 1\nb: [\n'), { name: 'FileFault' });
+  await assert.rejects(set('- a\n'), { name: 'FileFault', line: 1, column: 1 });
+  await assert.rejects(set('mcpServers: {a: b}\n'), { name: 'FileFault', line: 1 });
+  await assert.rejects(set('mcpServers:\n- name: carrel\n- name: carrel\n'), { name: 'FileFault', line: 3 });
+  await assert.rejects(set('a: 1\n---\nb: 2\n'), { name: 'FileFault' });
+});

@@ -1,0 +1,136 @@
+import type { YAMLMap } from 'yaml';
+import { FileFault, faultAt } from './file-fault.ts';
+import { layoutOf } from './json-edit.ts';
+import { type ConfigFormat, type Entry, type EntryPlace, isEntry } from './server-entry.ts';
+
+/** YAML, with the servers as a list of entries that have a name. */
+export const yamlFormat: ConfigFormat = {
+  async read(text) {
+    return (await parse(text)).data;
+  },
+  async set(text, place, entry) {
+    const { root, servers, items } = await parse(text, place);
+    const { eol } = layoutOf(text);
+    if (root === undefined) {
+      const before = text.trim() === '' ? place.start : `${text.trimEnd()}\n`;
+      return `${before}${place.servers}:\n${await itemText(entry, '  ')}\n`.replaceAll(/\r\n|\n/g, eol);
+    }
+    if (servers === undefined) {
+      const before = /[\r\n]$/.test(text) ? text : `${text}${eol}`;
+      return `${before}${place.servers}:${eol}${(await itemText(entry, '  ')).replaceAll('\n', eol)}${eol}`;
+    }
+    const own = items.find(({ name }) => name === place.name);
+    if (servers.isFlow && items.length > 0) {
+      if (own !== undefined) return splice(text, own.range, JSON.stringify(entry));
+      return splice(text, [servers.range[1] - 1, servers.range[1] - 1], `, ${JSON.stringify(entry)}`);
+    }
+    const last = items.at(-1);
+    if (last === undefined) {
+      // Nothing, null or [] behind the key; a comment there stays on its line.
+      const at = lineEnd(text, servers.range[1]);
+      const head = `${text.slice(0, servers.range[0]).trimEnd()}${text.slice(servers.range[1], at)}`;
+      return `${head}${eol}${(await itemText(entry, '  ')).replaceAll('\n', eol)}${text.slice(at)}`;
+    }
+    const indent = ' '.repeat(columnOf(text, servers.range[0]));
+    const item = (await itemText(entry, indent)).replaceAll('\n', eol);
+    if (own !== undefined) return splice(text, [lineStart(text, own.range[0]), own.range[1]], item);
+    const at = lineEnd(text, last.range[1]);
+    return splice(text, [at, at], `${eol}${item}`);
+  },
+  async remove(text, place) {
+    const { servers, items } = await parse(text, place);
+    const own = items.find(({ name }) => name === place.name);
+    if (servers === undefined || own === undefined) return text;
+    if (items.length === 1) {
+      const { colon, range, isFlow } = servers;
+      // Comments between the key and our item stay.
+      const between = isFlow ? '' : text.slice(colon, lineStart(text, range[0])).replace(/(\r\n|\r|\n)$/, '');
+      return `${text.slice(0, colon)} []${between}${text.slice(isFlow ? range[1] : own.range[1])}`;
+    }
+    if (servers.isFlow) {
+      const after = /^\s*,\s*/.exec(text.slice(own.range[1]))?.[0].length ?? 0;
+      const before = after > 0 ? 0 : (/\s*,\s*$/.exec(text.slice(0, own.range[0]))?.[0].length ?? 0);
+      return splice(text, [own.range[0] - before, own.range[1] + after], '');
+    }
+    const end = lineEnd(text, own.range[1]);
+    const lineBreak = /^(\r\n|\r|\n)/.exec(text.slice(end))?.[0].length ?? 0;
+    return splice(text, [lineStart(text, own.range[0]), end + lineBreak], '');
+  },
+};
+
+type Range = readonly [start: number, end: number];
+
+interface Parsed {
+  data: Record<string, unknown>;
+  /** Undefined in a file that says nothing. */
+  root: YAMLMap | undefined;
+  servers: { colon: number; range: Range; isFlow: boolean } | undefined;
+  items: { name: unknown; range: Range }[];
+}
+
+async function parse(text: string, place?: EntryPlace): Promise<Parsed> {
+  const { isMap, isScalar, isSeq, parseDocument } = await import('yaml');
+  // Aliases that grow into billions are refused by the library itself.
+  const document = parseDocument(text, { prettyErrors: true });
+  const [error] = document.errors;
+  if (error !== undefined)
+    throw new FileFault(error.linePos?.[0].line ?? 1, error.linePos?.[0].col ?? 1, 'it is not valid YAML');
+  const root = document.contents;
+  if (root === null || (isScalar(root) && root.value === null))
+    return { data: {}, root: undefined, servers: undefined, items: [] };
+  if (!isMap(root)) throw faultAt(text, root.range?.[0] ?? 0, 'keys and values are expected here');
+  const whole: unknown = document.toJS();
+  const data = isEntry(whole) ? { ...whole } : {};
+  const pair = root.items.find(({ key }) => isScalar(key) && key.value === place?.servers);
+  if (pair === undefined) return { data, root, servers: undefined, items: [] };
+  const { key, value } = pair;
+  const keyEnd = isScalar(key) ? (key.range?.[1] ?? 0) : 0;
+  const colon = text.indexOf(':', keyEnd) + 1;
+  if (value === null || (isScalar(value) && value.value === null)) {
+    const end = isScalar(value) && value.source !== '' ? (value.range?.[1] ?? colon) : colon;
+    return { data, root, servers: { colon, range: [colon, end], isFlow: false }, items: [] };
+  }
+  if (!isSeq(value)) throw faultAt(text, keyEnd, `${place?.servers} should be a list`);
+  const items = value.items.map((item) => {
+    if (!isMap(item) || !item.range) return { name: undefined, range: [keyEnd, keyEnd] as const };
+    return { name: item.get('name'), range: trimmed(text, item.range) };
+  });
+  if (items.filter(({ name }) => name === place?.name).length > 1) {
+    throw faultAt(
+      text,
+      items.findLast(({ name }) => name === place?.name)?.range[0] ?? 0,
+      `${place?.name} stands there twice`,
+    );
+  }
+  const [start = keyEnd, end = keyEnd] = value.range ?? [];
+  return { data, root, servers: { colon, range: [start, end], isFlow: value.flow === true }, items };
+}
+
+/** Where the last value ends: the library counts what follows it in as well. */
+function trimmed(text: string, [start, end]: readonly number[]): Range {
+  const from = start ?? 0;
+  return [from, from + text.slice(from, end).trimEnd().length];
+}
+
+async function itemText(entry: Entry, indent: string): Promise<string> {
+  const { stringify } = await import('yaml');
+  const lines = stringify([entry], { lineWidth: 0 }).trimEnd().split('\n');
+  return lines.map((line) => `${indent}${line}`).join('\n');
+}
+
+function columnOf(text: string, offset: number): number {
+  return offset - lineStart(text, offset);
+}
+
+function lineStart(text: string, offset: number): number {
+  return Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
+}
+
+function lineEnd(text: string, offset: number): number {
+  const found = /[\r\n]/.exec(text.slice(offset));
+  return found === null ? text.length : offset + found.index;
+}
+
+function splice(text: string, [start, end]: Range, content: string): string {
+  return text.slice(0, start) + content + text.slice(end);
+}

@@ -1,0 +1,78 @@
+import { printableLine } from './printable.ts';
+import { fit, widthOf, wrap } from './text-width.ts';
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'right';
+  /** How much of the room that is left it gets; without it, what its longest cell needs. */
+  readonly share?: number;
+  /** Which end of a cell that is too long matters: a path's last part. */
+  readonly kept?: 'start' | 'end';
+  /** Lines that a long cell may take. */
+  readonly lines?: number;
+}
+
+export interface TableOptions {
+  readonly columns: number;
+  readonly style: (text: string) => string;
+}
+
+const gap = 2;
+const shareMin = 8;
+
+/** Rows as a table that fits into the terminal. Cells are foreign text. */
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  { columns: room, style }: TableOptions,
+): string {
+  const cells = rows.map((row) => columns.map((_, index) => printableLine(row[index] ?? '')));
+  // A column that says nothing in any row is left out.
+  const kept = columns.flatMap((column, index) =>
+    cells.some((row) => row[index] !== '') ? [{ column, cells: cells.map((row) => row[index] ?? '') }] : [],
+  );
+  const widths = share(
+    kept.map(({ column, cells: own }) => ({
+      natural: Math.max(widthOf(column.title), ...own.map(widthOf)),
+      share: column.share,
+    })),
+    room - gap * (kept.length - 1),
+  );
+  const line = (parts: readonly string[]): string =>
+    parts
+      .map((part, index) => pad(part, widths[index] ?? 0, kept[index]?.column.align))
+      .join(' '.repeat(gap))
+      .trimEnd();
+  const shown = cells.map((_, row) => {
+    const parts = kept.map(({ column, cells: own }, index) => {
+      const [text, width] = [own[row] ?? '', widths[index] ?? 0];
+      return column.lines === undefined ? [fit(text, width, column.kept)] : wrap(text, width, column.lines);
+    });
+    const height = Math.max(...parts.map((part) => part.length));
+    return Array.from({ length: height }, (__, index) => line(parts.map((part) => part[index] ?? ''))).join('\n');
+  });
+  return `${[style(line(kept.map(({ column }) => column.title))), ...shown].join('\n')}\n`;
+}
+
+function pad(text: string, width: number, align: 'right' | undefined): string {
+  const blank = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return align === 'right' ? `${blank}${text}` : `${text}${blank}`;
+}
+
+/** What is left by the columns without a share goes to the others; what one does not need, the next may have. */
+function share(columns: readonly { natural: number; share: number | undefined }[], room: number): number[] {
+  const widths = columns.map(({ natural, share: part }) => (part === undefined ? natural : 0));
+  let left = room - widths.reduce((sum, width) => sum + width, 0);
+  let parts = columns.reduce((sum, column) => sum + (column.share ?? 0), 0);
+  const sharing = columns.flatMap((column, index) => (column.share === undefined ? [] : [{ ...column, index }]));
+  // Those that need least of their part come first.
+  for (const { natural, share: part = 0, index } of sharing.toSorted(
+    (a, b) => a.natural / (a.share ?? 1) - b.natural / (b.share ?? 1),
+  )) {
+    const width = Math.max(Math.min(natural, shareMin), Math.min(natural, Math.floor((left * part) / parts)));
+    widths[index] = width;
+    left -= width;
+    parts -= part;
+  }
+  return widths;
+}

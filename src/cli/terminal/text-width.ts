@@ -1,0 +1,62 @@
+const segmenter = new Intl.Segmenter();
+
+/** Characters that take two columns: East Asian wide ones, and what is shown as a picture. */
+const wide =
+  /^(?:[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Yi}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji}\ufe0f)/u;
+const plain = /^[\x20-\x7e]*$/;
+
+/** Columns that a terminal needs for it. Only for text without controls. */
+export function widthOf(text: string): number {
+  if (plain.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += segmentWidth(segment);
+  return width;
+}
+
+function segmentWidth(segment: string): number {
+  if (wide.test(segment)) return 2;
+  return /^[\p{Mn}\p{Me}\p{Cf}]+$/u.test(segment) ? 0 : 1;
+}
+
+/** The beginning or the end of a text that is too long, with a sign that something is missing. */
+export function fit(text: string, columns: number, kept: 'start' | 'end' = 'start'): string {
+  if (widthOf(text) <= columns) return text;
+  if (columns < 2) return '…'.slice(0, columns);
+  const segments = Array.from(segmenter.segment(text), ({ segment }) => segment);
+  if (kept === 'end') segments.reverse();
+  const taken: string[] = [];
+  let width = 1;
+  for (const segment of segments) {
+    width += segmentWidth(segment);
+    if (width > columns) break;
+    taken.push(segment);
+  }
+  return kept === 'end' ? `…${taken.toReversed().join('')}` : `${taken.join('').trimEnd()}…`;
+}
+
+/** Cut into lines at spaces, where there are some; the last line tells when there was more. */
+export function wrap(text: string, columns: number, linesMax: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (lines.length < linesMax - 1 && widthOf(rest) > columns) {
+    const line = head(rest, columns);
+    lines.push(line.trimEnd());
+    rest = rest.slice(line.length).trimStart();
+  }
+  return [...lines, fit(rest, columns)];
+}
+
+function head(text: string, columns: number): string {
+  let taken = '';
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    width += segmentWidth(segment);
+    if (width > columns) break;
+    taken += segment;
+  }
+  // At least one character, or it would never end.
+  if (taken === '') return Array.from(segmenter.segment(text), ({ segment }) => segment)[0] ?? text;
+  const space = text[taken.length] === ' ' ? taken.length : taken.lastIndexOf(' ');
+  // A word that fills most of a line is cut.
+  return space > columns / 3 ? text.slice(0, space) : taken;
+}

@@ -1,0 +1,109 @@
+/** What text of an element is drawn with and on, as far as attributes tell. */
+export interface Paint {
+  /** Undefined: the page's own. */
+  readonly color: Color | undefined;
+  readonly background: Color | 'unknown';
+}
+
+/** Red, green and blue, or the words of one that we do not work out, which equals itself only. */
+type Color = readonly [number, number, number] | string;
+
+export const pagePaint: Paint = { color: undefined, background: [255, 255, 255] };
+
+/** Channels that differ by less than this of 255 are one colour to the eye. */
+const sameMax = 16;
+
+interface Attribute {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The paint of an element inside one of another paint. Style sheets are not read: where a class may set a background, it is unknown. */
+export function paintOf(tag: string, attributes: readonly Attribute[], outer: Paint): Paint {
+  let { color, background } = outer;
+  // Browsers give links a colour of their own.
+  if (tag === 'a') color = undefined;
+  for (const { name, value } of attributes) {
+    if ((name === 'class' || name === 'id') && !plainTags.has(tag)) background = 'unknown';
+    else if (name === 'bgcolor') background = colorOf(value) ?? background;
+    else if (name === colorAttribute[tag]) color = colorOf(value) ?? color;
+  }
+  const style = attributes.find(({ name }) => name === 'style')?.value;
+  if (style === undefined)
+    return color === outer.color && background === outer.background ? outer : { color, background };
+  // Its own style counts for more than its class, wherever the two stand.
+  for (const declaration of style.slice(0, 2000).split(';')) {
+    const [property = '', value = ''] = declaration.split(/:(.*)/s, 2).map((part) => part.trim().toLowerCase());
+    const given = value.replace(/\s*!\s*important$/, '');
+    if (property === 'color') color = colorOf(given) ?? color;
+    else if (property === 'background' || property === 'background-color') background = backgroundOf(given, background);
+    else if (property === 'background-image' && given !== 'none') background = 'unknown';
+  }
+  return { color, background };
+}
+
+/** Whether text of this paint cannot be seen. */
+export function isUnseen({ color, background }: Paint): boolean {
+  if (color === undefined) return false;
+  if (color === 'transparent') return true;
+  if (background === 'unknown') return false;
+  if (typeof color === 'string' || typeof background === 'string') return color === background;
+  return color.every((channel, index) => Math.abs(channel - (background[index] ?? 0)) < sameMax);
+}
+
+const colorAttribute: Readonly<Record<string, string>> = { font: 'color', body: 'text' };
+
+/** Their classes say what kind of page it is, rarely what it is painted with. */
+const plainTags = new Set(['html', 'body', 'main', 'article']);
+
+function backgroundOf(value: string, before: Paint['background']): Paint['background'] {
+  if (/url\(|gradient\(|image\(|var\(/.test(value)) return 'unknown';
+  const color = colorOf(value) ?? colorOf(value.split(/\s+(?![^(]*\))/)[0] ?? '');
+  return color === undefined || color === 'transparent' ? before : color;
+}
+
+/** Undefined for what depends on something else, such as `inherit` and variables. */
+function colorOf(given: string): Color | undefined {
+  const value = given.trim().toLowerCase();
+  const hex = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/.exec(value)?.[1];
+  if (hex !== undefined && (value.startsWith('#') || hex.length === 6)) return ofHex(hex);
+  const parts = /^(rgba?|hsla?)\(([^()]{1,100})\)$/.exec(value);
+  if (parts !== null) return ofFunction(parts[1] ?? '', parts[2] ?? '', value);
+  if (!/^[a-z]{3,30}$/.test(value) || dependent.has(value)) return undefined;
+  return named[value] ?? value;
+}
+
+const dependent = new Set(['inherit', 'initial', 'unset', 'revert', 'currentcolor', 'none', 'auto']);
+
+/** Those that are nearly white or black; others are told by their names. */
+const named: Readonly<Record<string, Color>> = {
+  white: [255, 255, 255],
+  snow: [255, 250, 250],
+  ivory: [255, 255, 240],
+  ghostwhite: [248, 248, 255],
+  floralwhite: [255, 250, 240],
+  whitesmoke: [245, 245, 245],
+  mintcream: [245, 255, 250],
+  azure: [240, 255, 255],
+  black: [0, 0, 0],
+};
+
+function ofHex(hex: string): Color {
+  const long = hex.length < 5 ? [...hex].map((digit) => digit + digit).join('') : hex;
+  const channel = (index: number) => Number.parseInt(long.slice(index * 2, index * 2 + 2), 16);
+  return long.length === 8 && channel(3) < 13 ? 'transparent' : [channel(0), channel(1), channel(2)];
+}
+
+function ofFunction(kind: string, list: string, whole: string): Color | undefined {
+  const parts = list.split(/[\s,/]+/).filter(Boolean);
+  const number = (index: number, of: number) => {
+    const part = parts[index] ?? '';
+    return part.endsWith('%') ? (Number(part.slice(0, -1)) / 100) * of : Number(part);
+  };
+  if (parts.length < 3 || parts.some((part) => !/^[\d.]+(?:%|deg)?$/.test(part))) return undefined;
+  if (parts.length > 3 && number(3, 1) < 0.05) return 'transparent';
+  if (kind.startsWith('rgb')) return [number(0, 255), number(1, 255), number(2, 255)];
+  const lightness = number(2, 1);
+  if (lightness > 0.97) return [255, 255, 255];
+  return lightness < 0.03 ? [0, 0, 0] : whole;
+}

@@ -1,0 +1,30 @@
+/**
+ * Puts accents onto their letters. TeX's older fonts have no letters with accents, so that a PDF draws the accent and then the
+ * letter: `pr´ec´edentes`. An accent that makes no letter with what follows stays.
+ */
+export function composeAccents(text: string): string {
+  return text.replace(drawn, (whole, accent: string, letter: string) => {
+    const base = letter === 'ı' ? 'i' : letter === 'ȷ' ? 'j' : letter;
+    const composed = `${base}${combining.get(accent) ?? ''}`.normalize('NFC');
+    return composed.length === 1 ? composed : whole;
+  });
+}
+
+const combining = new Map([
+  ['\u00b4', '\u0301'],
+  ['\u0060', '\u0300'],
+  ['\u00a8', '\u0308'],
+  ['\u02c6', '\u0302'],
+  ['\u02dc', '\u0303'],
+  ['\u00b8', '\u0327'],
+  ['\u02c7', '\u030c'],
+  ['\u02da', '\u030a'],
+  ['\u02d8', '\u0306'],
+  ['\u02d9', '\u0307'],
+  ['\u02dd', '\u030b'],
+  ['\u00af', '\u0304'],
+]);
+
+/** A grave accent is also a quotation mark, so it must stand inside of a word. */
+const drawn =
+  /([\u00b4\u00a8\u02c6\u02dc\u00b8\u02c7\u02da\u02d8\u02d9\u02dd\u00af]|(?<=\p{L})\u0060(?=[aeiouAEIOU]\p{L}?))([\p{L}])/gu;

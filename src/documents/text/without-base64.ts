@@ -1,0 +1,33 @@
+/** Longer than any word, hash or key that somebody would look for. */
+const runMin = 400;
+/** Encoded bytes are broken into lines of one length, of which there are many. */
+const linesMin = 8;
+
+/**
+ * Removes base64-encoded bytes (RFC 4648): keys, inline images, attachments. They are not text, and would
+ * fill an index with meaningless words. Lines stay lines, so that their numbers stay right.
+ */
+export function withoutBase64(text: string): string {
+  if (!/[A-Za-z0-9+/_-]{60}/.test(text)) return text;
+  return withoutBlocks(text.replace(run, (found) => (isEncoded(found) ? '' : found)));
+}
+
+const run = new RegExp(`(?:data:[a-z]+/[a-z0-9.+-]+;base64,)?[A-Za-z0-9+/]{${runMin},}={0,2}`, 'g');
+const line = /^[ \t>]*[A-Za-z0-9+/]{60,100}={0,2}\r?$/;
+
+function withoutBlocks(text: string): string {
+  const lines = text.split('\n');
+  for (let first = 0; first < lines.length; first += 1) {
+    let end = first;
+    while (end < lines.length && line.test(lines[end] ?? '')) end += 1;
+    if (end - first >= linesMin && isEncoded(lines.slice(first, end).join(''))) lines.fill('', first, end);
+    if (end > first) first = end;
+  }
+  return lines.join('\n');
+}
+
+/** In random bytes every kind of character is about equally frequent; a word of a thousand letters or a genome is not. */
+function isEncoded(found: string): boolean {
+  const share = (pattern: RegExp) => (found.match(pattern)?.length ?? 0) / found.length;
+  return share(/[A-Z]/g) > 0.15 && share(/[a-z]/g) > 0.15 && share(/[0-9]/g) > 0.05;
+}

@@ -1,0 +1,91 @@
+import type { HybridDeps, MeaningLeg, WordLeg } from '../../../search/hybrid.ts';
+import { createMeaningLeg } from '../../../search/meaning-leg.ts';
+import { createWordLeg, type WordSourcePage } from '../../../search/word-leg.ts';
+import type { EntryFilter } from '../../../storage/stores/entries/entry-filter.ts';
+import { plainQuery, type WordQuery } from '../../../words/word-query.ts';
+import type { ContextParts, EntryMeaning } from '../context-parts.ts';
+import { neededFilter, planOf } from './ranked-search.ts';
+import { type Stats, startStats } from './search-answer.ts';
+import { type AdaptiveQuery, adaptiveQuery } from './word-modes.ts';
+
+export interface LegsRequest {
+  readonly text: string;
+  readonly filter: EntryFilter;
+  /** How many filters narrow the search, for its statistics. */
+  readonly applied: number;
+  readonly explain: boolean;
+  /** See Meaning. */
+  readonly waitMs?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The legs of the search core over entries, and what else they tell once they have searched. */
+export interface EntryLegs extends HybridDeps {
+  readonly told: {
+    /** By the id of the entry, as the search by words gives them. */
+    wordScores: ReadonlyMap<number, number>;
+    wordMode: AdaptiveQuery['mode'] | undefined;
+    wordStats: Stats | undefined;
+    meaningStats: Stats | undefined;
+  };
+}
+
+type LegParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranks'>;
+
+export function createEntryLegs(request: LegsRequest, { words }: { words: boolean }, parts: LegParts): EntryLegs {
+  const { filter, applied, explain, signal } = request;
+  const { entries, meaning, backend } = parts;
+  const told: EntryLegs['told'] = {
+    wordScores: new Map(),
+    wordMode: undefined,
+    wordStats: undefined,
+    meaningStats: undefined,
+  };
+  return { told, words: words ? wordLeg() : undefined, meaning: meaning && meaningLeg(meaning) };
+
+  function wordLeg(): WordLeg {
+    return createWordLeg({
+      async search({ limit }) {
+        const stats = startStats(backend, applied);
+        const { mode, hits, scoreMax, plan } = await searchWords(limit);
+        told.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
+        told.wordMode = mode;
+        told.wordStats = stats(hits.length, plan);
+        return { hits, scoreMax };
+      },
+      weigh: (asked, options) => entries.weighWords(asked, options),
+    });
+  }
+
+  async function searchWords(
+    limit: number,
+  ): Promise<WordSourcePage & { mode: AdaptiveQuery['mode']; plan?: string | undefined }> {
+    const ask = (query: WordQuery) => entries.searchWords({ query, filter, limit, offset: 0, explain }, { signal });
+    const adaptive = adaptiveQuery(request.text);
+    // A relevance tells an entry with all words from one with some; ranks alone do not.
+    if (adaptive.mode === 'match' && !parts.reranks) {
+      const strict = await ask(adaptive.query);
+      if (strict.hits.length > 0) return { ...strict, mode: 'match' };
+    }
+    return { ...(await ask(plainQuery(request.text))), mode: 'boolean' };
+  }
+
+  function meaningLeg(known: EntryMeaning): MeaningLeg {
+    const leg = createMeaningLeg<EntryFilter>({
+      meaning: known,
+      filter: neededFilter(filter),
+      waitMs: request.waitMs,
+      texts: async (ids) => (await entries.get({ ids, images: false }, { signal })).map(({ text }) => text),
+    });
+    return {
+      ...leg,
+      async search(text, limit) {
+        const stats = startStats(backend, applied);
+        const plan = explain ? await planOf(entries, filter, signal) : undefined;
+        const found = await leg.search(text, limit, signal);
+        told.meaningStats = stats(found.matches.length, plan);
+        return found;
+      },
+    };
+  }
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CarrelError } from '../../../base/errors.ts';
+import { silentLogger } from '../../../base/log.ts';
+import { engineSlice } from '../../../engine/engine-slice.ts';
+import { createEngine } from '../../../engine/local/create-engine.ts';
+import type { EmbeddingProvider } from '../../../search/embeddings/embedding-provider.ts';
+import type { Storage } from '../../../storage/contracts/storage.ts';
+import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
+import { contextSlice } from '../context-slice.ts';
+import { createContextToolset } from '../toolset.ts';
+
+/** How near each text is to every query, by a word that only this text has. */
+const cosines = { antelope: 0.93, badger: 0.91, caracal: 0.89, dormouse: 0.76, echidna: 0.72, query: 1 };
+type Marker = keyof typeof cosines;
+const markers = ['antelope', 'badger', 'caracal', 'dormouse', 'echidna'] as const;
+
+/** Long enough that its vector is not shortened, short enough to have one. */
+const filler = 'Nothing else is told on this page, which goes on for a while so that it is a usual one. '.repeat(3);
+
+/** The words favour the prose, the meaning favours the code. */
+const texts: Record<(typeof markers)[number], string> = {
+  antelope: 'def antelope(rows):\n    """Orders them."""\n    for row in rows:\n        yield row\n    return None\n',
+  badger: 'def badger(rows):\n    """Puts in order."""\n    if rows is None:\n        raise ValueError()\n',
+  caracal: 'def caracal(rows, key):\n    result = list(rows)\n    result.reverse()\n    return result\n',
+  dormouse: `dormouse: the invoices of customers are sorted by their date. ${filler}`,
+  echidna: `echidna: customers get invoices. ${filler}`,
+};
+
+/** The name of the bundled model, whose span is known. */
+const provider: EmbeddingProvider = {
+  name: 'local:gte-small-int8',
+  dimensions: 2,
+  embed: async (given) =>
+    given.map((text) => {
+      if (text.includes(unembeddable)) throw new CarrelError('unavailable', 'too long for the server');
+      const marker = (Object.keys(cosines) as Marker[]).find((name) => text.includes(name)) ?? 'query';
+      return new Float32Array([cosines[marker], Math.sqrt(1 - cosines[marker] ** 2)]);
+    }),
+  close: async () => {},
+};
+
+/** A text with this word gets no vectors. */
+const unembeddable = 'fossa';
+
+const query = 'sort invoices of customers by date';
+
+async function withStorage(use: (storage: Storage) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+  const storage = await createSqliteStorage({ path: join(folder, 'test.db'), queryTimeoutMs: 60_000 });
+  try {
+    await use(storage);
+  } finally {
+    await storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function defaultsOf(fields: Record<string, { default: unknown }>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.default]));
+}
+
+function markerOf(text: string): string | undefined {
+  return [...markers, unembeddable].find((marker) => text.includes(marker));
+}
+
+interface Ranked {
+  readonly marker: string | undefined;
+  readonly score: number;
+}
+
+/** Each in a thread of its own: a turn is embedded with the one before it. */
+async function rankedInContext(stored: readonly string[], storage: Storage, signal: AbortSignal): Promise<Ranked[]> {
+  const config = defaultsOf(contextSlice.fields) as never;
+  const toolset = createContextToolset(config, { storage, embeddings: provider, log: silentLogger });
+  const run = async (name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    const tool = toolset.tools.find((each) => each.name === name);
+    assert.ok(tool);
+    const call = { caller: { id: 'test', owner: 'test' }, signal, report: () => {}, log: silentLogger };
+    return (await tool.run(tool.input.parse(input), call)) as Record<string, unknown>;
+  };
+  for (const text of stored) {
+    await run('store_context', { thread_id: markerOf(text), source: 'user', text });
+  }
+  const { results } = await run('hybrid_search_context', { query, limit: 10 });
+  await toolset.close?.();
+  return (results as { text_content: string; scores: { rerank_score: number } }[]).map((entry) => ({
+    marker: markerOf(entry.text_content),
+    score: entry.scores.rerank_score,
+  }));
+}
+
+async function rankedInKnowledgeBase(stored: readonly string[], storage: Storage): Promise<Ranked[]> {
+  const engine = createEngine(defaultsOf(engineSlice.fields) as never, {
+    storage,
+    extractor: { extract: () => Promise.reject(new Error('notes need none')), close: async () => {} },
+    embeddings: provider,
+    log: silentLogger,
+  });
+  for (const note of stored) await engine.submit({ note, title: 'Page' });
+  for (;;) {
+    const { queue } = await engine.status();
+    if (queue.queued + queue.processing === 0) break;
+    await delay(20);
+  }
+  const { results } = await engine.search({ query, top: 10 });
+  await engine.close();
+  return results.map(({ text, score }) => ({ marker: markerOf(text), score }));
+}
+
+test('the same texts rank in the same order in memory and knowledge base, with code among them', ({ signal }) =>
+  withStorage(async (storage) => {
+    const inContext = await rankedInContext(Object.values(texts), storage, signal);
+    const inKnowledgeBase = await rankedInKnowledgeBase(Object.values(texts), storage);
+    assert.equal(inContext.length, markers.length);
+    assert.deepEqual(
+      inContext.map(({ marker }) => marker),
+      inKnowledgeBase.map(({ marker }) => marker),
+    );
+    inContext.forEach(({ score }, place) => {
+      assert.ok(Math.abs(score - (inKnowledgeBase[place]?.score ?? 0)) < 1e-6, `the score of number ${place + 1}`);
+    });
+  }));
+
+test('what has no vectors does not sink in either of them', ({ signal }) =>
+  withStorage(async (storage) => {
+    const stored = [...Object.values(texts), `fossa: to sort invoices of customers by date, press F5. ${filler}`];
+    const inContext = await rankedInContext(stored, storage, signal);
+    const inKnowledgeBase = await rankedInKnowledgeBase(stored, storage);
+    assert.equal(inContext[0]?.marker, unembeddable);
+    assert.deepEqual(
+      inContext.map(({ marker }) => marker),
+      inKnowledgeBase.map(({ marker }) => marker),
+    );
+  }));

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { makeFolder, startCarrel } from '../../support/child-program.ts';
+import { openSession } from '../../support/raw-http.ts';
+import { runOnTerminal, runPiped } from '../../support/terminal.ts';
+
+const env = { EMBEDDING_PROVIDER: 'none' };
+const hostileTitle = '# \u009b31mRed\u202e';
+
+function place(t: TestContext) {
+  const folder = makeFolder(t);
+  const dataDir = join(makeFolder(t), 'data');
+  const docs = join(folder, 'docs');
+  mkdirSync(docs);
+  writeFileSync(join(docs, 'harbour.md'), `# Harbours\n\nA lighthouse. Dues are paid by the ton.\n`);
+  writeFileSync(join(docs, 'hostile.md'), `${hostileTitle}\n\nA lighthouse too.\n`);
+  const added = runPiped(dataDir, ['add', docs, '--collection', 'port', '--json'], { env });
+  assert.equal(added.status, 0, added.stderr);
+  const piped = (...args: string[]) => runPiped(dataDir, args, { env });
+  const json = (...args: string[]) => {
+    const { status, stdout, stderr } = piped(...args);
+    assert.equal(status, 0, stderr);
+    return { answer: JSON.parse(stdout), stderr };
+  };
+  return { folder, dataDir, docs, piped, json };
+}
+
+test('contract §9: away from a terminal every command prints the tool’s own answer as JSON, and stderr says from where', (t) => {
+  const { docs, dataDir, piped, json } = place(t);
+  const { answer, stderr } = json('search', 'harbour', 'dues', '--limit', '1');
+  assert.equal(answer.query, 'harbour dues');
+  assert.equal(answer.results.length, 1);
+  assert.equal(answer.results[0].source_path, join(docs, 'harbour.md'));
+  assert.equal(stderr, `carrel: from ${join(dataDir, 'carrel.db')}\n`);
+  const id = answer.results[0].document_id;
+
+  assert.equal(json('search', 'lighthouse', '--collection', 'elsewhere').answer.results.length, 0);
+  assert.equal(json('list', '--collection', 'port').answer.total, 2);
+  assert.equal(json('list', '--limit', '1').answer.documents.length, 1);
+  assert.deepEqual(
+    json('jobs', '--status', 'done').answer.jobs.map(({ status }: { status: string }) => status),
+    ['done', 'done'],
+  );
+  assert.equal(json('jobs', '1').answer.total, 1);
+  const kept = json('remember', 'the', 'gate', 'code', '--thread', 'keys', '--tag', 'home').answer;
+  assert.equal(json('threads').answer.threads[0].thread_id, 'keys');
+  assert.deepEqual(json('threads', 'keys').answer.results[0].tags, ['home']);
+  assert.equal(json('find', 'gate').answer.hits[0].uri, `carrel://context/${kept.context_id}`);
+  assert.equal(json('notes').answer.total_count, 0);
+
+  assert.match(piped('get', String(id)).stdout, /^# Harbours\n\nA lighthouse\. Dues/);
+  assert.equal(piped('get', `carrel://context/${kept.context_id}`).stdout, 'the gate code\n');
+  const whole = json('get', `carrel://kb/doc/${id}`, '--json').answer;
+  assert.equal(whole.source_path, join(docs, 'harbour.md'));
+  assert.match(whole.text, /lighthouse/);
+});
+
+test('remember takes the standard input', (t) => {
+  const dataDir = join(makeFolder(t), 'data');
+  const kept = runPiped(dataDir, ['remember', '-'], { env, input: 'line one\nline two\n' });
+  assert.equal(kept.status, 0, kept.stderr);
+  const { context_id: id } = JSON.parse(kept.stdout);
+  assert.equal(runPiped(dataDir, ['get', `carrel://context/${id}`], { env }).stdout, 'line one\nline two\n');
+});
+
+test('contract §9: on a terminal it is a table that fits, and what documents say is not obeyed', (t) => {
+  const { dataDir } = place(t);
+  const on = (columns: number, ...args: string[]) => runOnTerminal(dataDir, args, { env, columns });
+  const wide = on(120, 'search', 'lighthouse');
+  assert.equal(wide.status, 0);
+  assert.match(wide.stdout, /SCORE|RELEVANCE/);
+  assert.match(wide.stdout, /harbour\.md +l\.1-3 +.*lighthouse/);
+  assert.match(wide.stdout, /^carrel: from .*carrel\.db$/m);
+  for (const args of [['search', 'lighthouse'], ['find', 'lighthouse'], ['list'], ['jobs']]) {
+    const { stdout } = on(60, ...args);
+    const lines = stdout.split('\n').filter((line) => !line.startsWith('carrel:'));
+    assert.ok(lines.length > 2, stdout);
+    for (const line of lines) assert.ok(withoutStyle(line).length <= 60, `${args}: ${line}`);
+  }
+  for (const args of [['list'], ['list', '--json'], ['search', 'lighthouse'], ['get', '2'], ['get', '1']]) {
+    const { stdout } = on(100, ...args);
+    assert.doesNotMatch(withoutStyle(stdout), /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/, args.join(' '));
+  }
+  runPiped(dataDir, ['remember', '\u001b]0;title\u0007 \u009b2J \u202e hidden'], { env });
+  const thread = withoutStyle(on(100, 'threads', 'memory').stdout);
+  assert.match(thread, /\ufffd\]0;title\ufffd \ufffd2J \ufffd hidden/);
+  assert.doesNotMatch(thread, /[\u001b\u0007\u009b\u202e]/);
+  const plain = runOnTerminal(dataDir, ['list'], { env: { ...env, NO_COLOR: '1' } });
+  assert.doesNotMatch(plain.stdout, /\u001b/);
+  assert.match(on(100, 'notes').stdout, /carrel: no notes/);
+});
+
+test('--open hands the first hit’s file to the system’s opener as one argument, and never a program', async (t) => {
+  const { folder, docs, dataDir, piped } = place(t);
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  const opened = join(folder, 'opened');
+  writeFileSync(
+    join(bin, 'xdg-open'),
+    `#!/bin/sh\nprintf '%s|' "$@" > '${opened}.part' && mv '${opened}.part' '${opened}'\n`,
+  );
+  chmodSync(join(bin, 'xdg-open'), 0o755);
+  const path = `${bin}:${process.env['PATH']}`;
+  const name = 'a b; touch pwned.md';
+  writeFileSync(join(docs, name), '# Anchors\n\nChains and anchors.\n');
+  writeFileSync(join(docs, 'run.sh'), '#!/bin/sh\n# a capstan turns\n');
+  assert.equal(piped('add', docs, '--json').status, 0);
+
+  const found = runPiped(dataDir, ['search', 'anchors', '--open'], { env: { ...env, PATH: path } });
+  assert.equal(found.status, 0, found.stderr);
+  while (!existsSync(opened)) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(readFileSync(opened, 'utf8'), `${join(docs, name)}|`);
+
+  const refused = runPiped(dataDir, ['search', 'capstan', '--open'], { env: { ...env, PATH: path } });
+  assert.equal(refused.status, 2);
+  assert.match(refused.stderr, /run\.sh" might be run/);
+});
+
+test('contract §9: beside a running server both see what the other writes', async (t) => {
+  const { dataDir, json } = place(t);
+  const server = await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env });
+  const session = await openSession(server.url);
+  json('remember', 'written beside the server', '--thread', 'both');
+  const seen = await session.call(1, 'search_context', { thread_id: 'both' });
+  assert.match(seen.text, /written beside the server/);
+  const saved = await session.call(2, 'save_note', { title: 'By the server', content: 'A capstan.' });
+  assert.doesNotMatch(saved.text, /isError":true/);
+  const { answer } = json('notes', 'capstan');
+  assert.equal(answer.notes[0].title, 'By the server');
+  const { stdout } = runPiped(dataDir, ['get', answer.notes[0].id], { env });
+  assert.match(stdout, /A capstan\./);
+  assert.equal(json('list').answer.total, 2);
+});
+
+test('what cannot be done is one line: usage ends with 2, and read-only settings hold', (t) => {
+  const { piped, dataDir } = place(t);
+  for (const [args, message] of [
+    [['search', 'x', '--limit', 'ten'], /--limit must be a whole number/],
+    [['search', 'x', '--limit', '1000'], /limit must be at most 100/],
+    [['get', 'nothing'], /names nothing here/],
+    [['remember'], /needs the text/],
+  ] as const) {
+    const { status, stderr } = piped(...args);
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, message);
+  }
+  const missing = piped('get', '99');
+  assert.equal(missing.status, 1);
+  assert.match(missing.stderr, /No document/);
+  const { status, stderr } = runPiped(dataDir, ['remember', 'x'], { env: { ...env, CARREL_READ_ONLY: 'true' } });
+  assert.equal(status, 1);
+  assert.match(stderr, /disabled/);
+});
+
+function withoutStyle(text: string): string {
+  return text.replaceAll(/\u001b\[\d+m/g, '');
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { dataOf, openWorld, type World, wholeFile } from '../acceptance/fess/bridge.ts';
+import { generateCorpus } from '../fakes/fess/corpus.ts';
+import type { FakeDocument } from '../fakes/fess/fake-document.ts';
+import { carrelProgram } from '../support/child-program.ts';
+import { startStdioClient } from '../support/stdio-client.ts';
+
+// 000 §7.1 on the server that makes it hardest: `query.orsearch.min.hit.count` takes the label for optional wherever little
+// is found, and a domain of more than 10,000 documents hides that from totals, which end there.
+
+const small = generateCorpus({ labels: ['hr', 'policy'], documentsPerLabel: 3 });
+const foreign = small.documents.map((document) => ({ ...document, content: `${document.content} zebrafish` }));
+const large: FakeDocument[] = generateCorpus({ labels: ['finance'], documentsPerLabel: 10_500 }).documents.map(
+  (document) => ({ ...document, content: document.content.slice(0, 60) }),
+);
+const fish = { ...large[4_000], content: 'Two zebrafish of the finance department' } as FakeDocument;
+
+for (const { version, size } of [
+  { version: '15.4', size: 10_500 },
+  { version: '15.8', size: 10_500 },
+  { version: '15.8', size: 5 },
+] as const) {
+  describe(`Fess ${version}, ${size} documents in the domain`, () => {
+    const owner = wholeFile();
+    const ours = size === 5 ? large.slice(0, 4).concat(fish) : large.with(4_000, fish);
+    let world: World;
+    before(async () => {
+      const fess = {
+        documents: [...foreign, ...ours],
+        words: generateCorpus().words,
+        orSearchMinHitCount: 10,
+      };
+      world = await openWorld(owner, { version, fess, config: { contentFetch: { viaFess: true } } });
+    });
+    const assertOurs = (answer: unknown): void => {
+      const text = JSON.stringify(answer);
+      for (const { docId, labels } of foreign) {
+        assert.ok(!text.includes(docId), `${docId} of ${labels} in ${text.slice(0, 500)}`);
+      }
+      for (const other of ['of hr', 'of policy', 'the hr', 'the policy'])
+        assert.ok(!text.includes(other), text.slice(0, 500));
+    };
+
+    test('searches and their facets show the documents of the domain, and only those', async () => {
+      const found = dataOf(await world.peer.call('search', { query: 'zebrafish', pageSize: 100 }));
+      assert.deepEqual(
+        [found['total'], (found['results'] as { doc_id: string }[]).map(({ doc_id: docId }) => docId)],
+        [1, [fish.docId]],
+      );
+      for (const query of [
+        'zebrafish report',
+        'zebrafish OR hr',
+        '"hr department"',
+        'label:hr',
+        'title:hr -finance',
+        'hr*',
+      ]) {
+        const facets = { field: ['label'], query: ['zebrafish', 'label:hr'] };
+        const answer = await world.peer.call('search', { query, pageSize: 100, facets });
+        assertOurs(answer);
+        const { fields, queries } = dataOf(answer)['facets'] as {
+          fields: { values: { value: string }[] }[];
+          queries: { value: string; count: number }[];
+        };
+        assert.ok(fields.flatMap(({ values }) => values).every(({ value }) => value === 'finance'));
+        assert.equal(queries.find(({ value }) => value === 'label:hr')?.count, 0);
+      }
+    });
+
+    test('foreign documents are not found, by resources and by the read tool', async () => {
+      for (const { docId } of foreign) {
+        for (const uri of [`fess://finance/doc/${docId}`, `fess://finance/doc/${docId}/content`]) {
+          assert.equal((await world.peer.request('resources/read', { uri })).error?.code, -32_002, uri);
+        }
+        assert.equal((await world.peer.call('read', { docId })).error?.data?.['code'], 'resource_not_found');
+      }
+      const gone = world.fess.requests.filter(({ path }) => /cache|\/go\//.test(path));
+      assert.deepEqual(gone, [], 'Fess was never asked for the copy of one of them');
+    });
+
+    test('documents of the domain are', async () => {
+      for (const { docId } of [ours[0], fish, ours.at(-1)] as FakeDocument[]) {
+        const read = await world.peer.request('resources/read', { uri: `fess://finance/doc/${docId}` });
+        const text = (read.result as { contents: { text: string }[] }).contents[0]?.text ?? '';
+        assert.equal(JSON.parse(text).doc_id, docId);
+        assert.equal(dataOf(await world.peer.call('read', { docId }))['doc_id'], docId);
+      }
+    });
+
+    test('the list of resources and completions have no others', async () => {
+      let cursor: string | undefined;
+      let listed = 0;
+      // The last pages are where a window ends; the first ones show as much.
+      for (let page = 0; page < 3 && (page === 0 || cursor !== undefined); page += 1) {
+        const answer = await world.peer.request('resources/list', cursor === undefined ? {} : { cursor });
+        assertOurs(answer);
+        cursor = answer.result?.['nextCursor'] as string | undefined;
+        listed += (answer.result as { resources: unknown[] }).resources.length;
+      }
+      assert.equal(listed, 2 * Math.min(size, 300));
+      for (const value of ['', 'zebrafish', 'hr', foreign[0]?.docId.slice(0, 8) ?? '']) {
+        const argument = { name: 'docId', value };
+        const ref = { type: 'ref/resource', uri: 'fess://finance/doc/{docId}' };
+        assertOurs(await world.peer.request('completion/complete', { ref, argument }));
+        const prompt = { type: 'ref/prompt', name: 'fess_finance_research' };
+        assertOurs(
+          await world.peer.request('completion/complete', { ref: prompt, argument: { name: 'question', value } }),
+        );
+        assertOurs(await world.peer.call('suggest', { prefix: value || 'foo' }));
+      }
+    });
+
+    test('find has no others either', async (t) => {
+      const client = startStdioClient(carrelProgram, ['serve', '--toolsets', 'fess,find'], {
+        HOME: world.home,
+        CARREL_HOME: join(world.home, 'data'),
+      });
+      t.after(() => client.end());
+      await client.handshake();
+      for (const query of ['zebrafish', 'zebrafish hr']) {
+        const call = { name: 'find', arguments: { query, sources: ['fess_finance'] } };
+        const answer = await client.request(`find ${query}`, 'tools/call', call);
+        assertOurs(answer);
+        assert.ok(JSON.stringify(answer).includes(fish.docId));
+      }
+    });
+
+    test('the operator is told once', () => {
+      const log = readFileSync(join(world.home, '.mcp-feiss', 'log', 'server.log'), 'utf8');
+      assert.equal(log.split('query.orsearch.min.hit.count').length, 2, log);
+    });
+  });
+}
