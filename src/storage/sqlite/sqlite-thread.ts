@@ -1,5 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
-import { createWorkerCalls, type WorkerCalls } from '../../base/workers/worker-calls.ts';
+import type { Calls } from '../../base/workers/calls.ts';
+import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 import type { OperationName } from '../operations.ts';
 import type { DatabaseConfig } from './database.ts';
 import type { LocalTransactions } from './local-transactions.ts';
@@ -16,7 +17,7 @@ export interface OperationCall {
  * A connection on a thread of its own, seen from the thread that serves. Calls are performed one at a time, in the order
  * they came; they fail when the database cannot be opened or brought to our schema.
  */
-export type SqliteThread = WorkerCalls<OperationCall, unknown>;
+export type SqliteThread = Calls<OperationCall, unknown>;
 
 export function createSqliteThread(config: DatabaseConfig): SqliteThread {
   return createWorkerCalls({

@@ -6,9 +6,10 @@ import { vectorsAfter } from '../stores/vectors/read-vectors.ts';
 import { settleAnalysis } from '../stores/words/settle-analysis.ts';
 import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from './database.ts';
 import { createSqliteDialect } from './dialect.ts';
+import { createDiskReserve, type DiskReserve, makesRoom } from './disk-reserve.ts';
 import { createLocalTransactions } from './local-transactions.ts';
 import { migrate } from './migrate.ts';
-import { storageError } from './sqlite-errors.ts';
+import { isFull, storageError } from './sqlite-errors.ts';
 import type { OperationCall } from './sqlite-thread.ts';
 import { createWriteHelper } from './write-helper.ts';
 
@@ -53,12 +54,40 @@ async function open(database: Database): Promise<CallHandler<OperationCall, unkn
     await close();
     throw error;
   }
-  return {
+  const perform: Perform = ({ kind, operation, request, now }) =>
     // The other side has named the operation that this is a request for; a message cannot carry that proof.
-    perform: ({ kind, operation, request, now }) => transactions[kind](operationOf(operation), request as never, now),
+    transactions[kind](operationOf(operation), request as never, now);
+  return {
+    perform: config.role === 'writer' ? withReserve(createDiskReserve(config.path), database, perform) : perform,
     handOver: ({ operation }, value) => (operation === nameOf(vectorsAfter) ? buffersOf(value) : []),
     explain: storageError,
     close,
+  };
+}
+
+type Perform = (call: OperationCall) => Promise<unknown>;
+
+/** On a full disk, what makes room is done in the room that is kept for it. */
+function withReserve(reserve: DiskReserve, database: Database, perform: Perform): Perform {
+  let holds = false;
+  return async (call) => {
+    try {
+      const answer = await perform(call);
+      if (!holds && call.kind === 'write') {
+        holds = true;
+        // Behind the answer, which need not wait for it.
+        setImmediate(() => reserve.hold());
+      }
+      return answer;
+    } catch (error) {
+      if (!isFull(error) || !makesRoom(call.operation)) throw error;
+      reserve.spend(database);
+      try {
+        return await perform(call);
+      } finally {
+        reserve.regain(database);
+      }
+    }
   };
 }
 
