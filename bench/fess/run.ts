@@ -14,7 +14,8 @@ import { type Caller, connectDirect, connectMcp } from './callers.ts';
 const rounds = Number(process.argv[2] ?? 7);
 const clientCounts = [1, 32] as const;
 const callsPerRound = { 1: 400, 32: 960 } as const;
-const upstream = 'num=20&start=0&fields.label=finance&facet.query=label%3A%22finance%22';
+const upstream =
+  'num=20&start=0&fields.label=finance&facet.query=label%3A%22finance%22&facet.query=NOT+label%3A%22finance%22';
 const root = join(import.meta.dirname, '../..');
 
 const home = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
