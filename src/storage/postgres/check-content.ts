@@ -1,5 +1,6 @@
+import { numberOf } from '../statements.ts';
 import { type WordIndex, wordIndexes } from '../stores/words/word-indexes.ts';
-import { numberOf, type Statements } from './connections.ts';
+import type { Statements } from './connections.ts';
 
 /** Compares what is stored with what is indexed. The problems found, one sentence each. */
 export async function checkContent(statements: Statements): Promise<string[]> {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import type { OriginalStore, StagedOriginal } from '../contracts/ingestion.ts';
-import { type Connections, numberOf, type Statements, textOf } from './connections.ts';
+import { numberOf, textOf } from '../statements.ts';
+import type { Connections, Statements } from './connections.ts';
 
 /** Larger pieces cost memory on both sides, smaller ones time. */
 const partBytes = 1024 * 1024;

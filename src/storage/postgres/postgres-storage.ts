@@ -1,4 +1,5 @@
 import type { Storage, StorageDeps } from '../contracts/storage.ts';
+import { numberOf, textOf } from '../statements.ts';
 import { createDocumentStore } from '../stores/documents/document-store.ts';
 import { createIngestionStore } from '../stores/documents/ingestion-store.ts';
 import { releaseOriginals } from '../stores/documents/release-originals.ts';
@@ -9,7 +10,7 @@ import { createVectorStores } from '../stores/vectors/vector-store.ts';
 import { settleAnalysis } from '../stores/words/settle-analysis.ts';
 import type { Transactions } from '../transactions.ts';
 import { checkContent } from './check-content.ts';
-import { type Connections, createConnections, numberOf, type PostgresConfig, textOf } from './connections.ts';
+import { type Connections, createConnections, type PostgresConfig } from './connections.ts';
 import { createPostgresDialect } from './dialect.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { createNearest, type Nearest } from './nearest.ts';

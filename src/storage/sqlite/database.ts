@@ -104,20 +104,6 @@ export function openDatabase(config: DatabaseConfig): Database {
   };
 }
 
-/** A column that the schema declares as TEXT. */
-export function textOf(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`);
-  return value;
-}
-
-/** A column that the schema declares as INTEGER or REAL. */
-export function numberOf(row: Row, column: string): number {
-  const value = row[column];
-  if (typeof value !== 'number') throw new TypeError(`column ${column} is no number`);
-  return value;
-}
-
 function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path));

@@ -1,8 +1,9 @@
 import { currentLanguage, type Language } from '../../words/language.ts';
 import type { StorageDescription } from '../contracts/storage.ts';
 import { type OperationName, operationOf } from '../operations.ts';
+import { numberOf, textOf } from '../statements.ts';
 import { checkContent } from './check-content.ts';
-import { type Database, numberOf, textOf } from './database.ts';
+import type { Database } from './database.ts';
 import { createSqliteDialect } from './dialect.ts';
 import { createLocalTransactions, type LocalTransactions } from './local-transactions.ts';
 import { schemaVersion } from './migrate.ts';

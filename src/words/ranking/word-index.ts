@@ -54,16 +54,5 @@ export interface WeighedDocument {
   readonly terms: readonly TermScore[];
 }
 
-export interface WordIndexConfig {
-  /** The prefix of the index's tables. */
-  readonly name: string;
-  /** The table that its keys are of, which has an `id` that breaks ties. */
-  readonly owner: string;
-  /** How many candidates are scored exactly. What comes behind them is in the order of entry, the newest first. */
-  readonly poolMax: number;
-  /** Matches are counted up to here. */
-  readonly totalMax: number;
-}
-
 /** Up to here the documents that hold a word are counted; beyond it their number is estimated. */
 export const countedMax = 20_000;
