@@ -33,6 +33,11 @@ for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'ass
 // The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
 
+// What pdf.js reads when a document needs it: tables of Asian encodings, decoders of scanned pages.
+for (const path of ['cmaps', 'wasm/jbig2.wasm', 'wasm/openjpeg.wasm']) {
+  cpSync(`node_modules/pdfjs-dist/${path}`, join('dist/pdfjs', path), { recursive: true });
+}
+
 /** Packages that are loaded when they are needed stay out of the one file: those that are never needed would burden it. */
 function packagesApart(found: Map<string, string>): Plugin {
   return {

@@ -35,11 +35,12 @@ export const fessRole: Role = {
 
 /** The bridge inside `carrel serve`: there if it is configured. A file that is there and wrong stops the start. */
 export async function openFessForServe({ config, log, jobs }: FessContext): Promise<Toolset | undefined> {
-  const { configFile } = config.of(fessSlice);
+  const { configFile, accessToken } = config.of(fessSlice);
   const file = configFile ?? findFessConfig(process.env);
   if (file === undefined) return undefined;
   const bridge = await loadBridge();
-  const fess = bridge.readFessConfig(process.env, file);
+  const read = bridge.readFessConfig(process.env, file);
+  const fess = accessToken === undefined ? read : { ...read, fessAccessToken: accessToken };
   for (const warning of fess.warnings) log.warn(warning);
   return bridge.createFessToolset(fess, { jobs, log, ownTargets: ownTargets(config) });
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CarrelError } from './errors.ts';
+import { CarrelError, systemCode } from './errors.ts';
 
 export type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | Uint8Array;
 
@@ -75,7 +75,7 @@ export function syncFolderSync(path: string): void {
 
 /** What the system says of a write, in words that say what to do. */
 export function diskError(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = systemCode(error) ?? '';
   // EFBIG: a limit of the process, or of the file system, on one file.
   if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) {
     return new CarrelError('storage_full', 'The disk is full; this was not saved. Free some space and try again.', {

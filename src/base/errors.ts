@@ -198,3 +198,8 @@ export class CarrelError extends Error {
 export function isCarrelError(error: unknown): error is CarrelError {
   return error instanceof CarrelError;
 }
+
+/** What the system calls a failure, such as ENOENT. Our own errors have none. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && !isCarrelError(error) && 'code' in error ? String(error.code) : undefined;
+}

@@ -1,5 +1,6 @@
 import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { systemCode } from './errors.ts';
 import { formatRecord, type LogLevel, type LogRecord, type LogSink } from './log.ts';
 import { makeFolder } from './make-folder.ts';
 
@@ -78,6 +79,6 @@ function renameIfThere(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (systemCode(error) !== 'ENOENT') throw error;
   }
 }

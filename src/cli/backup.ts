@@ -2,7 +2,8 @@ import { join, resolve } from 'node:path';
 import { storagePlace } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
-import { CarrelError } from '../base/errors.ts';
+import { diskError } from '../base/durable-files.ts';
+import { CarrelError, systemCode } from '../base/errors.ts';
 import { type BackupPlace, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
@@ -61,12 +62,7 @@ function percent(count: number, total: number): string {
 
 /** Translates the system's errors about files; all others are ours already. */
 function fileFault(error: unknown, file: string): unknown {
-  const code = error instanceof Error && !(error instanceof CarrelError) && 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new CarrelError('storage_full', `The disk is full. Free some space, then run the command again.`, {
-      cause: error,
-    });
-  }
+  const code = systemCode(error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'EISDIR' || code === 'ENOTDIR') {
     return new CarrelError(
       'invalid_usage',
@@ -76,5 +72,5 @@ function fileFault(error: unknown, file: string): unknown {
       },
     );
   }
-  return error;
+  return diskError(error);
 }

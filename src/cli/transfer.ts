@@ -2,8 +2,8 @@ import { pipeline } from 'node:stream/promises';
 import { openConfiguredStorage } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
-import { writeNewFile } from '../base/durable-files.ts';
-import { CarrelError, isCarrelError } from '../base/errors.ts';
+import { diskError, writeNewFile } from '../base/durable-files.ts';
+import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { exportLines } from '../toolsets/context/transfer/entry-lines.ts';
@@ -67,7 +67,7 @@ function fileFault(error: unknown, file = 'The standard output'): unknown {
   if (isCarrelError(error) && error.code === 'invalid_import') {
     return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });
   }
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = systemCode(error);
   if (code === 'ENOENT')
     return new CarrelError('invalid_usage', `${file} does not exist. Check its path.`, { cause: error });
   if (code === 'EEXIST')
@@ -77,5 +77,5 @@ function fileFault(error: unknown, file = 'The standard output'): unknown {
       cause: error,
     });
   }
-  return error;
+  return diskError(error);
 }

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { CarrelError } from '../base/errors.ts';
+import { CarrelError, systemCode } from '../base/errors.ts';
+import { isObject } from '../base/is-object.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import { dataDirOf } from './data-dir.ts';
 import { exposedWarning, isReadableByOthers } from './exposed-file.ts';
@@ -181,7 +182,7 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
   } catch (error) {
     if (error instanceof CarrelError) throw error;
     // A data folder that is not a folder is reported by whoever first writes to it.
-    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     const message = `Can't read the configuration file ${path}. It must be a file, and you must be allowed to read it.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
@@ -208,12 +209,8 @@ function readEnvFile(folder: string | undefined): Record<string, string | undefi
   try {
     return parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if (systemCode(error) === 'ENOENT') return {};
     const message = `Can't read the .env file in ${folder}. Check its permissions, or start in another folder.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,7 @@ import type { DocumentKind } from './document.ts';
 import { oleRefusal } from './ole.ts';
 import { codeLanguageOf, codeLanguageOfType, endingOf, fileName } from './text/code-language.ts';
 
-/** What is known of a document beside its bytes. */
+/** What is known about a document besides its bytes. */
 export interface ContentHints {
   contentType?: string | undefined;
   /** A file's name, or the address that it came from. */
@@ -12,7 +12,7 @@ export interface ContentHints {
 }
 
 /**
- * What the document is: by its bytes where they are plain about it, then by the header, then by its name.
+ * What kind of document it is: by its bytes if they are conclusive, then by the header, then by its name.
  * Throws `unsupported_content_type` for what has no text of its own, `encrypted_document` for what needs a password.
  */
 export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHints = {}): DocumentKind {
@@ -24,7 +24,7 @@ export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHin
   if (markup === 'html' || markup === 'feed') return markup;
   if (looksLikeEmail(latin1(bytes, 8192))) return 'email';
   const named = kindOfName(name, start);
-  // Tables of types have `.ts` as a film, so the name of source code goes before a type that its bytes contradict.
+  // MIME tables list `.ts` as video, so the name of source code goes before a type that its bytes contradict.
   if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml' && named !== 'code') {
     throw unsupported(type);
   }
@@ -33,14 +33,15 @@ export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHin
   return kind === 'email' && !/^(?:[\x21-\x39\x3b-\x7e]+:|From )/.test(start) ? 'text' : kind;
 }
 
-/** Kinds that their first bytes give away. */
+/** Kinds recognised by their first bytes. */
 function binaryKind(bytes: Uint8Array, start: string, type: string): DocumentKind | undefined {
   if (start.startsWith('PK\x03\x04') || start.startsWith('PK\x05\x06')) return kindOfZip(bytes);
   if (start.startsWith('\xd0\xcf\x11\xe0')) throw oleRefusal(bytes);
   if (/^\s*\{\\rtf/.test(start)) return 'rtf';
   if (/^\s*%PDF-/.test(start)) return 'pdf';
+  if (isImage(start)) return 'image';
   const isBinary = binaryStarts.some((magic) => start.startsWith(magic)) || looksBinary(bytes);
-  // Readers accept leading rubbish before the header of a PDF, and so do we. A text may speak of it, though.
+  // PDF readers accept garbage before the header, and so do we. But a text may merely mention it.
   if (start.includes('%PDF-') && (isBinary || type === 'application/pdf' || /%PDF-\d\.\d\s/.test(start))) return 'pdf';
   if (isBinary) throw unsupported(type);
   return undefined;
@@ -114,7 +115,7 @@ function kindOfName(name: string | undefined, start: string): DocumentKind | und
   return codeLanguageOf(name, start) === undefined ? undefined : 'code';
 }
 
-/** `application/` types that are text; others in that tree are programs' own formats. */
+/** `application/` types that are text; others are formats of single programs. */
 const textTypes = /^(?:text\/.+|application\/(?:(?:x-)?(?:tex|latex|subrip|troff)|rtf))$/;
 
 function kindOfText(type: string, start: string): DocumentKind {
@@ -141,7 +142,7 @@ function looksLikeEmail(start: string): boolean {
   return hasTransport && fields.has('from') && (fields.has('date') || fields.has('to') || fields.has('subject'));
 }
 
-/** What the first tag says. Comments, declarations and white space before it are passed over. */
+/** What the first tag says. Comments, declarations and white space before it are skipped. */
 function markupKind(text: string): 'html' | 'feed' | 'xml' | undefined {
   let rest = text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
   let declared = false;
@@ -166,10 +167,8 @@ const binaryStarts = [
   '7z\xbc\xaf',
   'Rar!\x1a',
   '\x28\xb5\x2f\xfd',
-  '\x89PNG',
   'GIF87a',
   'GIF89a',
-  '\xff\xd8\xff',
   'RIFF',
   'OggS',
   'ID3',
@@ -181,12 +180,18 @@ const binaryStarts = [
   '\xca\xfe\xba\xbe',
   '\xcf\xfa\xed\xfe',
   'SQLite format 3\0',
-  'II*\0',
-  'MM\0*',
   '\0\0\x01\0',
 ];
 
-/** Control characters that no text has. NUL is in every second place of UTF-16, so two bytes are looked at together. */
+/** Pictures in which text is looked for. */
+function isImage(start: string): boolean {
+  return (
+    ['\x89PNG', '\xff\xd8\xff', 'II*\0', 'MM\0*'].some((magic) => start.startsWith(magic)) ||
+    (start.startsWith('RIFF') && start.slice(8, 12) === 'WEBP')
+  );
+}
+
+/** Control characters that no text has. Every second byte of UTF-16 may be NUL, so two bytes are checked together. */
 function looksBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, 8192);
   if (sample.length === 0) return false;
@@ -200,7 +205,7 @@ function looksBinary(bytes: Uint8Array): boolean {
   if (controls > sample.length * 0.02) return true;
   const [even, odd] = nuls;
   if (even + odd === 0) return false;
-  // Latin text in UTF-16 without a mark: nearly all NULs on one side, and many of them.
+  // Latin text in UTF-16 without a byte order mark: many NULs, nearly all of them on one side.
   const most = Math.max(even, odd);
   return Math.min(even, odd) > most * 0.05 || most < sample.length * 0.2;
 }
@@ -226,7 +231,7 @@ const readable =
 function unsupported(type: string): CarrelError {
   return new CarrelError(
     'unsupported_content_type',
-    `This is not a kind of document that we read. We read ${readable}.`,
+    `This kind of document is not supported. Supported are ${readable}.`,
     { data: /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? { contentType: type } : {} },
   );
 }

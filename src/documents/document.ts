@@ -20,26 +20,27 @@ export type DocumentKind =
   | 'email'
   | 'notebook'
   | 'code'
+  | 'image'
   | 'zip';
 
 export type ExtractMode = 'text' | 'markdown';
 
 /**
- * How much of a web page is taken: `content` is what it is about, `page` also everything beside that which is not marked as
- * navigation, footer or advertisement, and `all` whatever is shown.
+ * How much of a web page is taken: `content` is its main content, `page` also everything else that is not marked as
+ * navigation, footer or advertisement, and `all` everything visible.
  */
 export type PageExtent = 'content' | 'page' | 'all';
 
 export interface DocumentSource {
   bytes: Uint8Array;
-  /** The Content-Type header as it came. The bytes are believed before it. */
+  /** The Content-Type header as received. The bytes take precedence. */
   contentType?: string;
-  /** Its ending decides where bytes cannot: Markdown, CSV, the language of source code. Never used as a path. */
+  /** Its extension decides where bytes cannot: Markdown, CSV, the language of source code. Never used as a path. */
   filename?: string;
   /** Where the document came from: links of a page are resolved against it. Nothing is fetched. */
   url?: string;
   mode: ExtractMode;
-  /** `content` unless told. */
+  /** Default: `content`. */
   extent?: PageExtent;
 }
 
@@ -47,7 +48,7 @@ export interface DocumentSource {
  * From `offset` on, up to the next mark, the text is of this page, or is the original line by line. A mark with neither
  * ends what the one before it said.
  *
- * Offsets are UTF-16 units of the final `text`: after hidden characters were removed, its ends trimmed and its length cut.
+ * Offsets are UTF-16 units of the final `text`: after hidden characters were removed, and it was trimmed and truncated.
  */
 export interface Mark {
   offset: number;
@@ -57,20 +58,20 @@ export interface Mark {
   line?: number;
 }
 
-/** A document inside of a document: a file of an archive, an attachment of a mail. */
+/** A document inside another: a file in an archive, an attachment of an email. */
 export interface Member {
-  /** As the archive has it, on one line. A name, never a path to follow. */
+  /** As in the archive, on one line. A name, never a path to follow. */
   name: string;
   kind: DocumentKind;
   codeLanguage?: string;
   /** Where the line that names it begins. */
   headingStart: number;
-  /** Its part of `text`, without the heading that names it. `end` is the first unit behind it. */
+  /** Its part of `text`, without the heading that names it. `end` is the first unit after it. */
   start: number;
   end: number;
 }
 
-/** A member that gave no text, and why. */
+/** A member without text, and why. */
 export interface Omission {
   name: string;
   code: string;
@@ -85,9 +86,9 @@ export interface ExtractedDocument {
   codeLanguage?: string;
   /** In ascending order of their offsets, at most one for each. */
   marks: readonly Mark[];
-  /** Of archives and mails, in order. */
+  /** Of archives and emails, in order. */
   members?: readonly Member[];
-  /** Of archives and mails: at most a hundred that could not be read. */
+  /** Of archives and emails: at most a hundred that could not be read. */
   omitted?: readonly Omission[];
   /** BCP 47 tag as the document declares it. */
   language: string | null;
@@ -96,8 +97,15 @@ export interface ExtractedDocument {
   published: string | null;
   /** Pages or slides of the whole document, also when `text` stops before its end. */
   pages?: number;
+  /** Where text was read from pictures: on how many pages, and how sure that is, 0 to 100. */
+  recognised?: Recognised;
   /** Where `text` stops before the end of the document. */
   truncated?: Truncation;
+}
+
+export interface Recognised {
+  pages: number;
+  confidence: number;
 }
 
 /** What was left out, and why. */
@@ -105,7 +113,7 @@ export interface Truncation {
   /** The bound that was reached: `textCharsMax`, or the CPU time of one extraction. */
   reason: 'characters' | 'cpu_time';
   read: number;
-  /** Null where only reading on would tell. */
+  /** Null if only further reading would tell. */
   of: number | null;
   unit: 'pages' | 'slides' | 'sheets' | 'chapters' | 'files' | 'characters';
 }
@@ -116,9 +124,11 @@ export interface ExtractLimits {
   /** A reader that can stop between two parts does so after this CPU time and returns what it has. */
   softCpuMs: number;
   pdfEnabled: boolean;
+  /** Of pictures, as Tesseract names them: `eng`, `deu`. Without any, text in pictures is not read. */
+  ocrLanguages?: readonly string[];
 }
 
-/** What a reader found. `text` may be longer than allowed; it is cut afterwards, and the offsets follow. */
+/** What a reader found. `text` may be longer than allowed; it is truncated afterwards, and the offsets adjusted. */
 export interface Reading {
   title: string | null;
   text: string;
@@ -131,11 +141,12 @@ export interface Reading {
   byline?: string | null;
   published?: string | null;
   pages?: number;
+  recognised?: Recognised;
   /** True, or how many of its parts were read. */
   truncated?: boolean | Omit<Truncation, 'reason'>;
 }
 
-/** What every reader of a binary format is told. */
+/** What every reader of a binary format gets. */
 export interface ReadOptions {
   mode: ExtractMode;
   charsMax: number;

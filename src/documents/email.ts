@@ -3,20 +3,20 @@ import { CarrelError } from '../base/errors.ts';
 import type { ExtractMode, Reading } from './document.ts';
 import { readHtml } from './html/read-html.ts';
 
-/** A file that came with a mail. */
+/** An attachment. */
 export interface MailFile {
   name: string;
   contentType: string;
   bytes: Uint8Array;
 }
 
-/** Real mails nest four or five parts. */
+/** Real emails nest four or five parts. */
 const nestingMax = 32;
 const headerBytesMax = 2 * 1024 * 1024;
 
 /**
- * A mail (RFC 5322): who wrote to whom and when, its text, and the files that came with it. Of a mail in two versions the
- * plain one is read, unless it is empty; a mail inside of the mail is one of its files.
+ * An email (RFC 5322): sender, recipients, date, text and attachments. Of a message in two versions the
+ * plain one is read, unless it is empty; a message inside the message is one of its attachments.
  */
 export async function readEmail(
   bytes: Uint8Array,
@@ -44,7 +44,10 @@ export async function readEmail(
   };
 }
 
-/** Mails in one file (RFC 4155): each begins with a line `From sender date` behind an empty one. Undefined for a single mail. */
+/**
+ * Messages in one file (RFC 4155): each begins with a line `From sender date` after an empty one. Undefined for a single
+ * one.
+ */
 export function mailsIn(bytes: Uint8Array): Uint8Array[] | undefined {
   const box = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!box.subarray(0, 5).equals(separator)) return undefined;
@@ -77,12 +80,16 @@ async function parse(bytes: Uint8Array): Promise<Email> {
     throw isTooDeep
       ? new CarrelError(
           'extraction_too_complex',
-          'The parts of this mail are nested too deep, or its headers too long.',
+          'The parts of this email are nested too deep, or its headers are too long.',
           {
             cause: error,
           },
         )
-      : new CarrelError('extraction_failed', 'This mail is damaged: it could not be read.', { cause: error });
+      : new CarrelError(
+          'extraction_failed',
+          'This email is damaged and cannot be read. Save it again from the mail program.',
+          { cause: error },
+        );
   }
 }
 
@@ -92,7 +99,7 @@ function bodyOf(mail: Email, mode: ExtractMode, charsMax: number): string {
   return readHtml(mail.html, { mode, charsMax, extent: 'all' }).text;
 }
 
-/** Pictures that the text shows are no files of their own. */
+/** Inline images of the text are not attachments. */
 function fileOf({ filename, mimeType, content, related }: Attachment): MailFile[] {
   if (typeof content === 'string' || (related === true && mimeType.startsWith('image/'))) return [];
   const name = filename ?? (mimeType === 'message/rfc822' ? 'message.eml' : 'unnamed');

@@ -20,7 +20,7 @@ export function extractDocument(source: DocumentSource, limits: ExtractLimits): 
   return extract(source, limits, true);
 }
 
-/** `opens` is false for what lies in an archive or mail already: that is how deep we go. */
+/** `opens` is false for what is already inside an archive or email: only one level is opened. */
 async function extract(source: DocumentSource, limits: ExtractLimits, opens: boolean): Promise<ExtractedDocument> {
   const { bytes, contentType, filename, url } = source;
   const kind = contentKind(bytes, { contentType, name: filename ?? url });
@@ -44,7 +44,7 @@ async function extract(source: DocumentSource, limits: ExtractLimits, opens: boo
   return finished(reading, kind, options);
 }
 
-/** Readers of formats that are no text are loaded when the first such document comes. */
+/** Readers of binary formats are loaded when the first such document comes. */
 async function readBinary(
   kind: DocumentKind,
   { bytes }: DocumentSource,
@@ -54,9 +54,17 @@ async function readBinary(
   switch (kind) {
     case 'pdf':
       if (!limits.pdfEnabled) {
-        throw new CarrelError('unsupported_content_type', 'This is a PDF, and reading PDF is switched off here.');
+        throw new CarrelError(
+          'unsupported_content_type',
+          'This is a PDF, and reading PDF is switched off on this server.',
+        );
       }
-      return (await import('./pdf-text.ts')).readPdfText(bytes, options);
+      return (await import('./pdf/pdf-text.ts')).readPdfText(bytes, options, limits.ocrLanguages);
+    case 'image':
+      if (!limits.ocrLanguages?.length) {
+        throw new CarrelError('unsupported_content_type', 'This is a picture, and text in pictures is not read here.');
+      }
+      return (await import('./ocr/read-image.ts')).readImage(bytes, limits.ocrLanguages, options);
     case 'docx':
       return (await import('./office/docx.ts')).readDocx(bytes, options);
     case 'pptx':
@@ -93,7 +101,7 @@ async function extractMail(bytes: Uint8Array, context: MembersContext, opens: bo
   return { ...mail, ...(await joinMembers(mail, sources, context)) };
 }
 
-/** A mailbox: every mail under its subject. What is attached to them is not opened. */
+/** A mailbox: every message under its subject. Attachments are not opened. */
 async function extractMails(mails: readonly Uint8Array[], context: MembersContext): Promise<ExtractedDocument> {
   const sources = mails.map((mail, index) => ({
     name: `Mail ${index + 1}`,
@@ -108,7 +116,7 @@ async function extractMails(mails: readonly Uint8Array[], context: MembersContex
 function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {
   const { text, marks } = finishText(reading.text, reading.marks ?? [], bounds.charsMax);
   if (text === '') assertMayBeEmpty(kind, reading.pages);
-  const { codeLanguage, pages } = reading;
+  const { codeLanguage, pages, recognised } = reading;
   const truncated = truncationOf(reading, text, bounds);
   return {
     title: oneLine(reading.title),
@@ -120,6 +128,7 @@ function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): Extract
     byline: oneLine(reading.byline),
     published: oneLine(reading.published),
     ...(pages === undefined ? {} : { pages }),
+    ...(recognised === undefined ? {} : { recognised }),
     ...(truncated === undefined ? {} : { truncated }),
   };
 }
@@ -132,7 +141,7 @@ function truncationOf(reading: Reading, text: string, { charsMax, stopAt }: Boun
   if (truncated === false && !isLong) return undefined;
   const reason = isLong || cpuMs() <= stopAt ? 'characters' : 'cpu_time';
   if (typeof truncated === 'object') return { reason, ...truncated };
-  // A reader that has stopped by itself does not know how much more there is.
+  // A reader that stopped by itself does not know how much is left.
   return { reason, read: text.length, of: truncated ? null : reading.text.length, unit: 'characters' };
 }
 
@@ -141,12 +150,12 @@ function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   if (kind === 'pdf') {
     throw new CarrelError(
       'no_text_in_document',
-      'This PDF holds no text, only images of pages. Look for a version with text, or have its text recognised first.',
+      'This PDF contains no text that can be read, only images of pages. Look for a version with text.',
       { data: { pages } },
     );
   }
   if (['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'rtf'].includes(kind)) {
-    throw new CarrelError('no_text_in_document', 'This document holds no text: it is empty or has only pictures.');
+    throw new CarrelError('no_text_in_document', 'This document contains no text: it is empty or has only pictures.');
   }
 }
 

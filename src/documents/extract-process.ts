@@ -26,8 +26,8 @@ export interface ExtractProcessConfig {
 const startTimeoutMs = 120_000;
 
 /**
- * A worker ends by itself when its CPU time is spent. Waiting so many times as long is for one that neither works nor ends,
- * and leaves room for a machine that is busy with other things.
+ * A worker ends by itself when its CPU time is used up. Waiting this many times as long catches one that hangs,
+ * and allows for a machine that is busy with other things.
  */
 const waitFactor = 20;
 
@@ -49,9 +49,9 @@ export function createExtractProcess({ memoryMb, cpuMsMax }: ExtractProcessConfi
     env: {},
     execArgv: [
       `--max-old-space-size=${Math.round(memoryMb * heapShare)}`,
-      // V8's default of 16 MB per half lets garbage double what a large page takes.
+      // With V8's default of 16 MB per semi-space, garbage would double what a large page takes.
       '--max-semi-space-size=4',
-      // One thread for collecting garbage: a worker that fights for memory must not take every core.
+      // One thread for garbage collection: a worker that runs short of memory must not take every core.
       '--v8-pool-size=1',
       '--disable-warning=ExperimentalWarning',
     ],
@@ -92,15 +92,15 @@ export function createExtractProcess({ memoryMb, cpuMsMax }: ExtractProcessConfi
         { cause: ended, data: { memoryMb } },
       );
     }
-    // The worker never sends these to itself while its parent is there: the system or a person did.
+    // The worker never sends these to itself while its parent lives: the system or a person did.
     if (ended.signal === 'SIGKILL' || ended.signal === 'SIGTERM' || ended.signal === 'SIGINT') {
       return new CarrelError(
         'extraction_interrupted',
-        'The process that read this document was ended from outside; the machine may be short of memory. Try again later.',
+        'The process that read this document was killed from outside; the machine may be short of memory. Try again later.',
         { cause: ended },
       );
     }
-    return new CarrelError('extraction_failed', 'The reader of this document ended unexpectedly. Try again.', {
+    return new CarrelError('extraction_failed', 'The process that read this document ended unexpectedly. Try again.', {
       cause: ended,
     });
   }
@@ -119,5 +119,5 @@ function cancelled(): CarrelError {
 }
 
 function unavailable(cause?: unknown): CarrelError {
-  return new CarrelError('unavailable', 'The reader of documents did not start. Try again later.', { cause });
+  return new CarrelError('unavailable', 'The process that reads documents did not start. Try again later.', { cause });
 }

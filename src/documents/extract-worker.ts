@@ -16,7 +16,7 @@ import type { WatchData } from './memory-watch-worker.ts';
 export interface ExtractRequest {
   source: DocumentSource;
   limits: ExtractLimits;
-  /** After so much CPU time the process ends. */
+  /** The process ends after this much CPU time. */
   cpuMsMax: number;
 }
 
@@ -25,7 +25,7 @@ export type ExtractAnswer = { readonly residentMb: number } & (
   | { readonly failure: WireError }
 );
 
-/** Of 19: enough to give way, little enough to get on while others work. */
+/** Of 19: high enough to yield, low enough to make progress while others work. */
 const niceness = 5;
 
 const deadline = new Float64Array(new SharedArrayBuffer(8)).fill(Number.POSITIVE_INFINITY);
@@ -34,7 +34,7 @@ const watch = startWorker(
   { workerData: { memoryMb: Number(process.argv[2]), parentId: process.ppid, deadline } satisfies WatchData },
 );
 
-// On a full machine the process that answers goes before the ones that read. Some systems do not allow the change.
+// On a busy machine, answering goes before reading documents. Some systems do not allow the change.
 try {
   setPriority(niceness);
 } catch {}
@@ -58,12 +58,12 @@ async function perform({ source, limits, cpuMsMax }: ExtractRequest): Promise<Ex
 }
 
 function failureOf(error: unknown): CarrelError {
-  // The reason may repeat the document, which can be long.
+  // The message may quote the document at length.
   const cause = error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 500) : 'not an error';
   if (isCarrelError(error)) return new CarrelError(error.code, error.message, { cause, data: error.data });
   return new CarrelError(
     'extraction_failed',
-    'The document is damaged or not what it says it is: it could not be read.',
+    'The document is damaged, or is not of the kind it claims to be. Get it again from its source.',
     { cause },
   );
 }

@@ -9,16 +9,18 @@ export interface ExtractorConfig {
   /** Resident memory of one worker, off-heap buffers included. */
   memoryMb: number;
   workersMax: number;
-  /** Documents above this are refused unread. */
+  /** Larger documents are refused unread. */
   bytesMax?: number;
-  /** Text after this many UTF-16 units is cut, and `truncated` is set. */
+  /** Text is truncated after this many UTF-16 units, and `truncated` is set. */
   textCharsMax?: number;
   /** Documents that may wait for a worker. */
   queueMax?: number;
   /** A worker without work stops after this time. */
   idleMs?: number;
-  /** False: PDF is refused, and its reader never loaded. */
+  /** False: PDF is refused, and its reader is never loaded. */
   pdfEnabled?: boolean;
+  /** Of the text in pictures; without any, it is not read. */
+  ocrLanguages?: readonly string[];
 }
 
 export interface Extractor {
@@ -37,6 +39,7 @@ export function createExtractor(config: ExtractorConfig): Extractor {
     textCharsMax: config.textCharsMax ?? 2_000_000,
     softCpuMs: Math.round(cpuMsMax * 0.8),
     pdfEnabled: config.pdfEnabled ?? true,
+    ocrLanguages: config.ocrLanguages ?? [],
   };
   const pool = createPool(
     {
@@ -54,9 +57,13 @@ export function createExtractor(config: ExtractorConfig): Extractor {
   return {
     async extract(source, { signal } = {}) {
       if (source.bytes.byteLength > bytesMax) {
-        throw new CarrelError('document_too_large', `The document has more than ${bytesMax} bytes, the most we read.`, {
-          data: { bytes: source.bytes.byteLength, bytesMax },
-        });
+        throw new CarrelError(
+          'document_too_large',
+          `The document is larger than ${bytesMax} bytes, the limit. Split it, or use a smaller version.`,
+          {
+            data: { bytes: source.bytes.byteLength, bytesMax },
+          },
+        );
       }
       return pool.use((worker) => worker.run(source, limits, signal), signal);
     },

@@ -5,7 +5,7 @@ import { cpuMs } from './cpu-clock.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits, Mark, Member, Omission } from './document.ts';
 import { cleanText } from './text/clean-text.ts';
 
-/** A document inside of another, unpacked when it is its turn. */
+/** A document inside another, unpacked when its turn comes. */
 export interface MemberSource {
   name: string;
   contentType?: string;
@@ -16,7 +16,7 @@ export interface MembersContext {
   mode: DocumentSource['mode'];
   limits: ExtractLimits;
   stopAt: number;
-  /** Reads a member; nothing inside of it is opened. */
+  /** Reads a member; nothing inside it is opened. */
   read(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument>;
 }
 
@@ -26,10 +26,10 @@ type Joined = First & { members: Member[]; omitted: Omission[] };
 
 const memberBytesMax = 32 * 1024 * 1024;
 const omittedMax = 100;
-/** Files that systems put beside those that people pack. */
+/** Files that operating systems add to archives. */
 const litter = /(?:^|\/)(?:__MACOSX\/|\.git\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/i;
 
-/** What lies in a zip archive, unpacked one after another. */
+/** The members of a zip archive, unpacked one after another. */
 export function archiveMembers(bytes: Uint8Array): MemberSource[] {
   const zip = openZip(bytes, { membersMax: 5000, totalBytesMax: 128 * 1024 * 1024 });
   const files = zip.members.filter(({ name, isFolder }) => !isFolder && !litter.test(name));
@@ -37,8 +37,8 @@ export function archiveMembers(bytes: Uint8Array): MemberSource[] {
 }
 
 /**
- * Reads documents one after another and joins their texts behind `first`, each under its name. One that cannot be read is
- * noted and does no harm to the others. Marks and members have offsets of the joined text.
+ * Reads documents one after another and appends their texts to `first`, each under its name. One that cannot be read is
+ * recorded and does not affect the others. Marks and members have offsets into the joined text.
  */
 export async function joinMembers(
   first: First,
@@ -69,7 +69,7 @@ export async function joinMembers(
       const start = length + heading.length;
       parts.push(heading, own.text);
       length = start + own.text.length;
-      // What the member before said of pages and lines ends where its text does.
+      // The page and line marks of the member before end with its text.
       if (marks.length > 0) marks.push({ offset: headingStart });
       if (own.marks[0]?.offset !== 0) marks.push({ offset: start });
       for (const mark of own.marks) marks.push({ ...mark, offset: start + mark.offset });
@@ -84,21 +84,21 @@ export async function joinMembers(
   return { ...joined, text: parts.join(''), marks };
 }
 
-/** Nothing in an archive could be read: it fails for what most of its members failed for, if that is a password. */
+/** Nothing in an archive could be read: if most members failed for want of a password, so does the archive. */
 export function nothingReadable(omitted: readonly Omission[]): CarrelError {
   if (omitted.length > 0 && omitted.every(({ code }) => code === 'encrypted_document')) {
     return new CarrelError('encrypted_document', 'This archive needs a password. Pack it without one and try again.');
   }
   const code: ErrorCode = 'no_text_in_document';
-  const message = 'Nothing in this archive is a document that we can read.';
+  const message = 'This archive contains no document of a supported kind.';
   return new CarrelError(code, message, { data: { omitted: omitted.length } });
 }
 
-/** An archive or a mail inside of an archive or a mail. */
+/** An archive or email inside an archive or email. */
 export function nestedArchive(): CarrelError {
   return new CarrelError(
     'unsupported_content_type',
-    'An archive inside of another is not opened. Unpack it and add what it holds.',
+    'An archive inside another is not opened. Unpack it and add its files.',
   );
 }
 
@@ -108,7 +108,7 @@ function bounded(zip: Zip, member: ZipMember): Uint8Array {
   for (const part of zip.stream(member)) {
     length += part.length;
     if (length > memberBytesMax) {
-      throw new CarrelError('document_too_large', `It has more than ${memberBytesMax} bytes, the most we read.`);
+      throw new CarrelError('document_too_large', `It is larger than ${memberBytesMax} bytes, the limit.`);
     }
     parts.push(part);
   }
@@ -117,7 +117,7 @@ function bounded(zip: Zip, member: ZipMember): Uint8Array {
 
 function omission(name: string, error: unknown): Omission {
   if (isCarrelError(error)) return { name, code: error.code, message: error.message };
-  return { name, code: 'extraction_failed', message: 'It is damaged: it could not be read.' };
+  return { name, code: 'extraction_failed', message: 'It is damaged and cannot be read.' };
 }
 
 function oneLine(name: string): string {

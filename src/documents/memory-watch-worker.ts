@@ -1,6 +1,6 @@
 /**
- * A thread inside the extracting process that ends the whole process when its resident memory or its CPU time exceeds the
- * bound, or when its parent is gone. The thread that extracts may be in one long synchronous call, so it cannot watch
+ * A thread inside the extraction process that ends the whole process when its resident memory or CPU time exceeds the
+ * limit, or when its parent is gone. The extracting thread may be in one long synchronous call, so it cannot watch
  * itself; V8's own limit does not count ArrayBuffers.
  */
 import { workerData } from 'node:worker_threads';
@@ -10,7 +10,7 @@ import { cpuSignal, memorySignal } from './end-signals.ts';
 export interface WatchData {
   readonly memoryMb: number;
   readonly parentId: number;
-  /** One number: where on the clock of `cpuMs` the document at hand must have ended. */
+  /** One number: the deadline of the current document, on the clock of `cpuMs`. */
   readonly deadline: Float64Array;
 }
 

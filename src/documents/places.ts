@@ -1,11 +1,11 @@
 import type { ExtractedDocument, Mark } from './document.ts';
 
-/** Where a place of a text is in the document that it was made from; only what is known. */
+/** Where a position in a text is in its original document, as far as known. */
 export interface Place {
   page?: number;
   /** Of the original, from 1. Only where the text is the original line by line: plain text, Markdown, CSV, code. */
   line?: number;
-  /** Name of the file inside of the archive or mail. */
+  /** Name of the file inside the archive or email. */
   member?: string;
 }
 
@@ -22,7 +22,7 @@ export interface Places {
   of(span: { start: number; end: number }): PlaceRange;
 }
 
-/** Finds pages and lines of offsets. Made once for a document: lines are counted when the first is asked for. */
+/** Finds the page and line of an offset. Made once per document: lines are counted at the first request for one. */
 export function createPlaces({
   text,
   marks,

@@ -1,5 +1,6 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { systemCode } from '../base/errors.ts';
 
 export interface ServiceClientConfig {
   /** Scheme, host and path below which the service is, as the operator wrote it. */
@@ -224,7 +225,7 @@ function roomIn(request: http.ClientRequest): Promise<void> {
 }
 
 function isReset(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+  return ['ECONNRESET', 'EPIPE'].includes(systemCode(error) ?? '');
 }
 
 async function readWhole(response: IncomingMessage, bytesMax: number, watch: Watch): Promise<Buffer> {

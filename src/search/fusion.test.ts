@@ -92,6 +92,25 @@ test('the order of the candidates does not matter', () => {
   assert.deepEqual(fuse(candidates.toReversed(), settings), fuse(candidates, settings));
 });
 
+test('a passage that is not embedded yet stands where its words let expect it', () => {
+  const embedded = [candidate(1, 0.5, 0.85), candidate(2, 0.1, 0.9), candidate(3, undefined, 0.88)];
+  const ids = (fused: readonly { id: number }[]) => fused.map(({ id }) => id);
+  // The best words count as the nearest meaning, and half of them as half as near.
+  const best = fuse([...embedded, candidate(4, 0.6, undefined)], settings);
+  assert.equal(best[0]?.id, 4);
+  const { words, meaning, assumedNearness } = best[0]?.explanation ?? {};
+  assert.deepEqual([meaning, assumedNearness], [undefined, 1]);
+  const weight = words?.weight ?? 0;
+  assert.ok(Math.abs((best[0]?.score ?? 0) - (weight * 0.6 + (1 - weight))) < 1e-12);
+  const middling = fuse([...embedded, candidate(4, 0.25, undefined)], settings);
+  assert.equal(middling.find(({ id }) => id === 4)?.explanation.assumedNearness, 0.5);
+  assert.equal(ids(middling).indexOf(4), 2);
+  // Among themselves they keep the order of their words, and without any vectors nothing is assumed.
+  const many = fuse([candidate(1, 0.1, 0.9), candidate(5, 0.4, undefined), candidate(4, 0.6, undefined)], settings);
+  assert.deepEqual(ids(many).slice(0, 2), [4, 5]);
+  assert.equal(fuse([candidate(4, 0.6, undefined)], settings)[0]?.explanation.assumedNearness, undefined);
+});
+
 test('one leg alone keeps its own order', () => {
   const words = fuse([candidate(1, 0.2, undefined), candidate(2, 0.6, undefined)], settings);
   assert.deepEqual(

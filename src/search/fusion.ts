@@ -57,6 +57,8 @@ export interface RankExplanation {
     weight: number;
     window: MeaningMatch['window'];
   };
+  /** In the place of the nearness of a passage that is not embedded yet: its share, as a share of the highest. */
+  assumedNearness?: number;
   rrf: number;
   /** The passage further up whose text this one repeats; see `copyShare`. */
   copyOf?: number;
@@ -94,18 +96,20 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
   const best = cosines[0] ?? 0;
 
   const fused = candidates.map(({ id, words, meaning }) => {
-    const nearness = meaning ? Math.max(0, 1 - (best - meaning.cosine) / span) : 0;
+    const share = words?.share ?? 0;
+    // What is not embedded yet must not sink for it: the best words stand for the nearest meaning.
+    const nearness = meaning ? Math.max(0, 1 - (best - meaning.cosine) / span) : share / (shares[0] || 1);
     const rrf = reciprocal(words?.rank, settings.rrfK) + reciprocal(meaning?.rank, settings.rrfK);
-    const sum = (1 - weight) * (words?.share ?? 0) + weight * nearness;
+    const sum = (1 - weight) * share + weight * nearness;
     const explanation: RankExplanation = { rrf };
     if (words && (words.share > 0 || words.rank !== undefined)) {
-      const { rank, share, terms } = words;
+      const { rank, terms } = words;
       explanation.words = { ...rankField(rank), share, weight: 1 - weight, ...(terms ? { terms } : {}) };
     }
     if (meaning) {
       const { rank, cosine, window } = meaning;
       explanation.meaning = { ...rankField(rank), cosine, nearness, weight, window };
-    }
+    } else if (weight > 0) explanation.assumedNearness = nearness;
     return { id, rank: 0, score: settings.order === 'rrf' ? rrf : sum, explanation };
   });
   fused.sort(byScore);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
+import { isObject } from '../base/is-object.ts';
 import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 import { mayBecomeJob, type Toolset } from './toolset.ts';
@@ -124,10 +125,6 @@ function accepts(schema: JsonSchema, type: string): boolean {
   const branches = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
   if (branches.length > 0) return branches.some((branch) => typeof branch !== 'boolean' && accepts(branch, type));
   return schema.type === undefined && schema.enum === undefined && schema.const === undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function describeIssue(issue: z.core.$ZodIssue, schema: JsonSchema): Fault {

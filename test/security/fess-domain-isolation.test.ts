@@ -18,7 +18,22 @@ import { type FakeFess, startFakeFess } from '../fakes/fess/start-fake-fess.ts';
 
 const label = 'finance';
 const seed = 20_261_115;
-const vocabulary = ['test', 'report', 'label', 'finance', 'or', 'not', 'and', 'sort', 'foo', 'hr', 'x', 'to', '世界'];
+const vocabulary = [
+  'test',
+  '🎉',
+  'report',
+  'label',
+  'finance',
+  'or',
+  'not',
+  'and',
+  'sort',
+  'foo',
+  'hr',
+  'x',
+  'to',
+  '世界',
+];
 const documents: FakeDocument[] = generateCorpus({ documentsPerLabel: 3 }).documents.map((document) => ({
   ...document,
   content: `${vocabulary.join(' ')} ${document.content.slice(0, 100)}`,
@@ -80,6 +95,9 @@ const fragments = [
     'or',
     'Or',
     'ＯＲ',
+    '🎉',
+    '\u200d',
+    '❤️',
     '\u3000',
     '\u00a0',
     '\u2028',

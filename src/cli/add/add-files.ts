@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { isCarrelError, systemCode } from '../../base/errors.ts';
 import type { Engine, EngineJob, JobId, SubmitOutcome } from '../../engine/engine.ts';
 import type { FoundFile } from './find-files.ts';
 
@@ -124,6 +124,5 @@ export async function hashFile(file: FoundFile): Promise<string | undefined> {
 }
 
 function isUnreadable(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return !(error instanceof CarrelError) && ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'EIO', 'EISDIR'].includes(code);
+  return ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'EIO', 'EISDIR'].includes(systemCode(error) ?? '');
 }

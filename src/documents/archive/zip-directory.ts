@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 
 export interface ZipMember {
-  /** As written in the archive. It may be anything; nothing may use it as a path. */
+  /** As written in the archive. It may be anything, and must never be used as a path. */
   name: string;
   isFolder: boolean;
   isEncrypted: boolean;
@@ -33,13 +33,13 @@ export function readZipDirectory(bytes: Uint8Array, membersMax: number): ZipMemb
     members.push(member);
     at = next;
   }
-  if (members.length < view.getUint16(end + 10, true) % 0xffff) throw damagedZip('the directory is cut short');
+  if (members.length < view.getUint16(end + 10, true) % 0xffff) throw damagedZip('the directory is truncated');
   assertApart(members);
   return members;
 }
 
 export function damagedZip(cause: unknown): CarrelError {
-  return new CarrelError('extraction_failed', 'This file is damaged or cut short. Get it again from its source.', {
+  return new CarrelError('extraction_failed', 'This file is damaged or truncated. Get it again from its source.', {
     cause,
   });
 }
@@ -56,7 +56,7 @@ function findEnd(view: DataView): number {
 function directoryPlace(view: DataView, end: number, size: number, declared: number): { start: number; shift: number } {
   if (size !== 0xffffffff && declared !== 0xffffffff) {
     const start = end - size;
-    if (start < declared) throw damagedZip('the directory lies outside of the file');
+    if (start < declared) throw damagedZip('the directory lies outside the file');
     return { start, shift: start - declared };
   }
   const locator = end - 20;
@@ -73,16 +73,16 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
   const extraLength = view.getUint16(at + 30, true);
   const nameAt = at + entryBytes;
   const next = nameAt + nameLength + extraLength + view.getUint16(at + 32, true);
-  if (next > view.byteLength) throw damagedZip('a directory entry is cut short');
+  if (next > view.byteLength) throw damagedZip('a directory entry is truncated');
   const name = decodeName(bytes.subarray(nameAt, nameAt + nameLength), (flags & 0x800) !== 0);
   const wide = zip64Sizes(view, at, nameAt + nameLength, extraLength);
   const local = wide.offset + shift;
   if (local + localBytes > view.byteLength || view.getUint32(local, true) !== 0x04034b50) {
-    throw damagedZip('a member lies outside of the file');
+    throw damagedZip('a member lies outside the file');
   }
   const start = local + localBytes + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
   const end = start + wide.packed;
-  if (end > view.byteLength) throw damagedZip('a member is cut short');
+  if (end > view.byteLength) throw damagedZip('a member is truncated');
   return {
     member: {
       name,
@@ -98,7 +98,7 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
   };
 }
 
-/** Values that are all ones stand in the zip64 field instead (APPNOTE 4.5.3), in this order, only those. */
+/** Values that are all ones are in the zip64 field instead (APPNOTE 4.5.3), only those, in this order. */
 function zip64Sizes(view: DataView, at: number, extra: number, length: number): { packed: number; offset: number } {
   let packed = view.getUint32(at + 20, true);
   let offset = view.getUint32(at + 42, true);
@@ -118,11 +118,11 @@ function zip64Sizes(view: DataView, at: number, extra: number, length: number): 
 }
 
 function big(view: DataView, at: number): number {
-  if (at + 8 > view.byteLength) throw damagedZip('a zip64 field is cut short');
+  if (at + 8 > view.byteLength) throw damagedZip('a zip64 field is truncated');
   return Number(view.getBigUint64(at, true));
 }
 
-/** Names without the UTF-8 flag are in the packer's own code page; most are ASCII, many UTF-8 all the same. */
+/** Names without the UTF-8 flag are in the packer's own code page; most are ASCII, and many are UTF-8 anyway. */
 function decodeName(bytes: Uint8Array, isUtf8: boolean): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -135,7 +135,10 @@ function assertApart(members: readonly ZipMember[]): void {
   let end = 0;
   for (const member of members.toSorted((left, right) => left.start - right.start)) {
     if (member.start < end) {
-      throw new CarrelError('extraction_too_complex', 'Members of this archive share their bytes: it is not read.');
+      throw new CarrelError(
+        'extraction_too_complex',
+        'This archive is not read, because its members share bytes. Pack it again as an ordinary zip file.',
+      );
     }
     end = member.end;
   }
@@ -144,7 +147,7 @@ function assertApart(members: readonly ZipMember[]): void {
 function tooMany(membersMax: number): CarrelError {
   return new CarrelError(
     'extraction_too_complex',
-    `This archive has more than ${membersMax} members, the most we read. Split it into smaller ones.`,
+    `This archive has more than ${membersMax} members, the limit. Split it into smaller ones.`,
     { data: { membersMax } },
   );
 }

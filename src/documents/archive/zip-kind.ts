@@ -2,17 +2,17 @@ import { CarrelError } from '../../base/errors.ts';
 import type { DocumentKind } from '../document.ts';
 import { openZip, type Zip } from './zip.ts';
 
-/** Members that say what an archive is are short; more of them is not read. */
+/** Members that identify an archive are short; no more of them is read. */
 const startBytesMax = 256 * 1024;
 
-/** Which document an archive is, by the members that only this kind has; `zip` if it is just an archive. */
+/** Which kind of document an archive is, by members that only this kind has; `zip` if it is just an archive. */
 export function kindOfZip(bytes: Uint8Array): DocumentKind {
   const zip = openZip(bytes);
   const mimetype = startOf(zip, 'mimetype').trim();
   const declared = kindsOfMimetypes.get(mimetype.replace(/-template$/, ''));
   if (declared) return declared;
   if (mimetype.startsWith('application/vnd.oasis.opendocument.')) {
-    throw refusal('This is an OpenDocument file without text that we read. Export it as PDF.');
+    throw refusal('This kind of OpenDocument file is not supported. Export it as PDF.');
   }
   const types = startOf(zip, '[Content_Types].xml');
   if (types !== '') {
@@ -23,9 +23,9 @@ export function kindOfZip(bytes: Uint8Array): DocumentKind {
       throw refusal('This is a binary Excel file (xlsb): save it as xlsx and try again.');
     }
   }
-  // Drawings, models, Apple's Pages: their parts are files of an archive, but no documents of their own.
+  // Drawings, models, Apple's Pages: their parts are files in an archive, but not documents.
   if (types.includes('<Types') || zip.find('Index/Document.iwa')) {
-    throw refusal('This is a file of a program whose format we do not read. Export it as PDF.');
+    throw refusal('This file format is not supported. Export it as PDF.');
   }
   return zip.find('META-INF/container.xml') ? 'epub' : 'zip';
 }
@@ -40,7 +40,7 @@ const kindsOfMimetypes = new Map<string, DocumentKind>([
 
 function startOf(zip: Zip, name: string): string {
   const member = zip.find(name);
-  // An archive that is encrypted as a whole is one for the reader of archives to refuse.
+  // The zip reader refuses an archive that is encrypted as a whole.
   if (!member || member.isEncrypted) return '';
   const parts: Uint8Array[] = [];
   let length = 0;

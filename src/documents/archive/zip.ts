@@ -15,7 +15,7 @@ export interface ZipLimits {
 export interface Zip {
   readonly members: readonly ZipMember[];
   find(name: string): ZipMember | undefined;
-  /** The unpacked bytes, piece by piece: what is not asked for is not unpacked. Ends in an error where they are damaged. */
+  /** The unpacked bytes, piece by piece and only as needed. Throws where they are damaged. */
   stream(member: ZipMember): Generator<Uint8Array, void>;
   bytes(member: ZipMember): Uint8Array;
 }
@@ -32,8 +32,8 @@ const limitsDefault: ZipLimits = {
 const stepBytes = 8 * 1024;
 
 /**
- * A zip archive in memory. Sizes that it declares are never believed: what comes out is counted, and bounded in bytes and
- * in relation to what went in. Members that share bytes are refused, as they are how a small file becomes petabytes.
+ * A zip archive in memory. Declared sizes are never trusted: what comes out is counted, and limited in bytes and
+ * in relation to what went in. Members that share bytes are refused, because that is how a small file becomes petabytes.
  */
 export function openZip(bytes: Uint8Array, limits: Partial<ZipLimits> = {}): Zip {
   const { membersMax, totalBytesMax, ratioMax, ratioFromBytes } = { ...limitsDefault, ...limits };
@@ -56,7 +56,7 @@ export function openZip(bytes: Uint8Array, limits: Partial<ZipLimits> = {}): Zip
       sum = crc32(chunk, sum);
       yield chunk;
     }
-    if (sum !== member.crc) throw damagedZip('a member has other bytes than its checksum says');
+    if (sum !== member.crc) throw damagedZip('a member does not match its checksum');
   }
 
   function read(member: ZipMember): Uint8Array {
@@ -72,7 +72,7 @@ function* unpacked(packed: Uint8Array, method: number): Generator<Uint8Array, vo
   if (method !== 8) {
     throw new CarrelError(
       'unsupported_content_type',
-      'This archive is packed by a method that we do not read. Pack it again as an ordinary zip file.',
+      'This archive uses an unsupported compression method. Pack it again as an ordinary zip file.',
       { data: { method } },
     );
   }
@@ -95,6 +95,6 @@ function encrypted(): CarrelError {
 function tooLarge(): CarrelError {
   return new CarrelError(
     'extraction_too_complex',
-    'This document unpacks to far more than its size: it is not read. Split it into smaller ones.',
+    'This document is not read, because it unpacks to far more than its size. Split it into smaller ones.',
   );
 }

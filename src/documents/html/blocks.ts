@@ -3,7 +3,7 @@ import { blockTags } from './measure.ts';
 import type { PageElement } from './page-tree.ts';
 import { isDataTable, spanOf } from './tables.ts';
 
-/** A run of text with one look. */
+/** A run of text with one style. */
 export interface Span {
   text: string;
   bold: boolean;
@@ -38,7 +38,7 @@ export interface Cell {
   head: boolean;
 }
 
-/** Space that is not a single blank already: most text has little of it. */
+/** White space that is not already a single blank: most text has little of it. */
 const unevenSpace = /[ \t\n\r\f]{2,}|[\t\n\r\f]/g;
 
 /** Lists and quotes nested deeper are shown at this depth: an indent per level would make deep pages quadratic. */
@@ -78,7 +78,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
   flush();
   return blocks;
 
-  /** Elements that are taken whole. */
+  /** Elements that are taken as a whole. */
   function isLeaf(element: PageElement): boolean {
     if (element.tag === 'br') addText('\n', true);
     else if (element.tag === 'wbr') return true;
@@ -126,7 +126,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
     spans = [];
   }
 
-  /** Returns what is to be done when the element ends. */
+  /** Returns what to do when the element ends. */
   function enter(element: PageElement): (() => void) | null {
     const { tag } = element;
     if (tag === 'table' && !table && isDataTable(element)) return enterTable();

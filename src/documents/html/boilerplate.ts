@@ -2,13 +2,13 @@ import { blockTags, type MeasureOf, measure } from './measure.ts';
 import { namesOf } from './names.ts';
 import type { Page, PageElement } from './page-tree.ts';
 
-/** A kind of boilerplate that holds more of the page's text than this is no boilerplate on this page. */
+/** A kind of boilerplate with more of the page's text than this is not boilerplate on this page. */
 const familyShareMax = 0.5;
 /** One element named like boilerplate stays when it holds more of the page's text than this. */
 const elementShareMax = 0.4;
 /** As above, for an element that holds the main heading or an article. */
 const articleShareMax = 0.1;
-/** Consent dialogs and pop-ups are often longer than the page, and nothing else is called so. */
+/** Consent dialogs and pop-ups are often longer than the page, and nothing else has such names. */
 const overlayShareMax = 0.85;
 
 /** A section has this much running text. */
@@ -31,9 +31,9 @@ export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'conten
 }
 
 /**
- * A name alone never takes out a section with running text: chapters are called voting, login or related-work. What a
- * name may take out has another mark of what it is: a field or a button, or links for the most part. Of a page of which
- * only the content is wanted, boxes without a heading and whatever covers it are taken by their names, too.
+ * A name alone never removes a section with running text: chapters are called voting, login or related-work. What a
+ * name may remove has another sign of what it is: a field or a button, or mostly links. Where only the content
+ * of a page is wanted, boxes without a heading and overlays are removed by their names, too.
  */
 function isSection(element: PageElement, measureOf: MeasureOf, extent: 'content' | 'page'): boolean {
   const { prose, text, linked, control, titled } = measureOf(element);
@@ -97,7 +97,7 @@ function isLandmark(element: PageElement): boolean {
 }
 
 function insideContent(element: PageElement): boolean {
-  // Bounded: what is nested deeper than this is no header of a page.
+  // Limited: what is nested deeper than this is not the header of a page.
   let above = element.parent;
   for (let level = 0; above && level < 30; level += 1) {
     if (above.tag === 'article' || above.tag === 'main' || above.tag === 'section') return true;

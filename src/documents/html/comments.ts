@@ -9,7 +9,7 @@ const words = new Set(
   ),
 );
 
-/** An article with less text than this is a link that people discuss, and the discussion is the content. */
+/** An article with less text than this is just a link to discuss, and the discussion is the content. */
 const articleMin = 400;
 
 /** Drops the comments below an article. Where they are most of the page and nothing says "article", they stay. */

@@ -4,11 +4,11 @@ import { type MeasureOf, measure } from './measure.ts';
 import type { Page, PageElement } from './page-tree.ts';
 import { pruneLinkLists } from './prune.ts';
 
-/** A child that holds this share of its parent's points is gone into, and its siblings are left out. */
+/** A child with this share of its parent's points is descended into, and its siblings are left out. */
 const descendShare = 0.75;
 /** A `main` or `article` with this share of the page's points is where the search starts. */
 const semanticShare = 0.4;
-/** With less text than this left, finding the content has failed, and the page is given as it is. */
+/** If less text than this is left, finding the content has failed, and the whole page is returned. */
 const textMin = 140;
 
 /**
@@ -67,18 +67,18 @@ function isArticle({ tag, attributes }: PageElement): boolean {
   return tag === 'article' || attributes.get('role') === 'article';
 }
 
-/** Elements that are content themselves: going into one would lose what stands beside it. */
+/** Elements that are content themselves: descending into one would lose what is next to it. */
 const leafTags = new Set('p pre h1 h2 h3 h4 h5 h6 blockquote ul ol dl figure li dd details'.split(' '));
 
 /**
- * Goes into the heaviest child for as long as it holds nearly everything. Siblings are dropped on the way, except those
+ * Descends into the heaviest child as long as it has nearly everything. Siblings are dropped on the way, except those
  * that belong to the content; the result is the first element that has any of them.
  */
 function descend(start: PageElement, measureOf: MeasureOf): PageElement {
   let root: PageElement | null = null;
   let current = start;
   for (let depth = 0; ; depth += 1) {
-    // After the content of a whole page, outside of it, stand notices of the publisher, unless it has parts and titles.
+    // After the content of a whole page come notices of the publisher, unless they have parts and titles.
     const isOuter = start.parent === null && depth < 2;
     const inside = elementsOf(current).filter((child) => !child.dropped);
     const heaviest = inside.reduce<PageElement | null>(
@@ -102,8 +102,8 @@ function elementsOf(element: PageElement): PageElement[] {
 }
 
 /**
- * Siblings of the content that are content too: the headline above it, a lead, another part of the same make. After the
- * content come boxes about the author and the publisher, so more is asked of what stands there.
+ * Siblings of the content that are content too: the headline above it, a lead, another part of the same build. After the
+ * content come boxes about the author and the publisher, so the bar is higher there.
  */
 function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean, measureOf: MeasureOf): boolean {
   const { heading, linked, text, points } = measureOf(sibling);
@@ -125,7 +125,7 @@ function hasParts(element: PageElement): boolean {
   return tags.some((tag) => /^(?:h[2-6]|table|pre)$/.test(tag)) || tags.filter((tag) => tag === 'p').length > 1;
 }
 
-/** A table whose rows are the content stays whole; one that only lays out the page is gone into. */
+/** A table whose rows are the content stays whole; one that only lays out the page is descended into. */
 function isDataTable(element: PageElement, measureOf: MeasureOf): boolean {
   if (element.tag !== 'table') return false;
   const whole = measureOf(element).points;

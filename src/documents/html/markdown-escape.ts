@@ -1,4 +1,4 @@
-/** Escapes what would change the meaning inside a line; what Markdown reads as itself stays readable. */
+/** Escapes what would change the meaning inside a line; the rest stays readable. */
 export function escapeInline(text: string): string {
   return text
     .replace(/[\\`*[\]]/g, '\\$&')

@@ -8,12 +8,12 @@ export interface Measures {
   links: number;
   /** The unlinked text of blocks that are sentences rather than labels. */
   prose: number;
-  /** What speaks for the text being content: long runs of unlinked text count more than scattered words. */
+  /** Evidence that the text is content: long runs of unlinked text count more than scattered words. */
   points: number;
   /** There is a first-level heading, a `main` or an `article` below or at the element. */
   heading: boolean;
   main: boolean;
-  /** A field or a button stands there. */
+  /** There is a field or a button. */
   control: boolean;
   /** There is a heading of any level. */
   titled: boolean;
@@ -27,7 +27,7 @@ export const blockTags = new Set(
   ),
 );
 
-/** Bottom-up over document order, children before parents. Columns and not objects: pages have many elements. */
+/** Bottom-up, children before parents. Columns rather than objects, because pages have many elements. */
 export function measure(elements: PageElement[]): MeasureOf {
   const size = elements.length;
   const text = new Float64Array(size);
@@ -80,7 +80,7 @@ function flagsOf({ tag, attributes, hasControl }: PageElement): number {
   return control | (tag === 'main' || tag === 'article' || attributes.get('role') === 'main' ? mainFlag : 0);
 }
 
-/** A block with less text is a label, a button or an entry of a menu. */
+/** A block with less text is a label, a button or a menu entry. */
 const sentenceMin = 40;
 
 const linkedState = 1;

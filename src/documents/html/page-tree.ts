@@ -18,7 +18,7 @@ export interface PageElement {
   readonly position: number;
   /** Index among `Page.elements`. */
   readonly order: number;
-  /** A field or button stood right here. The element of it is not kept. */
+  /** There was a field or button right here. Its element is not kept. */
   hasControl: boolean;
   /** Left out of the text, with everything below it. */
   dropped: boolean;
@@ -41,7 +41,7 @@ export interface PageFacts {
   metas: ReadonlyMap<string, string>;
 }
 
-/** A page of the real web has some thousands. At this number the tree takes about half of a worker's memory. */
+/** Real pages have some thousands. At this number the tree takes about half of a worker's memory. */
 const nodesMax = 400_000;
 
 /**
@@ -64,7 +64,7 @@ export function buildPage(html: string): Page {
     frame.next += 1;
     if (!node) {
       stack.pop();
-      // What has been walked is let go, so that both trees are never held whole.
+      // Walked nodes are released, so that both trees are never in memory at once.
       frame.from.childNodes = [];
     } else if ('value' in node) {
       if (!isUnseen(frame.paint)) frame.into.children.push(node.value);
@@ -76,7 +76,7 @@ export function buildPage(html: string): Page {
   }
   return { body, elements, facts: { ...facts, metas } };
 
-  /** Html and body are one element here; the rest of the head is known from its facts. */
+  /** Html and body are one element here; of the head only its metadata is kept. */
   function enter(node: DefaultTreeAdapterTypes.Element, parent: PageElement): PageElement | null {
     if (node.tagName === 'html' || node.tagName === 'body') return body;
     if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) {
@@ -117,7 +117,7 @@ export function buildPage(html: string): Page {
 
 const controls = new Set(['button', 'input', 'select', 'textarea']);
 
-/** Pages of questions and answers put the question into a button that opens the answer. */
+/** FAQ pages put the question into a button that opens the answer. */
 function isAccordionButton(tag: string, parentTag: string): boolean {
   return tag === 'button' && /^(?:h[1-6]|dt|summary)$/.test(parentTag);
 }
@@ -125,7 +125,7 @@ function isAccordionButton(tag: string, parentTag: string): boolean {
 type Adapter = TreeAdapter<DefaultTreeAdapterMap>;
 
 /**
- * parse5's own tree, but with an end: misnested formatting elements can multiply a small page without bound. Text comes
+ * parse5's own tree, but bounded: misnested formatting elements can multiply a small page without limit. Text comes
  * from the tokenizer word by word; it is joined in pieces, because a chain of a million words takes more memory than
  * the words.
  */
@@ -157,7 +157,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
     if (nodes > nodesMax) {
       throw new CarrelError(
         'extraction_too_complex',
-        `This page has more than ${nodesMax} elements, the most we read.`,
+        `This page has more than ${nodesMax} elements, the limit. Try another page.`,
       );
     }
   }
@@ -169,7 +169,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
     if (pending.length > pieceChars) finish();
   }
 
-  /** Joins what is pending; asking for a character is what makes the engine copy a chain into one piece. */
+  /** Joins what is pending; reading a character makes the engine flatten the chain into one piece. */
   function finish(): void {
     if (last && pending.charCodeAt(0) >= 0) last.value += pending;
     last = null;
@@ -177,7 +177,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
   }
 }
 
-/** Attributes that somebody below reads. */
+/** Attributes that later code reads. */
 const usedAttributes = new Set(
   'id class role style hidden aria-hidden href src alt lang colspan rowspan start value itemprop data-lang data-language type rel datetime'.split(
     ' ',

@@ -66,7 +66,7 @@ function prefixOf(
   return { first, others, fresh };
 }
 
-/** GFM wants a header row: where the page has none, it stays empty, so that no data is called a header. */
+/** GFM requires a header row: if the page has none, it stays empty, so that no data becomes a header. */
 function tableOf(rows: Cell[][], headed: boolean): string {
   const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
   const lines = rows.map((row) => rowOf(row, width));
@@ -80,7 +80,7 @@ function rowOf(row: Cell[], width: number): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** Runs of the same look become one, so that `<b>a</b><b>b</b>` is not `**a****b**`. */
+/** Runs of the same style become one, so that `<b>a</b><b>b</b>` is not `**a****b**`. */
 function inlineOf(spans: Span[], lineBreak: string): string {
   const runs: Span[] = [];
   for (const span of spans) {
@@ -107,7 +107,7 @@ function sameLook(left: Span, right: Span): boolean {
   );
 }
 
-/** Marks go around the words, never around the spaces at their ends, which would keep them from working. */
+/** Markers go around the words, never around the spaces at their ends, where they would not work. */
 function runOf(run: Span, before: Span | undefined, after: Span | undefined): string {
   const core = run.text.trim();
   if (run.image) return `${linkText(`![${escapeInline(core)}](${addressOf(run.image)})`, run, before, after)}`;

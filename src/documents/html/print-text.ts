@@ -32,7 +32,7 @@ function textOfBlock(block: Block): string {
   }
 }
 
-/** Descriptions of images are for Markdown, where one sees what they are. */
+/** Image descriptions are printed in Markdown only, where one sees what they are. */
 function paragraphOf(spans: Span[]): string {
   const text = spans.map((span) => (span.image ? '' : span.text)).join('');
   return text

@@ -42,7 +42,7 @@ function isLinkList(element: PageElement, measureOf: MeasureOf): boolean {
   const anchors = anchorsOf(element);
   const toSamePage = anchors.filter((anchor) => anchor.attributes.get('href')?.startsWith('#')).length;
   if (links >= 3 && toSamePage > links * 0.6) return true;
-  // A short list of links after a sentence or a heading is part of what is said: "the options are …".
+  // A short list of links after a sentence or a heading is part of the text: "the options are …".
   const isList = element.tag === 'ul' || element.tag === 'ol' || element.tag === 'dl' || element.tag === 'table';
   if (isList) return !(followsProse(element, measureOf) && linked / links < 45);
   return (links >= 2 || linked > text * 0.9) && !isEnumeration(element);
@@ -72,7 +72,7 @@ function followsProse(element: PageElement, measureOf: MeasureOf): boolean {
   return text > 0 && linked < text * 0.5 && /^(?:p|h[1-6]|ul|ol|dl|table|pre|div)$/.test(before.tag);
 }
 
-/** The element before, past text and what is dropped; not looked for far, so that many siblings stay cheap. */
+/** The previous element, skipping text and dropped elements; not searched for far, so that many siblings stay cheap. */
 function previousOf(element: PageElement): PageElement | null {
   const siblings = element.parent?.children ?? [];
   for (let index = element.position - 1; index >= Math.max(0, element.position - 12); index -= 1) {
@@ -82,7 +82,7 @@ function previousOf(element: PageElement): PageElement | null {
   return null;
 }
 
-/** Headings over lists that lead to other pages, in the languages that we meet most. */
+/** Headings over lists that lead to other pages, in the most common languages. */
 const awayHeading =
   /^(?:related|recommended|read (?:more|next|also)|more (?:from|on|in|stories|articles|news|like)|you (?:may|might) (?:also )?(?:like|be)|you'll also|see more|popular|most (?:read|popular|viewed)|trending|latest|recent (?:posts|articles|news|comments)|also (?:on|in|read)|up next|keep reading|don.t miss|editor.?s picks|further reading|share (?:this|on)|follow us|about the author|subscribe|newsletter|sign up|get (?:the|our) |stay (?:up|in)|join (?:the|our)|customers (?:also|who)|similar|frequently bought|sponsored|advertisement|partner content|tags|topics|categories|in this (?:article|section|page)|on this page|table of contents|contents|leave a (?:reply|comment)|comments|was this|did you find|mehr (?:zum|aus|von)|das könnte|ähnliche|lesen sie|verwandte|auch interessant|à lire|lire aussi|articles? (?:liés|similaires)|sur le même|artículos? relacionad|te puede|lee también|más (?:noticias|leíd)|leia (?:também|mais)|notícias relacionadas|leggi anche|articoli correlati|potrebbe|читайте также|похожие|по теме|ещё по|популярн|рекоменд|関連|おすすめ|あわせて読|人気|最新|相关|推荐|热门|猜你|延伸|관련|추천|많이 본|인기|مقالات ذات|اقرأ أيضا|ذات صلة|ข่าวที่เกี่ยวข้อง|บทความที่เกี่ยวข้อง)/i;
 
@@ -115,7 +115,7 @@ function dropSection(heading: PageElement, root: PageElement, measureOf: Measure
   if (isLast && parent !== root && previousOf(heading) === null) parent.dropped = true;
 }
 
-/** Characters of the longest call that we know. */
+/** Length of the longest known call to action, in characters. */
 const wordsMax = 32;
 
 const callToAction =

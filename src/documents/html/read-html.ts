@@ -10,14 +10,14 @@ interface HtmlOptions {
   mode: ExtractMode;
   url?: string | undefined;
   charsMax: number;
-  /** `content` unless told; `all` for a fragment that is known to be content, such as a feed's summary. */
+  /** Default: `content`. `all` is for a fragment that is known to be content, such as a feed's summary. */
   extent?: PageExtent;
 }
 
 /** A page as text or Markdown. */
 export function readHtml(html: string, options: HtmlOptions): Reading {
   const page = buildPage(html);
-  // Taken first: the heading may be outside of what is kept.
+  // Taken first: the heading may be outside what is kept.
   const title = titleOf(page);
   const root = rootOf(page, options.extent ?? 'content');
   const blocks = collectBlocks(root, baseOf(page.facts.baseHref, options.url), options.charsMax + 1);

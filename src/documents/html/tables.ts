@@ -23,7 +23,7 @@ export function isDataTable(table: PageElement): boolean {
   return rows > 0 && cells > rows && (rows > 1 || blocks === 0) && blocks <= cells;
 }
 
-/** Columns that a cell takes. Empty ones are added only up to a sensible width of the row, which is `before` so far. */
+/** Columns that a cell spans. Empty ones are added only up to a sensible width of the row, which is `before` so far. */
 export function spanOf(cell: PageElement, before: number): number {
   const span = Number.parseInt(cell.attributes.get('colspan') ?? '1', 10);
   return span >= 1 ? Math.max(1, Math.min(span, cellsMax - before)) : 1;

@@ -1,6 +1,6 @@
 import type { PageElement, PageNode } from './page-tree.ts';
 
-/** Nodes that are looked at: asked of every level of a deep page, an unbounded walk would be quadratic. */
+/** Nodes that are visited: done at every level of a deep page, an unlimited walk would be quadratic. */
 const stepsMax = 200;
 
 /** The start of the text below an element, on one line. */

@@ -3,7 +3,7 @@ import { textOf } from './text-of.ts';
 
 const separator = /\s+[|\-–—·•»:]\s+|:\s+|\s*[｜│]\s*|_/g;
 
-/** The page's own name: its title without the site's, where something on the page confirms what is the site's. */
+/** The page's own name: its title without the site's name, if something on the page confirms which part that is. */
 export function titleOf(page: Page): string | null {
   const { metas } = page.facts;
   const heading = page.elements.find((element) => element.tag === 'h1');
@@ -16,7 +16,7 @@ export function titleOf(page: Page): string | null {
   return withoutSite(best, headline, site);
 }
 
-/** The shortest run of the title's parts that holds the headline; else the title without the name of the site. */
+/** The shortest run of the title's parts that contains the headline; else the title without the site's name. */
 function withoutSite(title: string, headline: string, site: string): string {
   const marks = [...title.matchAll(separator)].slice(0, 8);
   const starts = [0, ...marks.map((mark) => mark.index + mark[0].length)];

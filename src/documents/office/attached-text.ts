@@ -7,12 +7,12 @@ import type { OoxmlPackage, Relation } from './ooxml-package.ts';
 const paragraphsMax = 5_000;
 const paragraphUnitsMax = 20_000;
 
-/** Reads a document that is embedded in another. Nothing embedded in that is read. */
+/** Reads a document embedded in another. Nothing embedded in that is read. */
 export type ReadEmbedded = (bytes: Uint8Array, name: string, options: ReadOptions) => string | undefined;
 
 /**
- * What hangs on a page, slide or sheet beside its own text, as paragraphs: the words of diagrams, charts with their figures,
- * text boxes of a drawing, remarks, and embedded workbooks.
+ * What is attached to a page, slide or sheet besides its own text, as paragraphs: text of diagrams, charts with their
+ * figures, text boxes, comments, and embedded workbooks.
  */
 export function readAttached(
   document: OoxmlPackage,
@@ -65,7 +65,7 @@ function readParagraphs(document: OoxmlPackage, part: string): string[] {
   return texts;
 }
 
-/** Remarks of Word (`w:comment`), PowerPoint (`p:cm`) and Excel (`comment`, `threadedComment`), one text each. */
+/** Comments of Word (`w:comment`), PowerPoint (`p:cm`) and Excel (`comment`, `threadedComment`), one text each. */
 function readComments(document: OoxmlPackage, part: string): string[] {
   const texts: string[] = [];
   for (const element of ['comment', 'cm', 'threadedComment']) document.walk(part, collecting(element, texts));

@@ -1,6 +1,6 @@
 import type { OoxmlPackage } from './ooxml-package.ts';
 
-/** Figures of a chart that are read: a chart of more is a picture of its data, and the data are elsewhere. */
+/** Figures of a chart that are read: a larger chart only illustrates data that are elsewhere. */
 const seriesMax = 50;
 const pointsMax = 500;
 
@@ -63,7 +63,7 @@ function describe({ name, categories, values }: Series): string {
   return [name.join(' '), list].filter((text) => text !== '').join(': ');
 }
 
-/** Without the dust of binary fractions. */
+/** Without the noise of binary fractions. */
 function shown(value: string): string {
   const number = Number(value);
   return value === '' || !Number.isFinite(number) ? value : String(Number(number.toPrecision(12)));

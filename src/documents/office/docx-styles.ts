@@ -19,7 +19,7 @@ interface Style {
   list: { id: string; level: number } | null;
 }
 
-/** Styles build on others; a chain longer than this is a ring. */
+/** Styles build on others; a chain longer than this is a cycle. */
 const basedOnMax = 20;
 
 export function readDocxStyles(
@@ -87,7 +87,7 @@ interface Level {
   start: number;
 }
 
-/** The levels of each list. A list is of a kind, and may begin elsewhere than its kind does. */
+/** The levels of each list. A list refers to a definition, and may start at another number. */
 function readNumbering(document: OoxmlPackage, part: string | undefined): Map<string, Map<number, Level>> {
   const kinds = new Map<string, Map<number, Level>>();
   const lists = new Map<string, Map<number, Level>>();

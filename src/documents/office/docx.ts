@@ -8,8 +8,8 @@ import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml, valOf } from './ooxml-package.ts';
 
 /**
- * A Word document: headings, paragraphs, lists, tables, text boxes; then its footnotes and endnotes, and what hangs on it:
- * diagrams, charts, remarks, embedded workbooks.
+ * A Word document: headings, paragraphs, lists, tables, text boxes; then its footnotes and endnotes, and its attachments:
+ * diagrams, charts, comments, embedded workbooks.
  */
 export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
@@ -56,7 +56,7 @@ interface Paragraph {
   list: { id: string; level: number } | null;
 }
 
-/** Notes are kept by number; those without one separate the notes from the page. */
+/** Notes have numbers; those without one are separators. */
 function readNotes(
   document: OoxmlPackage,
   part: string | undefined,
@@ -90,7 +90,7 @@ function readNotes(
 interface Body {
   handler: XmlHandler;
   title(): string | null;
-  /** Ids are arbitrary: readers count notes as they come. */
+  /** Ids are arbitrary: notes are numbered in order of appearance. */
   noteNumber(kind: string, id: string): number;
 }
 
@@ -129,7 +129,7 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
       const paragraph = open.at(-1);
       switch (name) {
         case 'p':
-          // A text box lies in the middle of a paragraph: what stands before it is a paragraph of its own.
+          // A text box is in the middle of a paragraph: the text before it becomes a paragraph of its own.
           end();
           open.push({ style: '', outline: null, list: null });
           break;
@@ -200,7 +200,7 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
   return { handler, title: () => title, noteNumber };
 }
 
-/** Word has no lists, only paragraphs with a list's number and a level: the items above and the count come from here. */
+/** Word has no lists, only paragraphs with a list id and a level: nesting and numbering are worked out here. */
 function createLists(styles: DocxStyles) {
   const counts = new Map<string, number>();
   let items: (Container | undefined)[] = [];

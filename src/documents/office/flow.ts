@@ -3,24 +3,24 @@ import type { Block, Cell, Container, Span } from '../html/blocks.ts';
 import { printMarkdown } from '../html/print-markdown.ts';
 import { printText } from '../html/print-text.ts';
 
-/** Collects what a word processor or presentation holds, in order, and prints it as pages are printed. */
+/** Collects the content of a text document or presentation, in order, and prints it as web pages are printed. */
 export interface Flow {
   addText(text: string): void;
-  /** Ends the paragraph that is being collected. Inside of a table it is a part of its cell. */
+  /** Ends the paragraph that is being collected. Inside a table it is part of its cell. */
   endParagraph(shape?: { heading?: number; inside?: Container | null }): void;
   openTable(): void;
   openRow(): void;
   openCell(): void;
-  /** `columns` is how many columns of the table the cell takes. */
+  /** `columns` is how many columns the cell spans. */
   closeCell(columns?: number): void;
   closeTable(): void;
-  /** What follows lies on this page. */
+  /** What follows is on this page. */
   startPage(page: number): void;
   /** The title of a slide goes before its other text, wherever the file has it; a slide without one gets `title`. */
   endSlide(title: string): void;
   /** What follows is set aside, as a footnote in the middle of a paragraph is, until the function returned is called. */
   setAside(): () => string;
-  /** More text than anybody asked for: reading can stop. */
+  /** There is as much text as was asked for: reading can stop. */
   readonly isFull: boolean;
   /** The first heading of the highest level. */
   readonly topHeading: string | null;
@@ -30,9 +30,9 @@ export interface Flow {
 /** Columns that a cell can add by its span, and levels of lists that are shown. */
 const columnsMax = 64;
 const depthMax = 12;
-/** What a cell costs beside its text, so that a million empty ones are not free. */
+/** What a cell costs besides its text, so that a million empty ones are not free. */
 const cellUnits = 8;
-/** Blocks and rows are printed when so many have come: as objects they take many times the room of their text. */
+/** Blocks and rows are printed in batches of this size: as objects they take many times the memory of their text. */
 const blocksMax = 2000;
 const rowsMax = 2000;
 
@@ -144,7 +144,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
     cell = undefined;
   }
 
-  /** `header` begins the rest of the table: its rows would mean nothing without it. */
+  /** `header` is repeated for the rest of the table: its rows would mean nothing without it. */
   function printRows(header: Cell[] | undefined): void {
     const filled = rows.filter((row) => row.some(({ spans }) => spans.some((span) => span.text.trim() !== '')));
     // Office programs seldom mark the first row, and it nearly always names the columns.

@@ -3,10 +3,10 @@ import type { Reading, ReadOptions } from '../document.ts';
 import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { columnsMax, createSheetText } from './sheet-text.ts';
 
-/** A row that stands for many equal ones is written so often at most; a sheet ends in one that stands for a million. */
+/** How often a repeated row is written at most; a sheet often ends in one that stands for a million. */
 const repeatsMax = 100;
 
-/** The body of a spreadsheet: cells show what the program showed, which the file keeps beside their values. */
+/** The body of a spreadsheet: cells appear as the program showed them, which the file stores besides their values. */
 export function createOdfSheets(options: ReadOptions): {
   handler: XmlHandler;
   addParagraph(text: string): void;

@@ -1,6 +1,6 @@
 import { attributeOf, type XmlHandler } from '../xml/walk-xml.ts';
 
-/** What styles say about lists and titles. They stand before the body, in its part and in one of their own. */
+/** What styles say about lists and titles. They come before the body, in its part and in a separate one. */
 export interface OdfStyles {
   readonly handler: XmlHandler;
   isTitle(style: string): boolean;

@@ -17,7 +17,7 @@ interface List {
   level: number;
 }
 
-/** The body of a text or of a presentation: both hold paragraphs, lists and tables; a presentation holds them on slides. */
+/** The body of a text or a presentation: both have paragraphs, lists and tables; a presentation has them on slides. */
 export function createOdfText(
   flow: Flow,
   styles: OdfStyles,
@@ -28,7 +28,7 @@ export function createOdfText(
   const frames: string[] = [];
   const spans: number[] = [];
   let list: List | null = null;
-  // The last item with text on each level. Slides have a list for each point, and the deeper ones lie in empty items.
+  // The last item with text on each level. Slides have a list for each point, with deeper ones inside empty items.
   let filled: (Container | undefined)[] = [];
   let paragraphs = 0;
   let slides = 0;
@@ -39,7 +39,7 @@ export function createOdfText(
     if (paragraphs > 0 && !furniture.has(frames.at(-1) ?? '')) flow.addText(text);
   };
   const openParagraph = (heading: number) => {
-    // A frame in the middle of a paragraph holds paragraphs of its own.
+    // A frame in the middle of a paragraph has paragraphs of its own.
     if (paragraphs > 0 && !endNote) endParagraph();
     paragraphs += 1;
     headings.push(heading);
@@ -153,7 +153,7 @@ export function createOdfText(
   }
 }
 
-/** A list inside of another has the style of the outer one unless it names its own. */
+/** A list inside another has the style of the outer one unless it names its own. */
 function openList(outer: List | null, attributes: XmlAttributes): List {
   const style = attributeOf(attributes, 'style-name') ?? outer?.style ?? '';
   return { style, number: 0, item: outer?.item ?? null, outer, level: (outer?.level ?? 0) + 1 };

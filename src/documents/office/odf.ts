@@ -37,12 +37,12 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
   };
 }
 
-/** What was deleted, and what is no text at all. */
+/** Deleted content, and what is not text at all. */
 const notShown = new Set(['tracked-changes', 'binary-data', 'event-listeners', 'forms', 'ruby-text']);
 
 const remarksMax = 5000;
 
-/** Gives back the remarks, which stand in the middle of the text that they are about. */
+/** Returns the comments, which are in the middle of the text they are about. */
 function walkBody(zip: Zip, handler: XmlHandler): string[] {
   const remarks: string[] = [];
   let depth = 0;

@@ -15,12 +15,12 @@ export interface Relation {
 
 /** A DOCX, PPTX or XLSX: parts in a zip archive that point at one another (ECMA-376 part 2). */
 export interface OoxmlPackage {
-  /** The part that all others hang from. */
+  /** The part that all others are reached from. */
   readonly main: string;
   relationsOf(part: string): Relation[];
-  /** False where there is no such part: most are optional. */
+  /** False if there is no such part: most are optional. */
   walk(part: string | undefined, handler: XmlHandler): boolean;
-  /** Of a part that is no XML, such as an embedded workbook. */
+  /** Of a part that is not XML, such as an embedded workbook. */
   bytesOf(part: string): Uint8Array | undefined;
   describe(): Pick<Reading, 'title' | 'byline' | 'published' | 'language'>;
 }

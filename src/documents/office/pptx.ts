@@ -7,7 +7,7 @@ import { readEmbedded } from './embedded.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 
-/** A presentation: slide after slide as pages, each under its title, with the speaker's notes at its end. */
+/** A presentation: each slide is a page, under its title, with the speaker's notes at its end. */
 export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
   const slides = slidesOf(document);
@@ -37,7 +37,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
 }
 
 const notShown = new Set(['Fallback', 'extLst']);
-/** Repeated on every slide: its number, the date, the foot. */
+/** Repeated on every slide: its number, the date, the footer. */
 const furniture = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 const titles = new Set(['title', 'ctrTitle']);
 

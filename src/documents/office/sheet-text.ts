@@ -8,16 +8,16 @@ export interface SheetText {
   startSheet(name: string): void;
   /** Cells from the first column on. Empty ones at the end are left out. */
   addRow(cells: readonly string[]): void;
-  /** What stands beside the cells: a remark, a text box, a chart in words. */
+  /** What comes with the cells: a comment, a text box, a chart in words. */
   addParagraph(text: string): void;
   readonly isFull: boolean;
   finish(): Pick<Reading, 'text' | 'truncated'>;
 }
 
-/** Wider than any table that people read; dimensions that a file declares are not looked at. */
+/** Wider than any table that people read; the dimensions that a file declares are ignored. */
 export const columnsMax = 1024;
 
-/** What a cell may hold in the programs that write such files. */
+/** The longest cell that spreadsheet programs allow. */
 const cellUnitsMax = 32_767;
 
 export function createSheetText(mode: ExtractMode, charsMax: number): SheetText {
@@ -61,7 +61,7 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
     },
   };
 
-  /** A thousand cells may all point at the same long text: what is over the bound is not copied. */
+  /** A thousand cells may all point at the same long text: what exceeds the limit is not copied. */
   function boundedRow(cells: readonly string[]): string[] {
     const row: string[] = [];
     let left = charsMax - units;

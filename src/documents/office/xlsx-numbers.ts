@@ -1,7 +1,7 @@
 import { attributeOf } from '../xml/walk-xml.ts';
 import type { OoxmlPackage } from './ooxml-package.ts';
 
-/** A number as its cell shows it, as far as it matters for reading: dates as dates, percentages, no binary dust. */
+/** A number as its cell shows it, as far as it matters for reading: dates as dates, percentages, no binary noise. */
 export type ShowNumber = (value: string, style: number) => string;
 
 type Shape = 'number' | 'percent' | 'date' | 'time' | 'datetime' | 'duration';
@@ -35,7 +35,7 @@ function shapeOf(id: number, codes: ReadonlyMap<number, string>): Shape {
 }
 
 function shapeOfCode(code: string): Shape {
-  // Text in quotes, escaped characters, colours and currencies are no part of the pattern. [h] and [mm] are.
+  // Quoted text, escaped characters, colours and currencies are not part of the pattern. [h] and [mm] are.
   const pattern = code.replace(/"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]/gi, '').split(';', 1)[0] ?? '';
   // [h] counts hours beyond a day.
   if (/\[[hms]+\]/i.test(pattern)) return 'duration';
@@ -70,7 +70,7 @@ function duration(days: number): string {
   return days < 0 ? `-${time}` : time;
 }
 
-/** Fifteen digits are what such programs keep; the rest is how binary fractions come out. */
+/** Such programs keep fifteen digits; the rest is noise of binary fractions. */
 function rounded(number: number): number {
   return Number(number.toPrecision(15));
 }

@@ -93,7 +93,7 @@ interface SheetContext {
   stopAt: number;
 }
 
-/** Rows as they come. The dimension that a sheet declares and rows that it leaves out are not looked at. */
+/** Rows as they come. The declared dimension of a sheet and the rows it leaves out are ignored. */
 function readSheet(document: OoxmlPackage, part: string, { shared, showNumber, text, stopAt }: SheetContext): void {
   let row: string[] = [];
   let lastRow = 0;
@@ -154,6 +154,6 @@ function columnOf(reference: string | undefined): number | undefined {
 function tooComplex(): CarrelError {
   return new CarrelError(
     'extraction_too_complex',
-    'This workbook has more text than we read. Split it, or save its sheets as CSV.',
+    'This workbook has too much text. Split it, or save its sheets as CSV.',
   );
 }

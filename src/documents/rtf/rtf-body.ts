@@ -4,7 +4,7 @@ import { type Flow, listItem } from '../office/flow.ts';
 /** Turns RTF's marks for paragraphs, styles, lists and table cells into blocks. */
 export interface RtfBody {
   addText(text: string): void;
-  /** The bullet or number that a list's item shows. */
+  /** The bullet or number of a list item. */
   addMarker(text: string): void;
   /** Footnotes come at the end, numbered. */
   startNote(): void;
@@ -114,7 +114,7 @@ export function createRtfBody(flow: Flow): RtfBody {
     return made;
   }
 
-  /** Some programs write the bullet or number as text before a tab, and the level as an indent of so many twips. */
+  /** Some programs write the bullet or number as text before a tab, and the level as an indent in twips. */
   function takeWrittenMarker(): void {
     const written = /^\s*([•◦▪·–]|\d{1,4}[.)])\s*\t\s*/.exec(line);
     if (!written) return;

@@ -10,7 +10,7 @@ export type RtfToken =
 const controlWord = /([a-zA-Z]{1,32})(-?\d{1,10})? ?/y;
 const plainText = /[^\\{}\r\n\x80-\xff]+/y;
 
-/** `rtf` holds a character per byte. Never throws: what is cut short ends, and what is no RTF is text. */
+/** `rtf` has one character per byte. Never throws: truncated input ends, and what is not RTF is text. */
 export function* rtfTokens(rtf: string): Generator<RtfToken, void> {
   for (let at = 0; at < rtf.length; ) {
     const first = rtf.charAt(at);

@@ -6,7 +6,7 @@ import { createRtfBody } from './rtf-body.ts';
 import { decodePage, pageOfCharset } from './rtf-charsets.ts';
 import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 
-/** What the braces around the current place say. Copied at every opening one. */
+/** The state of the group around the current position. Copied at every opening brace. */
 interface Group {
   /** Where its text goes: shown, dropped, or into a field of this name. */
   to: string;
@@ -19,10 +19,10 @@ interface Group {
 /** Word nests a few dozen groups. */
 const depthMax = 1000;
 
-/** Bytes of a code page that are decoded together; a character of two may be cut once in so many. */
+/** Bytes of a code page that are decoded together; a two-byte character may be split once in this many. */
 const pendingMax = 65_536;
 
-/** Rich Text Format: paragraphs, headings, lists and tables; pictures, objects and what is hidden are passed over. */
+/** Rich Text Format: paragraphs, headings, lists and tables; pictures, objects and hidden text are skipped. */
 export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   const flow = createFlow(options.mode, options.charsMax);
   const body = createRtfBody(flow);
@@ -79,7 +79,10 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   function take(token: Exclude<RtfToken, { type: 'byte' }>): void {
     if (token.type === 'open') {
       if (stack.length >= depthMax) {
-        throw new CarrelError('extraction_too_complex', `Groups of this document are nested over ${depthMax} deep.`);
+        throw new CarrelError(
+          'extraction_too_complex',
+          `Groups in this document are nested more than ${depthMax} levels deep. Save it again from a word processor.`,
+        );
       }
       stack.push(group);
       group = { ...group };
@@ -112,7 +115,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
       group.to = destination;
       if (destination === 'note') body.startNote();
     }
-    // A destination that only newer readers know, marked so that others pass it over.
+    // A destination that only newer readers know, marked so that others skip it.
     else if (isStarred && !readStarred.has(name)) group.to = 'none';
     isStarred = false;
     if (name === 'u' && value !== null) {

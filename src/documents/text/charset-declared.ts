@@ -9,7 +9,7 @@ export function declaredInMarkup(bytes: Uint8Array): string | undefined {
   return metaCharset(start) ?? encodingOf(/^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(start)?.[1]);
 }
 
-/** HTML standard, "prescan a byte stream to determine its encoding": comments and other tags are passed over. */
+/** HTML standard, "prescan a byte stream to determine its encoding": comments and other tags are skipped. */
 function metaCharset(text: string): string | undefined {
   let at = text.indexOf('<');
   while (at !== -1) {

@@ -68,7 +68,7 @@ function utf16WithoutMark(bytes: Uint8Array): string | undefined {
 
 function isUtf8(bytes: Uint8Array): boolean {
   try {
-    // As a stream: a document that was cut in the middle of a character is still UTF-8.
+    // As a stream: a document truncated in the middle of a character is still UTF-8.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
@@ -76,7 +76,7 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** What tells encodings apart is in the bytes above ASCII; a long page's start may have none. */
+/** Encodings differ in the bytes above ASCII, and the start of a long page may have none. */
 function sample(bytes: Uint8Array): Buffer {
   const bytesMax = 65_536;
   const first = bytes.findIndex((byte) => byte > 127);

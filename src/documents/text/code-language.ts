@@ -1,5 +1,5 @@
 /**
- * The programming language of a text: by the ending or whole name of its file, else by its first line. Undefined for
+ * The programming language of a text: by the extension or whole name of its file, else by its first line. Undefined for
  * what is not source code, or does not show that it is.
  */
 export function codeLanguageOf(name: string | undefined, start: string): string | undefined {

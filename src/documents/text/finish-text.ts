@@ -3,7 +3,7 @@ import { cleanText } from './clean-text.ts';
 import { withoutBase64 } from './without-base64.ts';
 
 /**
- * Cuts a reader's text to its bound, takes out hidden characters and encoded bytes, trims it, and moves the marks along. Where the text is
+ * Truncates a reader's text, removes hidden characters and encoded bytes, trims it, and adjusts the marks. Where the text is
  * the original line by line, the first line keeps its indent.
  */
 export function finishText(raw: string, marks: readonly Mark[], charsMax: number): { text: string; marks: Mark[] } {

@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { ExtractMode, Reading } from '../document.ts';
 import { fenceFor } from '../html/markdown-escape.ts';
 
-/** Of an output that is longer, as of a training run that prints for hours, the first part is kept. */
+/** Only the first part of a longer output is kept, for example of a training run that prints for hours. */
 const outputCharsMax = 4000;
 
 /** Whether JSON is a Jupyter notebook: both keys are required by its schema (nbformat 4), and rare together elsewhere. */
@@ -44,7 +44,11 @@ function parse(json: string): Fields {
   try {
     return fieldsOf(JSON.parse(json));
   } catch (error) {
-    throw new CarrelError('extraction_failed', 'This notebook is damaged: it is no valid JSON.', { cause: error });
+    throw new CarrelError(
+      'extraction_failed',
+      'This notebook is damaged: it is not valid JSON. Get it again from its source.',
+      { cause: error },
+    );
   }
 }
 
@@ -74,7 +78,7 @@ function fenced(code: string, language: string, mode: ExtractMode): string {
   return `${fence}${language}\n${code}\n${fence}`;
 }
 
-/** Texts are stored as a string or as a list of lines that keep their ends. */
+/** Texts are stored as a string or as a list of lines with their line breaks. */
 function linesOf(value: unknown): string {
   if (typeof value === 'string') return value.replaceAll('\r\n', '\n');
   return listOf(value)

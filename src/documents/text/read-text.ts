@@ -62,7 +62,7 @@ function languageOf({ filename, url, contentType = '' }: DocumentSource, text: s
   return codeLanguage === undefined ? {} : { codeLanguage };
 }
 
-/** The first ATX heading, or the first line that is underlined with `=`, outside of code fences, near the start. */
+/** The first ATX heading, or the first line underlined with `=`, outside code fences, near the start. */
 function markdownTitle(markdown: string): string | null {
   const lines = markdown.slice(0, 20_000).split(/\r?\n/);
   let fenced = false;

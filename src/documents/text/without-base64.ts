@@ -4,8 +4,8 @@ const runMin = 400;
 const linesMin = 8;
 
 /**
- * Takes out bytes that are written as letters (RFC 4648): keys, pictures in a page, attachments. They are no text, and would
- * fill an index with words that nobody knows. Lines stay lines, so that their numbers hold.
+ * Removes base64-encoded bytes (RFC 4648): keys, inline images, attachments. They are not text, and would
+ * fill an index with meaningless words. Lines stay lines, so that their numbers stay right.
  */
 export function withoutBase64(text: string): string {
   if (!/[A-Za-z0-9+/_-]{60}/.test(text)) return text;
@@ -26,7 +26,7 @@ function withoutBlocks(text: string): string {
   return lines.join('\n');
 }
 
-/** Of random bytes, every kind of sign comes about as often; a word of a thousand letters, or a genome, is no such run. */
+/** In random bytes every kind of character is about equally frequent; a word of a thousand letters or a genome is not. */
 function isEncoded(found: string): boolean {
   const share = (pattern: RegExp) => (found.match(pattern)?.length ?? 0) / found.length;
   return share(/[A-Z]/g) > 0.15 && share(/[a-z]/g) > 0.15 && share(/[0-9]/g) > 0.05;

@@ -83,7 +83,7 @@ function isPage(type = ''): boolean {
   return type === 'application/xhtml+xml' || type === 'text/html';
 }
 
-/** Fonts are often obfuscated, which hides no text; anything else that is encrypted is a book that one has to unlock. */
+/** Fonts are often obfuscated, which hides no text; anything else encrypted means a protected book. */
 function assertReadable(zip: Zip): void {
   let locked = false;
   walkMember(zip, 'META-INF/encryption.xml', {
@@ -95,7 +95,7 @@ function assertReadable(zip: Zip): void {
   if (locked) {
     throw new CarrelError(
       'encrypted_document',
-      'This book is protected against copying and cannot be read. Look for a version without protection.',
+      'This book is copy-protected and cannot be read. Look for a version without protection.',
     );
   }
 }

@@ -14,7 +14,7 @@ export interface XmlHandler {
   isDone?(): boolean;
 }
 
-/** No office program nests deeper; what does so wants to exhaust whoever keeps the path. */
+/** No office program nests deeper; whatever does is meant to exhaust memory. */
 const depthMax = 512;
 
 /**
@@ -25,14 +25,21 @@ export function walkXml(chunks: Iterable<Uint8Array>, handler: XmlHandler): void
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
   let depth = 0;
   parser.on('error', (error) => {
-    throw new CarrelError('extraction_failed', 'This document is damaged: a part of it is no valid XML.', {
-      cause: error,
-    });
+    throw new CarrelError(
+      'extraction_failed',
+      'This document is damaged: a part of it is not valid XML. Get it again from its source.',
+      {
+        cause: error,
+      },
+    );
   });
   parser.on('opentag', ({ name, attributes }) => {
     depth += 1;
     if (depth > depthMax) {
-      throw new CarrelError('extraction_too_complex', `Elements of this document are nested over ${depthMax} deep.`);
+      throw new CarrelError(
+        'extraction_too_complex',
+        `Elements in this document are nested more than ${depthMax} levels deep. Save it again from an office program.`,
+      );
     }
     handler.open?.(localName(name), attributes);
   });
@@ -51,7 +58,7 @@ export function walkXml(chunks: Iterable<Uint8Array>, handler: XmlHandler): void
   parser.close();
 }
 
-/** Calls back for what lies outside of elements that are not shown: what was deleted, field codes, doubled content. */
+/** Skips what is inside hidden elements: deleted text, field codes, duplicated content. */
 export function skipping(skipped: ReadonlySet<string>, handler: XmlHandler): XmlHandler {
   let depth = 0;
   return {
@@ -70,7 +77,7 @@ export function skipping(skipped: ReadonlySet<string>, handler: XmlHandler): Xml
   };
 }
 
-/** The attribute of this name under any prefix; the one without a prefix goes first. */
+/** The attribute of this name with any prefix; one without a prefix comes first. */
 export function attributeOf(attributes: XmlAttributes, name: string): string | undefined {
   const plain = attributes[name];
   if (plain !== undefined) return plain;

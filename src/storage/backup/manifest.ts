@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { isObject } from '../../base/is-object.ts';
 import type { StorageDescription } from '../contracts/storage.ts';
 import { type ArchiveMember, damaged, readContent } from './archive.ts';
 
@@ -43,14 +44,14 @@ export async function readManifest(member: ArchiveMember): Promise<Manifest> {
   } catch (error) {
     throw damaged(error);
   }
-  if (isRecord(parsed) && Number(parsed['format']) > format) throw newerBackup();
+  if (isObject(parsed) && Number(parsed['format']) > format) throw newerBackup();
   if (!isManifest(parsed)) throw damaged();
   return parsed;
 }
 
 function isManifest(value: unknown): value is Manifest {
   return (
-    isRecord(value) &&
+    isObject(value) &&
     value['format'] === format &&
     typeof value['carrel'] === 'string' &&
     typeof value['createdAt'] === 'string' &&
@@ -75,14 +76,14 @@ function newerBackup(): CarrelError {
 const identifier = /^[a-z_][a-z0-9_]{0,62}$/;
 
 function isTableFacts(value: unknown): value is TableFacts {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const { name, rows, columns = [], sequences = {} } = value;
   return (
     isIdentifier(name) &&
     isCount(rows) &&
     Array.isArray(columns) &&
     columns.every(isIdentifier) &&
-    isRecord(sequences) &&
+    isObject(sequences) &&
     Object.entries(sequences).every(([column, last]) => isIdentifier(column) && isCount(last))
   );
 }
@@ -93,8 +94,4 @@ function isIdentifier(value: unknown): boolean {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { link, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { moveFile, writeNewFile } from '../../base/durable-files.ts';
+import { systemCode } from '../../base/errors.ts';
 import { type ArchiveMember, damaged } from './archive.ts';
 import { removeLeftovers, temporaryPath } from './own-files.ts';
 
@@ -86,7 +87,7 @@ function originalsIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => hashName.test(name));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (systemCode(error) === 'ENOENT') return [];
     throw error;
   }
 }
@@ -96,7 +97,7 @@ async function linked(from: string, to: string): Promise<boolean> {
     await link(from, to);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (systemCode(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isRunning } from '../../base/is-running.ts';
 
 /** Where this process prepares what will be renamed to the path. On the same disk, so that a rename is enough. */
 export function temporaryPath(path: string): string {
@@ -11,7 +12,7 @@ export function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`;
   for (const name of entriesOf(dirname(path))) {
     const [, id] = (name.startsWith(prefix) && /^(\d{1,10})\.tmp/.exec(name.slice(prefix.length))) || [];
-    if (id !== undefined && !isAlive(Number(id))) {
+    if (id !== undefined && !isRunning(Number(id))) {
       rmSync(join(dirname(path), name), { recursive: true, force: true });
     }
   }
@@ -31,14 +32,5 @@ function entriesOf(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function isAlive(id: number): boolean {
-  try {
-    process.kill(id, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -21,6 +21,8 @@ export interface ReaderPool {
   close(): Promise<void>;
 }
 
+const startTimeoutMs = 60_000;
+
 /** Calls that may wait for a thread. Beyond that, answers would come too late to be of use. */
 const waitingMax = 1000;
 
@@ -42,11 +44,12 @@ export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, st
     });
   return {
     call: (store, method, args, { signal } = {}) =>
-      pool.use(
-        (thread) =>
-          withinTime(thread, thread.call(store, method, args), { timeoutMs, signal, overdue, abandoned: givenUp }),
-        signal,
-      ),
+      pool.use(async (thread) => {
+        const bounds = { timeoutMs, signal, overdue, abandoned: givenUp };
+        // A busy machine may take longer to start a thread than a search may take.
+        await withinTime(thread, thread.ready(), { ...bounds, timeoutMs: startTimeoutMs });
+        return withinTime(thread, thread.call(store, method, args), bounds);
+      }, signal),
     close: pool.close,
   };
 }

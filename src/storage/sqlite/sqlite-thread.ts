@@ -7,6 +7,8 @@ import type { SqliteStores } from './stores.ts';
 export interface SqliteThread {
   /** False once it has failed or ended; it then answers nothing any more. */
   readonly alive: boolean;
+  /** Resolves when it takes up calls; they need not wait for that. */
+  ready(): Promise<void>;
   /** Rejects when the database cannot be opened or brought to our schema. */
   call<S extends StoreName, M extends MethodName<S>>(
     store: S,
@@ -48,6 +50,7 @@ export function createSqliteThread(config: DatabaseConfig): SqliteThread {
     get alive() {
       return calls.alive;
     },
+    ready: calls.ready,
     // The other side is typed by the same interface; a message cannot carry that proof.
     call: async (store, method, args) =>
       (await calls.call({ store, method, args })) as MethodResult<typeof store, typeof method>,

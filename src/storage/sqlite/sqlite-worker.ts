@@ -6,8 +6,9 @@ import { nameOf } from '../operations.ts';
 import { vectorsAfter } from '../stores/vectors/read-vectors.ts';
 import { settleAnalysis } from '../stores/words/settle-analysis.ts';
 import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from './database.ts';
+import { createDiskReserve, makesRoom } from './disk-reserve.ts';
 import { migrate } from './migrate.ts';
-import { storageError } from './sqlite-errors.ts';
+import { isFull, storageError } from './sqlite-errors.ts';
 import type { StoreCall } from './sqlite-thread.ts';
 import { createStores, type SqliteStores } from './stores.ts';
 import { createWriteHelper } from './write-helper.ts';
@@ -48,10 +49,31 @@ async function open(database: Database): Promise<CallHandler<StoreCall, unknown>
     database.close();
     throw error;
   }
+  const reserve = config.role === 'writer' ? createDiskReserve(config.path) : undefined;
+  let holds = false;
+
+  async function performOperation(call: StoreCall): Promise<unknown> {
+    if (reserve === undefined) return perform(stores, call);
+    try {
+      const answer = await perform(stores, call);
+      if (!holds) void transactions.alone(() => reserve.hold());
+      holds = true;
+      return answer;
+    } catch (error) {
+      if (!isFull(error) || !makesRoom(String(call.args[0]))) throw error;
+      await transactions.alone(() => reserve.spend(database));
+      try {
+        return await perform(stores, call);
+      } finally {
+        await transactions.alone(() => reserve.regain(database));
+      }
+    }
+  }
+
   return {
     perform: (call) =>
       call.store === 'operations'
-        ? perform(stores, call)
+        ? performOperation(call)
         : transactions.alone(() => performNow(database, stores, call)),
     handOver: ({ args }, value) => (args[0] === nameOf(vectorsAfter) ? buffersOf(value) : []),
     explain: storageError,

@@ -1,8 +1,5 @@
 import * as z from 'zod';
+import { isObject } from '../../base/is-object.ts';
 
 /** An argument that is a JSON object, key by key as it came: `z.record` leaves out a key that is named __proto__. */
 export const jsonObject = z.custom<Record<string, unknown>>(isObject, 'must be an object').meta({ type: 'object' });
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { CarrelError } from '../../base/errors.ts';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { FetchHead, SafeFetch } from '../../web/safe-fetch.ts';
 import { explainRefusal, isPdf, pdfDisabled, plainText } from './content-rules.ts';
 import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
 import { faultOf } from './fess-api/fess-errors.ts';
 import type { FessSettings } from './fess-config.ts';
+import { anyIndexText, fullIndexText, indexedBody } from './index-text.ts';
 import type { Phases } from './phases.ts';
 
 /** A document's whole text (000 §8.5). */
@@ -30,8 +31,6 @@ export interface DocumentContentDeps {
   extractor: Extractor;
 }
 
-/** Fess cuts its digests at 200 characters, so a longer text of the index is more than a digest. */
-const indexTextCharsMin = 200;
 const rememberedMax = 2_000;
 
 /**
@@ -39,7 +38,9 @@ const rememberedMax = 2_000;
  *
  * 1. the index, if it gives more than a digest;
  * 2. the copy that Fess keeps, if the operator switched that on (`viaFess`);
- * 3. the document's own address, through the safe fetcher, under the rules of `contentFetch`.
+ * 3. the document's own address, through the safe fetcher, under the rules of `contentFetch`;
+ * 4. the index again, if these may not be read, fail or are empty: its content may be short because the document is. A
+ *    digest does not count: nobody can tell whether it is the whole.
  *
  * Nothing is kept: every read looks anew, so that a changed document is noticed. Only what was made of the very same
  * bytes is not made twice.
@@ -50,11 +51,22 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
   const converted = createMemory<Omit<DocumentText, 'hash' | 'source'>>(8);
 
   const acquire = async (document: FessDocument, phases: Phases, signal: AbortSignal) => {
-    const indexed = indexText(document);
-    if (indexed !== undefined && (indexed.length > indexTextCharsMin || !contentFetch.enabled)) {
-      return { text: indexed, isTruncated: false, source: 'index' as const };
-    }
+    const indexed = fullIndexText(document) ?? (contentFetch.enabled ? undefined : anyIndexText(document));
+    if (indexed !== undefined) return { text: indexed, isTruncated: false, source: 'index' as const };
     if (!contentFetch.enabled) throw fetchDisabled();
+    const body = indexedBody(document);
+    const short = body === undefined ? undefined : { text: body, isTruncated: false, source: 'index' as const };
+    try {
+      const fetched = await fetchText(document, phases, signal);
+      return fetched.text.trim() === '' ? (short ?? fetched) : fetched;
+    } catch (error) {
+      const isRefusal = isCarrelError(error) && error.code !== 'internal' && !signal.aborted;
+      if (short === undefined || !isRefusal) throw error;
+      return short;
+    }
+  };
+
+  const fetchText = async (document: FessDocument, phases: Phases, signal: AbortSignal) => {
     const kept = contentFetch.viaFess ? await phases.during('fetching', () => fromFess(document, signal)) : undefined;
     const found = kept ?? (await phases.during('fetching', () => fromAddress(document, signal)));
     const source = kept === undefined ? ('url' as const) : ('fess' as const);
@@ -122,9 +134,8 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
       return { ...found, text, hash };
     },
     knownHash(document) {
-      const indexed = indexText(document);
-      if (indexed !== undefined && indexed.length > indexTextCharsMin) return hashOf(indexed.toWellFormed());
-      return hashes.get(document.docId);
+      const indexed = fullIndexText(document);
+      return indexed === undefined ? hashes.get(document.docId) : hashOf(indexed.toWellFormed());
     },
   };
 }
@@ -133,12 +144,6 @@ interface Bytes {
   bytes: Uint8Array;
   contentType: string;
   url: string;
-}
-
-/** The longest of the texts that the index gives: its content, a body, or the digest. */
-function indexText({ content, digest, fields }: FessDocument): string | undefined {
-  const texts = [content, fields['body'], digest].filter((text) => typeof text === 'string' && text.trim() !== '');
-  return (texts as string[]).toSorted((a, b) => b.length - a.length)[0];
 }
 
 /** A document whose address is Fess's own API would be a way around the label, for whoever gets it crawled. */

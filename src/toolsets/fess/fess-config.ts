@@ -103,10 +103,13 @@ function oneOf<const Value extends string>(values: readonly Value[], preset: NoI
 
 function line(charsMax: number) {
   const error = `must be 1 to ${charsMax} characters on one line`;
-  return z.string(required(error)).regex(new RegExp(`^(?=.*\\S)[^\\p{Cc}]{1,${charsMax}}$`, 'u'), { error });
+  return z
+    .string(required(error))
+    .regex(new RegExp(`^(?=.*[^\\s\\p{Cf}])[^\\p{Cc}\\p{Zl}\\p{Zp}]{1,${charsMax}}$`, 'u'), { error });
 }
 
-function secretText() {
+/** A token as the file or the environment may hold it. */
+export function secretText() {
   return z
     .string({ error: 'must be text' })
     .regex(/^[\x21-\x7e]{1,4096}$/, { error: 'must be printable ASCII characters without blanks' })

@@ -1,9 +1,10 @@
 import { CarrelError } from '../../base/errors.ts';
+import { cleanText } from '../../documents/text/clean-text.ts';
 import type { DomainSettings, FessSettings } from './fess-config.ts';
 
 /** One domain: a label of Fess, with the tools and URIs that see nothing else. */
 export interface KnowledgeDomain {
-  /** As configured. */
+  /** As configured, without what nobody can see; so are the name and the description. */
   id: string;
   name: string;
   description: string;
@@ -30,7 +31,7 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
   }
   const taken = new Map<string, string>();
   return all.map(({ path, settings }) => {
-    const slug = slugOf(settings.id);
+    const slug = slugOf(visible(settings.id));
     if (slug.length > slugCharsMax) {
       throw fault(file, `${path}.id must be at most ${slugCharsMax} characters, because tool names contain it`);
     }
@@ -43,6 +44,14 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
   });
 }
 
+/**
+ * Without characters that a person does not see, or that turn the direction of the text: they would say to a model what
+ * the operator who reads the file can't check. The last class are letters that fill a place and show nothing.
+ */
+export function visible(text: string): string {
+  return cleanText(text).replaceAll(/[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/g, '');
+}
+
 /** What `serverInfo` and the capabilities say of a domain (000 §7.6, §5.3). */
 export function domainFacts({ id, name, description, labelFilter }: KnowledgeDomain): Record<string, string> {
   return { id, name, description, labelFilter };
@@ -52,17 +61,23 @@ function slugOf(id: string): string {
   return id.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_');
 }
 
-function describe({ id, name, description = '', labelFilter }: DomainSettings, slug: string): KnowledgeDomain {
-  // A line break would end the line of the block that the description has.
-  const oneLine = description.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ').trim();
+function describe(settings: DomainSettings, slug: string): KnowledgeDomain {
+  const { labelFilter } = settings;
+  const [id, name] = [oneLine(settings.id), oneLine(settings.name)];
+  const description = visible(settings.description ?? '');
   const block = [
     '[Knowledge Domain]',
     `id: ${id}`,
     `name: ${name}`,
-    `description: ${oneLine}`,
+    `description: ${oneLine(description)}`,
     `fessLabel: ${labelFilter}`,
   ].join('\n');
   return { id, name, description, labelFilter, slug, block };
+}
+
+/** A line break would end the line of the block that a text has. */
+export function oneLine(text: string): string {
+  return visible(text.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ')).trim();
 }
 
 function fault(file: string, problem: string): CarrelError {

@@ -18,6 +18,10 @@ describe('plain queries go out as they are', () => {
     '*',
     'label:"hr" report',
     'allintitle:report',
+    '🎉',
+    'party 🎉',
+    '👩‍💻 ❤️ 👍🏽 🇩🇪',
+    '№ 5 → 7 €',
   ];
   for (const query of plain) test(query, () => assert.equal(guardQuery(query), query));
 });
@@ -45,6 +49,8 @@ describe('well-formed queries go out in parentheses', () => {
     ['allintitle: foo OR bar', 'allintitle:(foo OR bar)'],
     ['x] OR [y', '(x\\] OR \\[y)'],
     ['\\OR foo', '("OR" foo)'],
+    ['🎉 OR ☕', '(🎉 OR ☕)'],
+    ['title:🎉 !☕', '(title:🎉 NOT ☕)'],
   ];
   for (const [query, sent] of rendered) test(query, () => assert.equal(guardQuery(query), sent));
 });
@@ -68,12 +74,15 @@ describe('what would undo the label, or cannot be parsed, becomes literal text (
     ['NOT NOT foo', 'foo'],
     ['C++ OR', 'C\\+\\+'],
     ['foo\u0000OR', 'foo'],
+    ['🎉 OR', '🎉'],
+    ['(🎉', '🎉'],
+    ['🎉 \\', '🎉'],
   ];
   for (const [query, sent] of literal) test(JSON.stringify(query), () => assert.equal(guardQuery(query), sent));
 });
 
 test('a query without a word is refused, and says which field', () => {
-  for (const query of ['', '  ', 'OR', 'NOT', '((', '""', '\\', '&& ||', '\u0000']) {
+  for (const query of ['', '  ', 'OR', 'NOT', '((', '""', '\\', '&& ||', '\u0000', '\ud83c', '…', '+ $']) {
     assert.throws(() => guardQuery(query), { code: 'invalid_arguments', data: { field: 'query' } }, query);
   }
 });

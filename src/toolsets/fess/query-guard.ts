@@ -1,5 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
-import { type QueryToken, scanQuery } from './query-scanner.ts';
+import { isSearchable, type QueryToken, scanQuery, symbol } from './query-scanner.ts';
 
 /** Fess 15.7 and later refuse longer parameters; a request line of 8 KiB is the limit before that. */
 export const queryLengthMax = 1000;
@@ -63,7 +63,8 @@ function splitHead(text: string): string[] {
   return (/^(allintitle:|allinurl:)?\s*([\s\S]*)$/.exec(text) ?? []).slice(1).map((part) => part ?? '');
 }
 
-const word = String.raw`[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.,'@#$%=-]*`;
+// Emoji are made of symbols, marks and joiners.
+const word = String.raw`(?:[\p{L}\p{N}_]|${symbol})(?:[\p{L}\p{N}\p{M}\u200d_.,'@#$%=-]|${symbol})*`;
 const clause = String.raw`[+-]?(?:[a-z_]+:)?(?!(?:AND|OR|NOT)(?:\s|$))(?:"[^"\\]+"|${word})`;
 const plainQuery = new RegExp(String.raw`^${clause}(?:\s+${clause})*$`, 'u');
 
@@ -98,12 +99,12 @@ function isWellFormed(tokens: readonly QueryToken[]): boolean {
   return depth === 0 && !expectsClause;
 }
 
-/** Every run of letters, digits and joining punctuation as an escaped word; operators and the rest are gone. */
+/** Every run of letters, digits, symbols and joining punctuation as an escaped word; operators and the rest are gone. */
 function literalText(text: string): string {
   return text
     .replaceAll(/[\\"()]/g, ' ')
     .split(/\s+/u)
-    .filter((part) => /[\p{L}\p{N}]/u.test(part) && !operatorWords.has(part))
+    .filter((part) => isSearchable(part) && !operatorWords.has(part))
     .map((part) => part.replaceAll(special, String.raw`\$&`))
     .join(' ');
 }

@@ -39,6 +39,16 @@ function firstMatch(rest: string): Found | null {
   return null;
 }
 
+/** An emoji or another symbol beyond ASCII. Fess finds it as it finds a word. Half a surrogate pair became U+FFFD. */
+export const symbol = String.raw`(?:(?![\0-\x7f\ufffd])\p{S}|\u20e3)`;
+
+/** Whether there is anything in the text that an index could hold. */
+export function isSearchable(text: string): boolean {
+  return searchable.test(text);
+}
+
+const searchable = new RegExp(String.raw`[\p{L}\p{N}]|${symbol}`, 'u');
+
 type Reader = [pattern: RegExp, read: (match: RegExpExecArray) => QueryToken | null];
 
 const end = String.raw`(?=[\s()]|$)`;
@@ -76,7 +86,7 @@ function readWord([, name, raw = '', suffix = '']: RegExpExecArray): QueryToken 
   const text = raw.replaceAll(/\\(\S)/gu, '$1');
   // An escaped operator is still the word that Fess looks for when it glues the query together.
   if (/^(?:AND|OR|NOT)$/.test(text)) return clause(name, `"${text}"`);
-  if (!/[\p{L}\p{N}*?]/u.test(text)) return null;
+  if (!isSearchable(text) && !/[*?]/.test(text)) return null;
   return clause(name, `${escapeWord(raw)}${suffix}`);
 }
 

@@ -10,12 +10,12 @@ import { readFessConfig } from './read-fess-config.ts';
 const domain = { id: 'finance', name: 'Finance', labelFilter: 'finance' };
 const minimal = { fessBaseUrl: 'http://localhost:8080/fess', domain };
 
-function read(t: TestContext, content: object) {
+function read(t: TestContext, content: object, env: Record<string, string> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'carrel-config-'));
   t.after(() => rmSync(home, { recursive: true }));
   mkdirSync(join(home, '.mcp-feiss'));
   writeFileSync(join(home, '.mcp-feiss', 'config.json'), JSON.stringify(content));
-  return readFessConfig({ HOME: home });
+  return readFessConfig({ ...env, HOME: home });
 }
 
 test('two fields are enough; the rest are the defaults of 000 §4.1', (t) => {
@@ -49,6 +49,33 @@ test('tokens are secrets, and a password in the address is kept out of texts', (
   });
   assert.ok(config.fessAccessToken instanceof Secret && config.security.httpAuthToken instanceof Secret);
   assert.equal(scrubSecrets('hunter2hunter2 abcdefgh ijklmnop'), '[secret] [secret] [secret]');
+});
+
+test('the environment’s access token wins over the file’s, and is checked as that is', (t) => {
+  const content = { ...minimal, fessAccessToken: 'from-the-file' };
+  const token = (env: Record<string, string>) => read(t, content, env).fessAccessToken?.reveal();
+  assert.equal(token({}), 'from-the-file');
+  assert.equal(token({ FESS_ACCESS_TOKEN: ' ' }), 'from-the-file');
+  assert.equal(token({ FESS_ACCESS_TOKEN: 'from-the-environment\n' }), 'from-the-environment');
+  assert.throws(() => token({ FESS_ACCESS_TOKEN: 'two words' }), { message: /^FESS_ACCESS_TOKEN must be printable/ });
+});
+
+test('invisible and direction-changing characters of a domain are left out and told', (t) => {
+  const dirty = { ...domain, id: 'fin\u200bance', name: 'Fi\u202enance\u3164', description: 'a\u{e0041}b\u2066c 👩‍💻' };
+  const { knowledgeDomains, warnings } = read(t, { ...minimal, domain: dirty });
+  const [{ id, slug, name, description, block } = { block: '' }] = knowledgeDomains;
+  assert.deepEqual([id, slug, name, description], ['finance', 'finance', 'Finance', 'abc 👩‍💻']);
+  assert.match(block, /^\[Knowledge Domain\]\nid: finance\nname: Finance\ndescription: abc 👩‍💻\nfessLabel: finance$/);
+  assert.equal(warnings.filter((warning) => warning.includes('invisible')).length, 3);
+  assert.throws(
+    () => read(t, { ...minimal, domain: { ...domain, name: '\u200b\u202e' } }),
+    /domain\.name must be 1 to 200/,
+  );
+  assert.throws(
+    () => read(t, { ...minimal, domain: { ...domain, name: 'a\u2028b' } }),
+    /domain\.name must be 1 to 200/,
+  );
+  assert.deepEqual(read(t, minimal).warnings, []);
 });
 
 test('domain ids become tool names; a clash or too long a name is a fault (contract §4)', (t) => {

@@ -1,13 +1,13 @@
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
-import { registerAddress } from '../../base/secret.ts';
+import { registerAddress, type Secret } from '../../base/secret.ts';
 import { exposedWarning, isReadableByOthers } from '../../config/exposed-file.ts';
 import { readJsonFile } from '../../config/load.ts';
 import { parseTargetList } from '../../web/target-list.ts';
-import { type FessSettings, fessConfigSchema } from './fess-config.ts';
+import { type FessSettings, fessConfigSchema, secretText } from './fess-config.ts';
 import { type Environment, findFessConfig, usualFessConfig } from './find-fess-config.ts';
-import { describeDomains, type KnowledgeDomain } from './knowledge-domain.ts';
+import { describeDomains, type KnowledgeDomain, visible } from './knowledge-domain.ts';
 
 export interface FessConfig extends FessSettings {
   /** Where it was read from; `log/` is beside it. */
@@ -27,7 +27,7 @@ export function readFessConfig(env: Environment, named?: string): FessConfig {
   if (file === undefined || content === undefined) throw missing(file ?? usualFessConfig(env));
   const parsed = fessConfigSchema.safeParse(content, { reportInput: true });
   if (!parsed.success) throw invalid(file, parsed.error.issues[0]);
-  const settings = parsed.data;
+  const settings = { ...parsed.data, ...tokenFrom(env) };
   checkHosts(file, settings);
   registerAddress(settings.fessBaseUrl);
   return {
@@ -38,7 +38,8 @@ export function readFessConfig(env: Environment, named?: string): FessConfig {
     allowsOtherHosts: settings.security.allowNonLocalhostBind || settings.security.allowNonlocalhostBind,
     warnings: [
       ...unknownKeys(content, fessConfigSchema, '').map((path) => `${file}: ${path} is not a setting`),
-      ...(holdsSecret(settings) && isReadableByOthers(file) ? [exposedWarning(file)] : []),
+      ...hiddenTexts(settings).map((path) => `${file}: ${path} has invisible characters, which are left out`),
+      ...(holdsSecret(parsed.data) && isReadableByOthers(file) ? [exposedWarning(file)] : []),
     ],
   };
 }
@@ -70,6 +71,15 @@ function formatPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
+/** A token need not lie in a file: the environment wins over it. */
+function tokenFrom(env: Environment): { fessAccessToken?: Secret } {
+  const text = env['FESS_ACCESS_TOKEN']?.trim() ?? '';
+  if (text === '') return {};
+  const parsed = secretText().safeParse(text);
+  if (parsed.success) return { fessAccessToken: parsed.data };
+  throw new CarrelError('invalid_config', `FESS_ACCESS_TOKEN ${parsed.error.issues[0]?.message}.`);
+}
+
 function checkHosts(file: string, { contentFetch }: FessSettings): void {
   try {
     parseTargetList(contentFetch.allowedHostAllowlist);
@@ -82,6 +92,15 @@ function checkHosts(file: string, { contentFetch }: FessSettings): void {
 /** A login in the address is a secret as well. */
 function holdsSecret({ fessAccessToken, security, fessBaseUrl }: FessSettings): boolean {
   return (fessAccessToken ?? security.httpAuthToken) !== undefined || new URL(fessBaseUrl).password !== '';
+}
+
+function hiddenTexts({ domain, domains = [] }: FessSettings): string[] {
+  const all = [...(domain ? [domain] : []), ...domains];
+  return all.flatMap(({ id, name, description = '' }) =>
+    Object.entries({ id, name, description })
+      .filter(([, text]) => visible(text) !== text)
+      .map(([key]) => `${key} of the domain ${JSON.stringify(visible(id))}`),
+  );
 }
 
 /** Keys that the schema does not have, by path. A misspelt limit that is silently ignored does harm. */

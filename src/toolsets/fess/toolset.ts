@@ -11,7 +11,8 @@ import { createDocumentContent } from './document-content.ts';
 import { createDocumentReader } from './document-reader.ts';
 import { createDocumentResources } from './document-resources.ts';
 import { createDomainSource } from './domain-source.ts';
-import { createFessApi, type DetectingFessApi } from './fess-api/create-fess-api.ts';
+import { createFessApi } from './fess-api/create-fess-api.ts';
+import { greetFess } from './greet-fess.ts';
 import { domainFacts, type KnowledgeDomain } from './knowledge-domain.ts';
 import { createPrompts } from './prompts.ts';
 import type { FessConfig } from './read-fess-config.ts';
@@ -63,7 +64,7 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
     };
   });
 
-  void greet(api, config, log);
+  void greetFess(api, config, log);
   return {
     name: 'fess',
     tools: parts.flatMap(({ tools }) => tools),
@@ -151,15 +152,4 @@ function openExtractor({ contentFetch }: FessConfig) {
     textCharsMax: Math.max(contentFetch.maxBytes, 8 * 1024 * 1024),
     pdfEnabled: contentFetch.enablePdf,
   });
-}
-
-/** 000 §4.4: a Fess that does not answer is a warning; requests then fail one by one. */
-async function greet(api: DetectingFessApi, { fessBaseUrl }: FessConfig, log: Logger): Promise<void> {
-  const version = await api.detect();
-  if (version !== undefined) log.info('Fess answers', { version });
-  else log.warn('Fess does not answer as a Fess does; requests will fail until it does', { host: hostOf(fessBaseUrl) });
-}
-
-function hostOf(url: string): string {
-  return new URL(url).host;
 }

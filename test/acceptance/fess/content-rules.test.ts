@@ -85,6 +85,31 @@ verifies('000 §11 ssrf', 'a document that points at Fess itself is not a way ar
   assert.equal((await refusal(open, `${open.site.url}/to-fess`))?.data?.['code'], 'host_not_allowed');
 });
 
+verifies(
+  ['000 §8.5.1 index', '000 §10 restriction'],
+  'content of the index that is short is used where the address may not be read, fails or is empty',
+  async (t) => {
+    for (const version of ['15.4', '15.8'] as const) {
+      const { fess, site, peer } = await openWorld(t, {
+        version,
+        fess: { additionalFields: ['content'] },
+        config: { contentFetch: { allowedHostAllowlist: ['127.0.0.1'], timeoutMs: 400 } },
+      });
+      site.setPage('/empty', { contentType: 'text/html', body: '<script>draw()</script>' });
+      const read = async (url: string, more: object = {}) => {
+        fess.setDocuments([documentAt(url, { content: 'All there is.', digest: 'All there', ...more })]);
+        const { result, error } = await peer.request('resources/read', { uri: `${documentUri}/content` });
+        return error?.data?.['code'] ?? (result as { contents: { text: string }[] }).contents[0]?.text;
+      };
+      const refused = ['http://192.168.0.10/', 'file:///share/a.txt', 'http://elsewhere.example.org/'];
+      const failing = ['/gone', '/silent', '/document.pdf', '/empty'].map((path) => `${site.url}${path}`);
+      for (const url of [...refused, ...failing]) assert.equal(await read(url), 'All there is.', url);
+      assert.match(String(await read(`${site.url}/page.html`)), /^First paragraph/);
+      assert.equal(await read('file:///share/a.txt', { content: ' ' }), 'scheme_not_allowed', 'a digest is no content');
+    }
+  },
+);
+
 verifies('000 §8.5.2 fetch', 'with contentFetch.enabled false nothing is fetched', async (t) => {
   const world = await openWorld(t, { config: { contentFetch: { enabled: false, viaFess: true } } });
   const { fess, site, peer } = world;

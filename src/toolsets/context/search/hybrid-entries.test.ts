@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { CarrelError } from '../../../base/errors.ts';
 import { silentLogger } from '../../../base/log.ts';
 import { engineSlice } from '../../../engine/engine-slice.ts';
 import { createEngine } from '../../../engine/local/create-engine.ts';
@@ -36,11 +37,15 @@ const provider: EmbeddingProvider = {
   dimensions: 2,
   embed: async (given) =>
     given.map((text) => {
+      if (text.includes(unembeddable)) throw new CarrelError('unavailable', 'too long for the server');
       const marker = (Object.keys(cosines) as Marker[]).find((name) => text.includes(name)) ?? 'query';
       return new Float32Array([cosines[marker], Math.sqrt(1 - cosines[marker] ** 2)]);
     }),
   close: async () => {},
 };
+
+/** A text with this word gets no vectors. */
+const unembeddable = 'fossa';
 
 const query = 'sort invoices of customers by date';
 
@@ -60,7 +65,7 @@ function defaultsOf(fields: Record<string, { default: unknown }>): Record<string
 }
 
 function markerOf(text: string): string | undefined {
-  return markers.find((marker) => text.includes(marker));
+  return [...markers, unembeddable].find((marker) => text.includes(marker));
 }
 
 interface Ranked {
@@ -69,7 +74,7 @@ interface Ranked {
 }
 
 /** Each in a thread of its own: a turn is embedded with the one before it. */
-async function rankedInContext(storage: Storage, signal: AbortSignal): Promise<Ranked[]> {
+async function rankedInContext(stored: readonly string[], storage: Storage, signal: AbortSignal): Promise<Ranked[]> {
   const config = defaultsOf(contextSlice.fields) as never;
   const toolset = createContextToolset(config, { storage, embeddings: provider, log: silentLogger });
   const run = async (name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> => {
@@ -78,7 +83,7 @@ async function rankedInContext(storage: Storage, signal: AbortSignal): Promise<R
     const call = { caller: { id: 'test', owner: 'test' }, signal, report: () => {}, log: silentLogger };
     return (await tool.run(tool.input.parse(input), call)) as Record<string, unknown>;
   };
-  for (const text of Object.values(texts)) {
+  for (const text of stored) {
     await run('store_context', { thread_id: markerOf(text), source: 'user', text });
   }
   const { results } = await run('hybrid_search_context', { query, limit: 10 });
@@ -89,14 +94,14 @@ async function rankedInContext(storage: Storage, signal: AbortSignal): Promise<R
   }));
 }
 
-async function rankedInKnowledgeBase(storage: Storage): Promise<Ranked[]> {
+async function rankedInKnowledgeBase(stored: readonly string[], storage: Storage): Promise<Ranked[]> {
   const engine = createEngine(defaultsOf(engineSlice.fields) as never, {
     storage,
     extractor: { extract: () => Promise.reject(new Error('notes need none')), close: async () => {} },
     embeddings: provider,
     log: silentLogger,
   });
-  for (const note of Object.values(texts)) await engine.submit({ note, title: 'Page' });
+  for (const note of stored) await engine.submit({ note, title: 'Page' });
   for (;;) {
     const { queue } = await engine.status();
     if (queue.queued + queue.processing === 0) break;
@@ -109,8 +114,8 @@ async function rankedInKnowledgeBase(storage: Storage): Promise<Ranked[]> {
 
 test('the same texts rank in the same order in memory and knowledge base, with code among them', ({ signal }) =>
   withStorage(async (storage) => {
-    const inContext = await rankedInContext(storage, signal);
-    const inKnowledgeBase = await rankedInKnowledgeBase(storage);
+    const inContext = await rankedInContext(Object.values(texts), storage, signal);
+    const inKnowledgeBase = await rankedInKnowledgeBase(Object.values(texts), storage);
     assert.equal(inContext.length, markers.length);
     assert.deepEqual(
       inContext.map(({ marker }) => marker),
@@ -119,4 +124,16 @@ test('the same texts rank in the same order in memory and knowledge base, with c
     inContext.forEach(({ score }, place) => {
       assert.ok(Math.abs(score - (inKnowledgeBase[place]?.score ?? 0)) < 1e-6, `the score of number ${place + 1}`);
     });
+  }));
+
+test('what has no vectors does not sink in either of them', ({ signal }) =>
+  withStorage(async (storage) => {
+    const stored = [...Object.values(texts), `fossa: to sort invoices of customers by date, press F5. ${filler}`];
+    const inContext = await rankedInContext(stored, storage, signal);
+    const inKnowledgeBase = await rankedInKnowledgeBase(stored, storage);
+    assert.equal(inContext[0]?.marker, unembeddable);
+    assert.deepEqual(
+      inContext.map(({ marker }) => marker),
+      inKnowledgeBase.map(({ marker }) => marker),
+    );
   }));

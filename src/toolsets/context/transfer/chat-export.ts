@@ -1,5 +1,5 @@
+import { isObject } from '../../../base/is-object.ts';
 import type { NewEntry } from '../../../storage/contracts/entries.ts';
-import { isObject } from '../json-object.ts';
 import { timeOf } from './entry-lines.ts';
 
 /** The conversations of a ChatGPT or Claude export (conversations.json), each a thread, turn by turn. */

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/is-object.ts';
 import type { Entry, EntryStore, NewEntry } from '../../../storage/contracts/entries.ts';
 import { loadEntries } from '../context-parts.ts';
-import { isObject } from '../json-object.ts';
 import { parseImages, showImage } from '../write/images.ts';
 
 const pageSize = 100;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readFileSync, readSync } from 'node:fs';
 import { CarrelError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/is-object.ts';
 import type { EntryStore, NewEntry } from '../../../storage/contracts/entries.ts';
 import { summaryCharsMin } from '../context-slice.ts';
-import { isObject } from '../json-object.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
 import { entryOfLine, exportedType } from './entry-lines.ts';
 import { entryOfMemory } from './memory-server.ts';

@@ -1,7 +1,7 @@
 import { isCarrelError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/is-object.ts';
 import type { NewEntry, NewImage } from '../../../storage/contracts/entries.ts';
 import { loadSqlite } from '../../../storage/sqlite/load-sqlite.ts';
-import { isObject } from '../json-object.ts';
 import { normaliseTags } from '../tags.ts';
 import { damaged, timeOf } from './entry-lines.ts';
 

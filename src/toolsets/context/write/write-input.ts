@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/is-object.ts';
 import {
   type EntryUpdate,
   type Idempotency,
@@ -8,7 +9,6 @@ import {
   metadataUnitsMax,
   type NewEntry,
 } from '../../../storage/contracts/entries.ts';
-import { isObject } from '../json-object.ts';
 import { normaliseTags } from '../tags.ts';
 import { type ImageLimits, parseImages } from './images.ts';
 

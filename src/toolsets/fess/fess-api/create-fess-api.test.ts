@@ -10,7 +10,7 @@ import { createFessApi, type DetectingFessApi } from './create-fess-api.ts';
 
 const corpus = generateCorpus();
 const label = 'finance';
-const client = { userAgent: 'carrel/test', timeoutMs: 5000 };
+const client = { userAgent: 'carrel/test', timeoutMs: 60_000 };
 
 for (const version of ['15.4', '15.8'] as const) {
   describe(`Fess ${version}`, () => {

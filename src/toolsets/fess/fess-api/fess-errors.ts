@@ -19,7 +19,7 @@ export type FessFault =
 /** What we say. Fess's own texts hold queries, roles, hosts and stacks, so nothing of them is here. */
 const messages: Record<FessFault, string> = {
   refused_request: 'Fess refused the request. Simplify the query, or check sort and facets.',
-  refused_token: 'Fess refused the access. The operator must check fessAccessToken.',
+  refused_token: 'Fess refused the access. The operator must check fessAccessToken (or FESS_ACCESS_TOKEN).',
   refused_address: 'Fess blocks the address of this bridge. The operator must check its rate limit settings.',
   rate_limited: 'Fess is receiving too many requests. Try again later.',
   server_failed: 'Fess failed to answer. Try again; if it persists, the operator finds the cause in the Fess log.',

@@ -1,3 +1,4 @@
+import { isObject } from '../../../base/is-object.ts';
 import { ProviderFailure } from './search-provider.ts';
 
 export interface ProviderRequest {
@@ -59,10 +60,6 @@ export function parseJsonAnswer({ text }: ProviderAnswer): Record<string, unknow
 /** The items of a list inside an answer; what is no object is left out. */
 export function objectsIn(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The operator's address of a provider; one without a path gets the path that the provider usually has. */

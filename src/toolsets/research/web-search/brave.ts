@@ -1,5 +1,6 @@
+import { isObject } from '../../../base/is-object.ts';
 import type { Secret } from '../../../base/secret.ts';
-import { askProvider, isObject, objectsIn, parseJsonAnswer, providerUrl } from './ask-provider.ts';
+import { askProvider, objectsIn, parseJsonAnswer, providerUrl } from './ask-provider.ts';
 import { cleanResults } from './result-text.ts';
 import { ProviderFailure, type SearchProvider } from './search-provider.ts';
 

@@ -1,4 +1,5 @@
-import { askProvider, isObject, objectsIn, type ProviderAnswer, parseJsonAnswer, providerUrl } from './ask-provider.ts';
+import { isObject } from '../../../base/is-object.ts';
+import { askProvider, objectsIn, type ProviderAnswer, parseJsonAnswer, providerUrl } from './ask-provider.ts';
 import { readResultsPage } from './duckduckgo-page.ts';
 import { cleanResults, type RawResult } from './result-text.ts';
 import { ProviderFailure, type SearchProvider, type SearchResult } from './search-provider.ts';

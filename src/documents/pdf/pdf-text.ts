@@ -1,12 +1,12 @@
-import { getDocumentProxy } from 'unpdf';
-import { CarrelError } from '../base/errors.ts';
-import { cpuMs } from './cpu-clock.ts';
-import type { Mark, Reading, ReadOptions } from './document.ts';
-import { collapseLines } from './text/clean-text.ts';
-import { composeAccents } from './text/compose-accents.ts';
-
-type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
-type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
+import { CarrelError } from '../../base/errors.ts';
+import { cpuMs } from '../cpu-clock.ts';
+import type { Mark, Reading, ReadOptions } from '../document.ts';
+import { meanOf } from '../ocr/read-image.ts';
+import { loadRecogniser } from '../ocr/recogniser.ts';
+import { collapseLines } from '../text/clean-text.ts';
+import { composeAccents } from '../text/compose-accents.ts';
+import { openPdf, type PdfDocument, type PdfPage } from './pdf-js.ts';
+import { pdfPictures } from './pdf-pictures.ts';
 
 /** A gap between baselines above this many line heights starts a paragraph. */
 const paragraphGap = 1.6;
@@ -15,17 +15,20 @@ const paragraphGap = 1.6;
 export async function readPdfText(
   bytes: Uint8Array,
   { charsMax, stopAt }: Pick<ReadOptions, 'charsMax' | 'stopAt'>,
+  ocrLanguages: readonly string[] = [],
 ): Promise<Reading> {
-  const pdf = await open(bytes);
+  const pdf = await openPdf(bytes);
   const pages: string[] = [];
   const marks: Mark[] = [];
+  const confidences: number[] = [];
   let length = 0;
   let number = 1;
   for (; number <= pdf.numPages && length <= charsMax; number += 1) {
-    // The first page is always begun: a file that takes its whole time to open must end as too slow, not as empty.
+    // The first page is always started: a file that takes all its time to open must fail as too slow, not as empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
-    const text = [await pageText(page), await remarksOf(page)].filter((part) => part !== '').join('\n\n');
+    const shown = (await pageText(page)) || (await recognised(page, ocrLanguages, confidences));
+    const text = [shown, await remarksOf(page)].filter((part) => part !== '').join('\n\n');
     page.cleanup();
     if (text === '') continue;
     marks.push({ offset: length, page: number });
@@ -33,35 +36,19 @@ export async function readPdfText(
     length += text.length + 2;
   }
   if (pages.length === 0 && number <= pdf.numPages) {
-    throw new CarrelError('extraction_timeout', 'No text was found in this PDF in the time that there is for one.');
+    throw new CarrelError(
+      'extraction_timeout',
+      'No text was found in this PDF within the time limit. Try another source for it.',
+    );
   }
   return {
     ...(await describe(pdf)),
     text: pages.join('\n\n'),
     marks,
     pages: pdf.numPages,
+    ...(confidences.length === 0 ? {} : { recognised: { pages: confidences.length, confidence: meanOf(confidences) } }),
     truncated: number <= pdf.numPages && { read: number - 1, of: pdf.numPages, unit: 'pages' },
   };
-}
-
-async function open(bytes: Uint8Array): Promise<PdfDocument> {
-  try {
-    // A copy: pdf.js takes the buffer for itself, and refuses a Buffer.
-    return await getDocumentProxy(new Uint8Array(bytes), {
-      disableFontFace: true,
-      useSystemFonts: false,
-      useWorkerFetch: false,
-      enableXfa: false,
-      verbosity: 0,
-    });
-  } catch (error) {
-    if (error instanceof Error && error.name === 'PasswordException') {
-      throw new CarrelError('encrypted_document', 'This PDF needs a password. Look for a version without one.', {
-        cause: error,
-      });
-    }
-    throw new CarrelError('extraction_failed', 'This PDF is damaged: it could not be read.', { cause: error });
-  }
 }
 
 async function pageText(page: PdfPage): Promise<string> {
@@ -85,7 +72,19 @@ async function pageText(page: PdfPage): Promise<string> {
   return collapseLines(composeAccents(parts.join('')));
 }
 
-/** Fields of a form with what was filled in, and the remarks of readers. */
+/** The text in the pictures of a page that has no other. */
+async function recognised(page: PdfPage, languages: readonly string[], confidences: number[]): Promise<string> {
+  if (languages.length === 0) return '';
+  const pictures = await pdfPictures(page);
+  if (pictures.length === 0) return '';
+  const recogniser = await loadRecogniser(languages);
+  const found = pictures.flatMap((picture) => recogniser.recognise(picture) ?? []);
+  const text = collapseLines(found.map((each) => each.text).join('\n'));
+  if (text !== '') confidences.push(meanOf(found.map(({ confidence }) => confidence)));
+  return text;
+}
+
+/** Form fields with their values, and comments of readers. */
 async function remarksOf(page: PdfPage): Promise<string> {
   const annotations: unknown[] = await page.getAnnotations().catch(() => []);
   const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
@@ -103,7 +102,7 @@ async function remarksOf(page: PdfPage): Promise<string> {
   return lines.join('\n').slice(0, annotationUnitsMax);
 }
 
-/** What is used of the annotations that pdf.js gives, none of which need be what it should. */
+/** The fields we use of pdf.js's annotations, none of which can be relied on. */
 interface Annotation {
   subtype?: unknown;
   fieldValue?: unknown;
@@ -126,7 +125,7 @@ async function describe(pdf: PdfDocument): Promise<Pick<Reading, 'title' | 'byli
   return { title: titleIn(field('Title')), byline: field('Author'), published: pdfDate(field('CreationDate')) };
 }
 
-/** What programs write when nobody gave a title. */
+/** What programs write when no title was given. */
 function titleIn(title: string | null): string | null {
   const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
   return own === '' || /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|no ?title|\(anonymous\)|title)$/i.test(own)

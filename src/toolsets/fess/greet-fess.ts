@@ -1,0 +1,24 @@
+import type { Logger } from '../../base/log.ts';
+import type { DetectingFessApi } from './fess-api/create-fess-api.ts';
+import { faultOf } from './fess-api/fess-errors.ts';
+import type { FessConfig } from './read-fess-config.ts';
+
+/** 000 §4.4: a Fess that does not answer is a warning; requests then fail one by one. */
+export async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger): Promise<void> {
+  const { fessBaseUrl, fessAccessToken } = config;
+  const version = await api.detect();
+  if (version === undefined) {
+    log.warn('Fess does not answer as a Fess does; requests will fail until it does', { host: hostOf(fessBaseUrl) });
+    return;
+  }
+  log.info('Fess answers', { version });
+  if (fessAccessToken === undefined) return;
+  // Health wants no token, and a server without a search log answers a bad one with no results instead of 401.
+  await api.labels().catch((error: unknown) => {
+    if (faultOf(error) === 'refused_token') log.warn('Fess refuses the access token; check fessAccessToken');
+  });
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host;
+}

@@ -1,0 +1,27 @@
+import type { FessDocument } from './fess-api/fess-api.ts';
+
+/** Fess cuts its digests at 200 characters, so a longer text of the index is more than a digest. */
+const digestCharsMax = 200;
+
+/** Text of the index that is certainly more than a digest. */
+export function fullIndexText(document: FessDocument): string | undefined {
+  const text = anyIndexText(document);
+  return text !== undefined && text.length > digestCharsMax ? text : undefined;
+}
+
+/** The longest of the texts that the index gives: its content, a body, or the digest. */
+export function anyIndexText({ content, digest, fields }: FessDocument): string | undefined {
+  return longest([content, fields['body'], digest]);
+}
+
+/** Content or body, however short: the operator lets Fess return it, and short documents have no more. */
+export function indexedBody({ content, fields }: FessDocument): string | undefined {
+  return longest([content, fields['body']]);
+}
+
+function longest(texts: readonly unknown[]): string | undefined {
+  return texts
+    .filter((text) => typeof text === 'string')
+    .filter((text) => text.trim() !== '')
+    .toSorted((a, b) => b.length - a.length)[0];
+}

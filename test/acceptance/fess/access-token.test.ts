@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
+import { carrelProgram, startProgram } from '../../support/child-program.ts';
+import { startStdioClient } from '../../support/stdio-client.ts';
+import { verifies } from '../../support/verifies.ts';
+import { dataOf, documentAt, documentUri, finance, makeHome, openWorld, type World, wholeFile } from './bridge.ts';
+
+const token = 'k7-token-of-the-sales-team-0123456789';
+const tokens = { [token]: ['Rsales', 'Rguest'], 'only-admin-0123456789': ['Radmin-api'] };
+const docId = documentUri.split('/').at(-1) ?? '';
+
+for (const version of ['15.4', '15.8'] as const) {
+  describe(`Fess ${version}`, () => {
+    const owner = wholeFile();
+    let withToken: World;
+    let guest: World;
+    before(async () => {
+      const config = { contentFetch: { allowPrivateNetworkTargets: true } };
+      guest = await openWorld(owner, { version, fess: { tokens }, config, args: ['--debug'] });
+      const fess = { tokens };
+      withToken = await openWorld(owner, {
+        version,
+        fess,
+        config: { ...config, fessAccessToken: token },
+        args: ['--debug'],
+      });
+      for (const world of [guest, withToken]) {
+        const restricted = documentAt(`${world.site.url}/page.html`, {
+          roles: ['Rsales'],
+          title: 'For sales',
+          content: 'pipeline figures',
+        });
+        world.fess.setDocuments([restricted, { ...restricted, docId: 'd'.repeat(32), roles: ['Rguest', 'DRsales'] }]);
+      }
+    });
+
+    test('documents of a role are found and read with the token, and unknown without it', async () => {
+      const found = async ({ peer }: World) => {
+        const { results } = dataOf(await peer.call('search', { query: 'pipeline' })) as {
+          results: { doc_id: string }[];
+        };
+        const listed = (await peer.request('resources/list')).result as { resources: unknown[] };
+        const read = await peer.request('resources/read', { uri: `${documentUri}/content` });
+        return { ids: results.map((hit) => hit.doc_id), listed: listed.resources.length, read };
+      };
+      const mine = await found(withToken);
+      assert.deepEqual([mine.ids, mine.listed, mine.read.error], [[docId], 2, undefined]);
+      const theirs = await found(guest);
+      assert.deepEqual([theirs.ids, theirs.listed, theirs.read.error?.code], [['d'.repeat(32)], 2, -32_002]);
+    });
+
+    verifies('000 §11 secrets', 'the token goes to Fess with every request and to nobody else', async () => {
+      for (const [tool, args] of Object.entries({
+        suggest: { prefix: 'f' },
+        popular_words: {},
+        list_labels: {},
+        health: {},
+      })) {
+        await withToken.peer.call(tool, args);
+      }
+      await withToken.peer.call('read', { docId });
+      const sent = new Set(withToken.fess.requests.map(({ headers }) => headers.authorization));
+      assert.deepEqual([...sent], [`Bearer ${token}`]);
+      assert.ok(withToken.site.requests.length > 0);
+      for (const { headers } of withToken.site.requests) assert.equal(headers.authorization, undefined);
+      assert.ok(!JSON.stringify(withToken.site.requests.map(({ headers }) => headers)).includes(token));
+      // A document on the host of Fess itself is fetched like any other.
+      withToken.fess.setDocuments([documentAt(`${withToken.fess.url}/`, { roles: ['Rsales'] })]);
+      const before = withToken.fess.requests.length;
+      await withToken.peer.call('read', { docId });
+      const fetched = withToken.fess.requests.slice(before).find(({ path }) => path === '/');
+      assert.deepEqual([fetched?.method, fetched?.headers.authorization], ['GET', undefined]);
+    });
+
+    verifies('000 §11 secrets', 'the token is in no log, debug log included, and in no message', () => {
+      const folder = join(withToken.home, '.mcp-feiss', 'log');
+      const logs = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+      const said = [...logs, withToken.peer.program.stderrText(), JSON.stringify(withToken.peer.messages)].join('');
+      assert.ok(said.length > 500);
+      assert.ok(!said.includes(token));
+    });
+
+    test('a refused token is told to the caller and, at the start, to the operator', async (t) => {
+      const { peer, home } = await openWorld(t, {
+        version,
+        fess: { tokens },
+        config: { fessAccessToken: 'wrong-0123456789' },
+      });
+      const { error } = await peer.call('search', { query: 'test' });
+      assert.deepEqual([error?.data?.['fault'], error?.data?.['httpStatus']], ['refused_token', 401]);
+      assert.match(error?.message ?? '', /fessAccessToken/);
+      const readLog = () => readFileSync(join(home, '.mcp-feiss', 'log', 'server.log'), 'utf8');
+      // The bridge tries its token beside the first calls; each of these gives it time.
+      for (let calls = 0; calls < 500 && !readLog().includes('refuses'); calls += 1) await peer.call('health');
+      const log = readLog();
+      assert.match(log, /Fess refuses the access token/);
+      assert.ok(!(log + JSON.stringify(peer.messages)).includes('wrong-0123456789'));
+    });
+  });
+}
+
+test('FESS_ACCESS_TOKEN wins over the file, for carrel fess and carrel serve', async (t) => {
+  const fess = await startFakeFess({ version: '15.4', tokens });
+  t.after(() => fess.close());
+  const home = makeHome(t, { fessBaseUrl: fess.url, domain: finance, fessAccessToken: 'only-admin-0123456789' });
+  for (const args of [['fess'], ['serve', '--toolsets', 'fess']]) {
+    fess.requests.length = 0;
+    const client = startStdioClient(carrelProgram, args, { HOME: home, FESS_ACCESS_TOKEN: token });
+    await client.handshake('2025-03-26');
+    await client.request(1, 'tools/call', { name: 'fess_finance_list_labels', arguments: {} });
+    await client.end();
+    assert.deepEqual([...new Set(fess.requests.map(({ headers }) => headers.authorization))], [`Bearer ${token}`]);
+    assert.ok(!client.program.stderrText().includes(token));
+  }
+  const bad = startProgram(carrelProgram, ['fess'], { HOME: home, FESS_ACCESS_TOKEN: 'two words' });
+  assert.equal(await bad.exited, 78);
+  assert.match(bad.stderrText(), /FESS_ACCESS_TOKEN must be printable ASCII/);
+  assert.ok(!bad.stderrText().includes('two words'));
+});
