@@ -31,7 +31,7 @@ export interface FessToolsetDeps {
   ownTargets: readonly string[];
 }
 
-/** Requests that wait for one of `maxInFlightRequests` to end, for each of them. More are refused (000 §12). */
+/** How many requests may wait for each that may run. More are refused (000 §12). */
 const waitingShare = 8;
 
 /** The bridge to Fess: tools, resources and prompts of every configured domain. */
@@ -96,7 +96,7 @@ function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSev
   };
 }
 
-/** 000 §7.6 and §5.3. Several domains are all named; the first also stands where a single one would. */
+/** 000 §7.6 and §5.3. All domains are listed; the first also stands where a single one would. */
 function announcement(domains: readonly KnowledgeDomain[]): NonNullable<Toolset['announce']> {
   const [first] = domains;
   const domain = first === undefined ? {} : domainFacts(first);
@@ -120,7 +120,7 @@ function openApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch
       onVersion: (version) => log.info('Fess speaks another API', { version }),
       onLoose: () =>
         log.warn(
-          'Fess took the label for optional; queries are sent in a stricter form from now on. Set its query.orsearch.min.hit.count to -1.',
+          'Fess treated the label as optional; queries are sent in a stricter form from now on. Set query.orsearch.min.hit.count of Fess to -1',
         ),
     },
   );
@@ -141,14 +141,14 @@ function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[])
   };
 }
 
-/** Processes start with the first document that needs one. */
+/** Its processes start with the first document that needs one. */
 function openExtractor({ contentFetch }: FessConfig) {
   return createExtractor({
     cpuMsMax: 30_000,
     memoryMb: 512,
     workersMax: Math.max(1, Math.min(4, availableParallelism() - 1)),
     bytesMax: contentFetch.maxBytes,
-    // Text is cut nowhere below what may be fetched: chunks must be able to give all of it.
+    // Never less than what may be fetched: chunks must be able to give all of it.
     textCharsMax: Math.max(contentFetch.maxBytes, 8 * 1024 * 1024),
     pdfEnabled: contentFetch.enablePdf,
   });

@@ -119,7 +119,7 @@ function summary(hit: FessHit, includeFields: readonly string[] | undefined): { 
   return { doc_id: docId, ...Object.fromEntries(kept.map((name) => [name, available[name]])) };
 }
 
-/** What helps to choose; Fess sends as much again that repeats these. */
+/** What helps to choose; most of what else Fess sends repeats these. */
 const summaryFields = [
   'title',
   'url',
@@ -136,6 +136,6 @@ const summaryFields = [
 function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
   if (isPartial) return { notice: 'Part of the index did not answer: there may be more.' };
   if (!isOutageRuledOut)
-    return { notice: 'Fess does not tell whether its engine is up: no results may mean an outage.' };
+    return { notice: 'Fess does not say whether its engine is up: no results may mean an outage.' };
   return {};
 }
