@@ -1,7 +1,7 @@
 /**
- * Bundles the program into dist/. What every start needs is one file for each thread, because a module costs a fraction of
- * a millisecond to find and to link, and hundreds of them more than what is in them; parts that are first needed later lie
- * in the same file and are not run before. The other workers share chunks, and load what is heavy when it is needed.
+ * Bundles the program into dist/. What every start needs is one file per thread, because finding and linking a module takes a
+ * fraction of a millisecond, and hundreds of them more than their code does; parts that are needed later are
+ * in the same file and do not run before. The other workers share chunks, and load heavy ones when needed.
  */
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -33,7 +33,12 @@ for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'ass
 // The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
 
-/** Packages that are loaded when they are needed stay out of the one file: those that are never needed would burden it. */
+// What pdf.js reads when a document needs it: tables of Asian encodings, decoders of scanned pages.
+for (const path of ['cmaps', 'wasm/jbig2.wasm', 'wasm/openjpeg.wasm']) {
+  cpSync(`node_modules/pdfjs-dist/${path}`, join('dist/pdfjs', path), { recursive: true });
+}
+
+/** Packages that are imported on demand stay out of the one file: they would slow down starts that never need them. */
 function packagesApart(found: Map<string, string>): Plugin {
   return {
     name: 'packages-apart',
@@ -52,7 +57,7 @@ function workerName(file: string): string {
   return file.slice(file.lastIndexOf('/') + 1, -'.ts'.length);
 }
 
-/** The folders of the packages that went into the bundle, found from the files that did. */
+/** The folders of the bundled packages, derived from the bundled files. */
 function bundledPackages(inputs: string[]): string[] {
   const folders = new Set<string>();
   for (const input of inputs) {
@@ -62,7 +67,7 @@ function bundledPackages(inputs: string[]): string[] {
   return [...folders].sort();
 }
 
-/** Licences of what is bundled travel with the bundle. */
+/** The licences of bundled packages are shipped with the bundle. */
 function writeNotices(folders: string[]): void {
   const notices = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

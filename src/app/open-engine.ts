@@ -46,6 +46,7 @@ export function openLocalEngine({ config, log, shared }: EngineContext): Promise
       workersMax: settings.workers,
       bytesMax: settings.fileBytesMax,
       textCharsMax: settings.textCharsMax,
+      ocrLanguages: settings.ocrLanguages,
     });
     const close = async (): Promise<void> => {
       await Promise.all([giveBack(), extractor.close()]);

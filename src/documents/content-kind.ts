@@ -39,6 +39,7 @@ function binaryKind(bytes: Uint8Array, start: string, type: string): DocumentKin
   if (start.startsWith('\xd0\xcf\x11\xe0')) throw oleRefusal(bytes);
   if (/^\s*\{\\rtf/.test(start)) return 'rtf';
   if (/^\s*%PDF-/.test(start)) return 'pdf';
+  if (isImage(start)) return 'image';
   const isBinary = binaryStarts.some((magic) => start.startsWith(magic)) || looksBinary(bytes);
   // PDF readers accept garbage before the header, and so do we. But a text may merely mention it.
   if (start.includes('%PDF-') && (isBinary || type === 'application/pdf' || /%PDF-\d\.\d\s/.test(start))) return 'pdf';
@@ -166,10 +167,8 @@ const binaryStarts = [
   '7z\xbc\xaf',
   'Rar!\x1a',
   '\x28\xb5\x2f\xfd',
-  '\x89PNG',
   'GIF87a',
   'GIF89a',
-  '\xff\xd8\xff',
   'RIFF',
   'OggS',
   'ID3',
@@ -181,10 +180,16 @@ const binaryStarts = [
   '\xca\xfe\xba\xbe',
   '\xcf\xfa\xed\xfe',
   'SQLite format 3\0',
-  'II*\0',
-  'MM\0*',
   '\0\0\x01\0',
 ];
+
+/** Pictures in which text is looked for. */
+function isImage(start: string): boolean {
+  return (
+    ['\x89PNG', '\xff\xd8\xff', 'II*\0', 'MM\0*'].some((magic) => start.startsWith(magic)) ||
+    (start.startsWith('RIFF') && start.slice(8, 12) === 'WEBP')
+  );
+}
 
 /** Control characters that no text has. Every second byte of UTF-16 may be NUL, so two bytes are checked together. */
 function looksBinary(bytes: Uint8Array): boolean {

@@ -20,6 +20,7 @@ export type DocumentKind =
   | 'email'
   | 'notebook'
   | 'code'
+  | 'image'
   | 'zip';
 
 export type ExtractMode = 'text' | 'markdown';
@@ -96,8 +97,15 @@ export interface ExtractedDocument {
   published: string | null;
   /** Pages or slides of the whole document, also when `text` stops before its end. */
   pages?: number;
+  /** Where text was read from pictures: on how many pages, and how sure that is, 0 to 100. */
+  recognised?: Recognised;
   /** Where `text` stops before the end of the document. */
   truncated?: Truncation;
+}
+
+export interface Recognised {
+  pages: number;
+  confidence: number;
 }
 
 /** What was left out, and why. */
@@ -116,6 +124,8 @@ export interface ExtractLimits {
   /** A reader that can stop between two parts does so after this CPU time and returns what it has. */
   softCpuMs: number;
   pdfEnabled: boolean;
+  /** Of pictures, as Tesseract names them: `eng`, `deu`. Without any, text in pictures is not read. */
+  ocrLanguages?: readonly string[];
 }
 
 /** What a reader found. `text` may be longer than allowed; it is truncated afterwards, and the offsets adjusted. */
@@ -131,6 +141,7 @@ export interface Reading {
   byline?: string | null;
   published?: string | null;
   pages?: number;
+  recognised?: Recognised;
   /** True, or how many of its parts were read. */
   truncated?: boolean | Omit<Truncation, 'reason'>;
 }

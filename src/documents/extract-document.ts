@@ -59,7 +59,12 @@ async function readBinary(
           'This is a PDF, and reading PDF is switched off on this server.',
         );
       }
-      return (await import('./pdf-text.ts')).readPdfText(bytes, options);
+      return (await import('./pdf/pdf-text.ts')).readPdfText(bytes, options, limits.ocrLanguages);
+    case 'image':
+      if (!limits.ocrLanguages?.length) {
+        throw new CarrelError('unsupported_content_type', 'This is a picture, and text in pictures is not read here.');
+      }
+      return (await import('./ocr/read-image.ts')).readImage(bytes, limits.ocrLanguages, options);
     case 'docx':
       return (await import('./office/docx.ts')).readDocx(bytes, options);
     case 'pptx':
@@ -111,7 +116,7 @@ async function extractMails(mails: readonly Uint8Array[], context: MembersContex
 function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {
   const { text, marks } = finishText(reading.text, reading.marks ?? [], bounds.charsMax);
   if (text === '') assertMayBeEmpty(kind, reading.pages);
-  const { codeLanguage, pages } = reading;
+  const { codeLanguage, pages, recognised } = reading;
   const truncated = truncationOf(reading, text, bounds);
   return {
     title: oneLine(reading.title),
@@ -123,6 +128,7 @@ function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): Extract
     byline: oneLine(reading.byline),
     published: oneLine(reading.published),
     ...(pages === undefined ? {} : { pages }),
+    ...(recognised === undefined ? {} : { recognised }),
     ...(truncated === undefined ? {} : { truncated }),
   };
 }
@@ -144,7 +150,7 @@ function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   if (kind === 'pdf') {
     throw new CarrelError(
       'no_text_in_document',
-      'This PDF contains no text, only images of pages. Look for a version with text, or run text recognition (OCR) on it first.',
+      'This PDF contains no text that can be read, only images of pages. Look for a version with text.',
       { data: { pages } },
     );
   }

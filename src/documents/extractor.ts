@@ -19,6 +19,8 @@ export interface ExtractorConfig {
   idleMs?: number;
   /** False: PDF is refused, and its reader is never loaded. */
   pdfEnabled?: boolean;
+  /** Of the text in pictures; without any, it is not read. */
+  ocrLanguages?: readonly string[];
 }
 
 export interface Extractor {
@@ -37,6 +39,7 @@ export function createExtractor(config: ExtractorConfig): Extractor {
     textCharsMax: config.textCharsMax ?? 2_000_000,
     softCpuMs: Math.round(cpuMsMax * 0.8),
     pdfEnabled: config.pdfEnabled ?? true,
+    ocrLanguages: config.ocrLanguages ?? [],
   };
   const pool = createPool(
     {

@@ -1,4 +1,4 @@
-import { defineSlice, integer, type SliceValues } from '../config/field.ts';
+import { defineSlice, integer, list, type SliceValues } from '../config/field.ts';
 
 export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
   workers: integer({
@@ -57,6 +57,12 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     env: ['KB_EXTRACT_CPU_MS', 'KB_EXTRACT_TIMEOUT_MS'],
     description:
       'CPU time to turn one file into text, in milliseconds. A file in parts (pages, sheets) is read as far as it goes, and says so; another fails.',
+  }),
+  ocrLanguages: list({
+    default: ['eng'],
+    env: ['KB_OCR_LANGUAGES'],
+    description:
+      'Languages of text in pictures and scanned pages, as Tesseract names them (`eng`, `deu`, `fra`); each needs its package `@tesseract.js-data/…`. Empty: such text is not read.',
   }),
   extractMemoryMb: integer({
     default: 512,

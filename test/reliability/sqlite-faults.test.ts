@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
@@ -107,10 +119,10 @@ describe('a SQLite file that misbehaves', () => {
     const { migrate, schemaVersion } = await import('../../src/storage/sqlite/migrate.ts');
     const database = openDatabase({ path, role: 'writer', busyTimeoutMs: 1000 });
     const first = 'CREATE TABLE one (x)';
-    assert.throws(() => migrate(database, [first, 'CREATE TABLE two (x); CREATE TABLE two (x)']));
+    await assert.rejects(migrate(database, [first, 'CREATE TABLE two (x); CREATE TABLE two (x)']));
     assert.equal(schemaVersion(database), 1);
     assert.equal(database.get("SELECT 1 FROM sqlite_schema WHERE name = 'two'"), undefined);
-    migrate(database, [first, 'CREATE TABLE two (x)']);
+    await migrate(database, [first, 'CREATE TABLE two (x)']);
     assert.equal(schemaVersion(database), 2);
     database.close();
   });
@@ -212,6 +224,34 @@ describe('a disk that misbehaves', { skip: cannotMount() }, () => {
     await storage.close();
   });
 
+  test('T145: on a full disk what is stored can be removed, again and again, and nothing is added meanwhile', async () => {
+    const disk = mountDisk(join(folder, 'removing'), '256m');
+    const path = join(disk, 'notes.db');
+    let storage = await createSqliteStorage({ path });
+    const ids: number[] = [];
+    for (let count = 0; count < 40; count += 1) {
+      const entries = Array.from({ length: 10 }, (_, index) =>
+        entry(`harbour ${count} ${index} ${'text '.repeat(2000)}`),
+      );
+      ids.push(...(await storage.entries.store({ entries })).map(({ id }) => id));
+    }
+    fillDisk(join(disk, 'ballast'));
+    await fails(storeLarge(storage), 'storage_full');
+    for (const id of ids.slice(0, 10)) await storage.entries.remove({ ids: [id], dryRun: false });
+    await fails(storeLarge(storage), 'storage_full');
+    await storage.entries.remove({ ids: ids.slice(10, 300), dryRun: false });
+    await storage.close();
+    // The room outlives the process that kept it.
+    storage = await createSqliteStorage({ path });
+    for (const id of ids.slice(300, 310)) await storage.entries.remove({ ids: [id], dryRun: false });
+    await fails(storeLarge(storage), 'storage_full');
+    assert.deepEqual(await storage.check(), []);
+    assert.deepEqual((await storage.entries.get({ ids, images: false })).length, ids.length - 310);
+    rmSync(join(disk, 'ballast'));
+    await storeLarge(storage);
+    await storage.close();
+  });
+
   test('a disk that became read-only refuses writes and goes on reading', async () => {
     const disk = mountDisk(join(folder, 'read-only'), '8m');
     const path = join(disk, 'notes.db');
@@ -285,6 +325,30 @@ function edit(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   database.exec(sql);
   database.close();
+}
+
+function entry(text: string) {
+  return { threadId: 't', source: 'user', text, metadata: {}, summary: undefined, tags: [], images: [] } as const;
+}
+
+/** More than the room that is kept for removing. */
+async function storeLarge(storage: Storage): Promise<unknown> {
+  const data = randomBytes(40_000_000);
+  const images = [{ data, mimeType: 'image/png', metadata: {} }];
+  return storage.entries.store({ entries: [{ ...entry('a large one'), images }] });
+}
+
+/** Takes every byte that is left. */
+function fillDisk(path: string): void {
+  const file = openSync(path, 'w');
+  for (let size = 1024 * 1024; size >= 1024; ) {
+    try {
+      writeSync(file, Buffer.alloc(size));
+    } catch {
+      size /= 2;
+    }
+  }
+  closeSync(file);
 }
 
 function cannotMount(): string | false {

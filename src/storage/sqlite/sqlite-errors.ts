@@ -14,10 +14,19 @@ export function isBusy(error: unknown): boolean {
   return result !== undefined && ((result & 0xff) === 5 || (result & 0xff) === 6);
 }
 
+/** The disk has no room for a write. */
+export function isFull(error: unknown): boolean {
+  const result = resultCode(error);
+  return result !== undefined && (result === diskShort || (result & 0xff) === 13);
+}
+
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
+
+/** SQLITE_IOERR_SHMSIZE: the shared index beside the log could not grow, which is how a full disk shows there. */
+const diskShort = 4874;
 
 type Translation = (cause: unknown) => CarrelError;
 
@@ -51,8 +60,7 @@ const translations = new Map<number, Translation>([
   [10, unavailable],
   [11, corrupt],
   [13, full],
-  // SQLITE_IOERR_SHMSIZE: the shared index beside the log could not grow, which is how a full disk shows there.
-  [4874, full],
+  [diskShort, full],
   [14, unavailable],
   [23, readOnly],
   [26, corrupt],

@@ -1,4 +1,4 @@
-/** What an answer says of the labels of its results. Undefined where Fess does not say. */
+/** What an answer shows of the labels of its results; undefined where Fess leaves it out. */
 export interface LabelEvidence {
   searchQuery: string | undefined;
   hitLabels: readonly (readonly string[] | undefined)[];
@@ -11,12 +11,12 @@ export interface LabelEvidence {
 }
 
 /**
- * The tripwire behind the query guard: whether all results have the label, as far as the answer tells. If not, nothing of
- * it must leave the bridge.
+ * The tripwire behind the query guard: whether all results have the label, as far as the answer shows. If not, none of it
+ * may leave the bridge.
  *
  * The count of what is outside finds a server with `query.orsearch.min.hit.count`: it searches again with OR when it finds
- * little, and then the label is optional, without a trace in the echo. The count of what is inside shows the same as long
- * as there are no more than 10,000 results, and catches a server whose engine takes `NOT` alone for nothing.
+ * little, and then the label is optional, without a trace in the echo. The count of what is inside shows the same up to
+ * 10,000 results, and does not depend on how the engine reads a query that is only a negation.
  */
 export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
   const { searchQuery, hitLabels, labelled, outside, total } = answer;

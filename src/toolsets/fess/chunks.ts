@@ -18,12 +18,12 @@ export interface Chunk {
 export interface ChunkOptions {
   chunkBytesMax: number;
   seal: CursorSeal;
-  /** Whom and what cursors belong to. */
+  /** Who and what a cursor belongs to. */
   bound: readonly string[];
   cursor: string | undefined;
 }
 
-/** The chunk that the cursor names, or the first. Chunks follow one another without gap and overlap. */
+/** The chunk that the cursor names, or the first. Chunks follow one another without gaps or overlaps. */
 export function cutChunk(content: DocumentText, options: ChunkOptions): Chunk {
   const { chunkBytesMax, seal, bound, cursor } = options;
   const bytes = Buffer.from(content.text, 'utf8');

@@ -1,6 +1,6 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../../base/errors.ts';
 
-/** By content type, and by the bytes where they are there: readers accept some rubbish before the header of a PDF. */
+/** By content type, and by the bytes if given: readers accept some junk before the header of a PDF. */
 export function isPdf(contentType: string, bytes?: Uint8Array): boolean {
   if (/^\s*application\/(?:x-)?pdf\b/i.test(contentType)) return true;
   if (bytes === undefined) return false;

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Makes cursors that nobody else can make, and that fit only what they were made for. */
+/** Issues cursors that nobody can forge and that work only for what they were issued for. */
 export interface CursorSeal {
   /** `bound` names what the cursor belongs to and is not in it; `place` is. */
   close(bound: readonly string[], place: readonly (string | number)[]): string;

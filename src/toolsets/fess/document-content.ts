@@ -85,7 +85,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
       return original?.kind === 'bytes' ? { ...original, url } : undefined;
     } catch (error) {
       if (faultOf(error) !== 'answer_too_large') throw error;
-      throw explainRefusal(new CarrelError('too_large', 'The copy that Fess keeps is larger than what may be read.'));
+      throw explainRefusal(new CarrelError('too_large', 'The copy that Fess keeps is larger than the limit.'));
     }
   };
 
@@ -153,7 +153,7 @@ function assertNotFess(url: string, fessBaseUrl: string): void {
   if (target === null || target.host !== base.host) return;
   const path = target.pathname.slice(base.pathname.replace(/\/+$/, '').length);
   if (!/^\/+(?:api|json|cache|go|search|admin|thumbnail|osdd)(?:\/|$)/i.test(path)) return;
-  throw new CarrelError('host_not_allowed', 'The document is a page of Fess itself, which is not read.');
+  throw new CarrelError('host_not_allowed', 'The document is a page of Fess itself; those are not read.');
 }
 
 function fetchDisabled(): CarrelError {
@@ -162,7 +162,7 @@ function fetchDisabled(): CarrelError {
   return new CarrelError('content_fetch_disabled', message);
 }
 
-/** Keeps the newest so many. */
+/** Keeps the newest `max` entries. */
 function createMemory<Value>(max: number) {
   const entries = new Map<string, Value>();
   return {

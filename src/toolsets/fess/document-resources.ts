@@ -41,7 +41,7 @@ export function createDocumentResources(deps: DocumentResourcesDeps): ResourcePr
     ],
     async list(cursor, { signal }) {
       const start = cursor === undefined ? 0 : placeOf(cursor);
-      // The only sort that Fess can do and that does not change while one pages.
+      // The only sort of Fess that does not change while a client pages.
       const request = { label: domain.labelFilter, query: '*:*', start, num: pageSizeMax, sort: 'created.asc' };
       const { hits, nextStart } = await api.search(request, { signal });
       if (hits.length === 0 && start > 0) throw staleCursor();
@@ -126,7 +126,7 @@ function parseUri(uri: string, uriPrefix: string): { docId: string; isContent: b
   return { docId, isContent: content !== undefined };
 }
 
-/** Ids are unspeakable, so words are taken too: what Fess would suggest for them is searched for. */
+/** Nobody can type ids, so words work too: Fess's first suggestion for them is searched for. */
 async function completeDocId(api: FessApi, label: string, typed: string, { signal }: Call): Promise<string[]> {
   const text = typed.trim();
   const ids = async (query: string): Promise<string[]> =>
@@ -142,5 +142,5 @@ async function completeDocId(api: FessApi, label: string, typed: string, { signa
 const completionsMax = 20;
 
 function staleCursor(): CarrelError {
-  return new CarrelError('invalid_cursor', 'This cursor is not, or no longer, valid. List again without one.');
+  return new CarrelError('invalid_cursor', 'This cursor is not valid, or no longer. List again without one.');
 }

@@ -22,7 +22,7 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
           why: `Fess ranks it ${index + 1} in ${domain.name}`,
         })),
         ...(isPartial ? { degraded: 'part of the index did not answer' } : {}),
-        ...(isOutageRuledOut ? {} : { degraded: 'Fess does not tell whether its engine is up' }),
+        ...(isOutageRuledOut ? {} : { degraded: 'Fess does not say whether its engine is up' }),
       };
     },
   };

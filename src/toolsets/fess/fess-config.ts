@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { version } from '../../base/package-info.ts';
 import { Secret } from '../../base/secret.ts';
 
-/** The file of the bridge as 000 §4.1 describes it, with what came to it since. */
+/** The bridge's file as 000 §4.1 describes it, with later additions. */
 export const fessConfigSchema = z.object(
   {
     fessBaseUrl: z.string(required('must be the http or https URL of Fess')).refine(isWebUrl, {
@@ -39,7 +39,7 @@ export const fessConfigSchema = z.object(
     security: section({
       httpAuthToken: secretText().optional(),
       allowNonLocalhostBind: toggle(false),
-      // 001 spells it so in two places.
+      // 001 uses this spelling in two places.
       allowNonlocalhostBind: toggle(false),
     }),
     contentFetch: section({
@@ -108,7 +108,7 @@ function line(charsMax: number) {
     .regex(new RegExp(`^(?=.*[^\\s\\p{Cf}])[^\\p{Cc}\\p{Zl}\\p{Zp}]{1,${charsMax}}$`, 'u'), { error });
 }
 
-/** A token as the file or the environment may hold it. */
+/** A token, from the file or from the environment. */
 export function secretText() {
   return z
     .string({ error: 'must be text' })

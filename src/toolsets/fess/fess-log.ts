@@ -26,7 +26,7 @@ export function openFessLog({ folder, logging }: FessConfig, debug: boolean): Lo
           filesMax,
         });
   } catch (error) {
-    const message = `Can't write the log into ${logFolder}. Make the folder writable for you.`;
+    const message = `Can't write the log into ${logFolder}. Make the folder writable.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
 }

@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The seeds spell the folder with and without its dot; the third is what the original became. */
 const folders = ['.mcp-feiss', 'mcp-feiss', '.mcp-fess'] as const;
 
-/** The file that there is, by the order of the folders; undefined if there is none. */
+/** The first file found, in the order of the folders; undefined if there is none. */
 export function findFessConfig(env: Environment): string | undefined {
   return folders.map((folder) => configFile(env, folder)).find((file) => existsSync(file));
 }

@@ -13,7 +13,7 @@ export async function greetFess(api: DetectingFessApi, config: FessConfig, log: 
   }
   log.info('Fess answers', { version });
   if (fessAccessToken === undefined) return;
-  // Health wants no token, and a server without a search log answers a bad one with no results instead of 401.
+  // Health needs no token, and a server that keeps no search log answers a bad one with no results, not with 401.
   await api.labels().catch((error: unknown) => {
     if (faultOf(error) === 'refused_token') log.warn('Fess refuses the access token; check fessAccessToken');
   });

@@ -1,15 +1,15 @@
 import type { FessDocument } from './fess-api/fess-api.ts';
 
-/** Fess cuts its digests at 200 characters, so a longer text of the index is more than a digest. */
+/** Fess cuts its digests at 200 characters, so longer text is more than a digest. */
 const digestCharsMax = 200;
 
-/** Text of the index that is certainly more than a digest. */
+/** Index text that is certainly more than a digest. */
 export function fullIndexText(document: FessDocument): string | undefined {
   const text = anyIndexText(document);
   return text !== undefined && text.length > digestCharsMax ? text : undefined;
 }
 
-/** The longest of the texts that the index gives: its content, a body, or the digest. */
+/** The longest text that the index gives: content, body or digest. */
 export function anyIndexText({ content, digest, fields }: FessDocument): string | undefined {
   return longest([content, fields['body'], digest]);
 }

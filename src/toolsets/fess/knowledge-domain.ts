@@ -4,7 +4,7 @@ import type { DomainSettings, FessSettings } from './fess-config.ts';
 
 /** One domain: a label of Fess, with the tools and URIs that see nothing else. */
 export interface KnowledgeDomain {
-  /** As configured, without what nobody can see; so are the name and the description. */
+  /** As configured, without invisible characters; likewise name and description. */
   id: string;
   name: string;
   description: string;
@@ -15,7 +15,7 @@ export interface KnowledgeDomain {
   block: string;
 }
 
-/** `fess_` and `_popular_words`, the longest of the names, leave so much of 64 characters. */
+/** What `fess_` and `_popular_words`, the longest tool name, leave of 64 characters. */
 const slugCharsMax = 64 - 'fess__popular_words'.length;
 
 export function describeDomains(file: string, { domain, domains = [] }: FessSettings): KnowledgeDomain[] {
@@ -45,8 +45,8 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
 }
 
 /**
- * Without characters that a person does not see, or that turn the direction of the text: they would say to a model what
- * the operator who reads the file can't check. The last class are letters that fill a place and show nothing.
+ * Leaves out characters that nobody sees or that change the direction of text: they could tell a model what the operator
+ * does not see in the file. Those named here are letters that show as nothing.
  */
 export function visible(text: string): string {
   return cleanText(text).replaceAll(/[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/g, '');
@@ -75,7 +75,7 @@ function describe(settings: DomainSettings, slug: string): KnowledgeDomain {
   return { id, name, description, labelFilter, slug, block };
 }
 
-/** A line break would end the line of the block that a text has. */
+/** Keeps a text on its own line of the block. */
 export function oneLine(text: string): string {
   return visible(text.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ')).trim();
 }

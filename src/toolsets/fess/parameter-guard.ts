@@ -41,7 +41,7 @@ export function guardLanguage(lang: string): string {
   throw invalid('lang', 'must be a language code such as en or pt-br');
 }
 
-/** Title and content are analysed text, which Fess cannot count. Other names it answers with an empty result. */
+/** Title and content are analysed text, which Fess cannot count. For other names its answer is empty. */
 const facetFields = [
   'content_length',
   'filetype',
@@ -60,7 +60,7 @@ const facetsMax = 20;
 export function guardFacets(facets: FessFacets): FessFacets {
   for (const name of ['field', 'query'] as const) {
     if ((facets[name]?.length ?? 0) > facetsMax)
-      throw invalid(`facets.${name}`, `must be at most ${facetsMax} of them`);
+      throw invalid(`facets.${name}`, `must have at most ${facetsMax} entries`);
   }
   for (const field of facets.field ?? []) {
     if (!facetFields.includes(field)) throw invalid('facets.field', `must be one of ${facetFields.join(', ')}`);
@@ -84,7 +84,7 @@ export function guardGeo(geo: FessGeo): FessGeo {
   return { point: `${latitude},${longitude}`, distance: geo.distance };
 }
 
-/** The engine's result window: nothing behind it can be reached, whatever the total says. */
+/** The engine's result window: nothing beyond it can be reached, whatever the total says. */
 export const resultWindow = 10_000;
 
 /** Shortens the last page to the window instead of failing on it. */

@@ -1,6 +1,6 @@
 import type { Call } from '../../tools/call.ts';
 
-/** The stages of a call as progress: each has its share of a hundred, and time fills it slowly (000 §9.2). */
+/** Reports the stages of a call as progress: each has its share of 100, which fills slowly with time (000 §9.2). */
 export interface Phases {
   /** Reports the stage, and goes on reporting while the work takes long. */
   during<Result>(phase: Phase, work: () => Promise<Result>): Promise<Result>;
@@ -10,14 +10,14 @@ export interface Phases {
 export type Phase = 'fetching' | 'converting' | 'chunking';
 
 const total = 100;
-/** Where a stage begins and what it can never quite reach. */
+/** Where a stage begins, and what it approaches but never reaches. */
 const spans: Record<Phase, readonly [number, number]> = {
   fetching: [5, 70],
   converting: [70, 95],
   chunking: [95, 99],
 };
 const tickMs = 1_000;
-/** How much of what is left each tick takes: progress grows with every one and never arrives by itself. */
+/** The share of the remainder that each tick takes: progress always grows and never completes by itself. */
 const tickShare = 0.15;
 
 export function createPhases(call: Pick<Call, 'report'>): Phases {

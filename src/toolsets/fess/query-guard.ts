@@ -5,7 +5,7 @@ import { isSearchable, type QueryToken, scanQuery, symbol } from './query-scanne
 export const queryLengthMax = 1000;
 
 /**
- * Makes a query safe to be glued to the label filter.
+ * Makes a query safe to stand before the label filter.
  *
  * Fess builds `<q> label:"<label>"` and parses the whole, so `foo OR`, `foo NOT` or a backslash at the end would undo
  * the filter. Three forms leave this function, and each keeps the filter a required clause of its own:
@@ -26,8 +26,8 @@ export function guardQuery(query: string): string {
 }
 
 /**
- * A guarded query and the label as clauses that are required under any default operator: a server that searches again with
- * OR can loosen what is inside the parentheses, but neither of the two.
+ * The guarded query and the label, both required under any default operator: a server that searches again with OR can
+ * loosen what is inside the parentheses, but neither of the two.
  */
 export function requireLabel(guarded: string, label: string): string {
   const [head = '', rest = ''] = splitHead(guarded);
@@ -58,7 +58,7 @@ function joined(tokens: readonly QueryToken[]): string {
     .join(' ');
 }
 
-/** `allintitle:` and `allinurl:` work only at the very beginning, so they stay outside of the parentheses. */
+/** `allintitle:` and `allinurl:` work only at the very beginning, so they stay outside the parentheses. */
 function splitHead(text: string): string[] {
   return (/^(allintitle:|allinurl:)?\s*([\s\S]*)$/.exec(text) ?? []).slice(1).map((part) => part ?? '');
 }
@@ -73,7 +73,7 @@ function isPlain(text: string): boolean {
 }
 
 /**
- * Whether the tokens are a sentence of the grammar: clauses with AND or OR between them, at most one sign before each,
+ * Whether the tokens make a valid query: clauses with AND or OR between them, at most one sign before each,
  * parentheses in pairs and never empty. Stricter than Lucene, never laxer.
  */
 function isWellFormed(tokens: readonly QueryToken[]): boolean {
@@ -99,7 +99,7 @@ function isWellFormed(tokens: readonly QueryToken[]): boolean {
   return depth === 0 && !expectsClause;
 }
 
-/** Every run of letters, digits, symbols and joining punctuation as an escaped word; operators and the rest are gone. */
+/** Every run of letters, digits, symbols and joining punctuation as an escaped word; the rest is dropped. */
 function literalText(text: string): string {
   return text
     .replaceAll(/[\\"()]/g, ' ')

@@ -5,11 +5,11 @@ export interface QueryToken {
 }
 
 /**
- * Cuts a query into clauses, parentheses and operators. Null if something has no reading of its own: a quote without
- * its end, a backslash at the end, a field without a value. The caller then treats the query as literal text.
+ * Cuts a query into clauses, parentheses and operators. Null if a part can't be read on its own: an unclosed
+ * quote, a trailing backslash, a field without a value. The caller then treats the query as literal text.
  *
- * Parts are rendered anew instead of copied: phrases lose their quotes and backslashes inside, words get every special
- * character escaped that is not a wildcard, a fuzziness or a boost.
+ * Parts are rendered, not copied: phrases lose the quotes and backslashes inside them, and in words every special
+ * character is escaped that is not a wildcard, a fuzziness or a boost.
  */
 export function scanQuery(query: string): QueryToken[] | null {
   const tokens: QueryToken[] = [];
@@ -39,7 +39,7 @@ function firstMatch(rest: string): Found | null {
   return null;
 }
 
-/** An emoji or another symbol beyond ASCII. Fess finds it as it finds a word. Half a surrogate pair became U+FFFD. */
+/** An emoji or another symbol beyond ASCII, which Fess indexes like a word. U+FFFD was half a surrogate pair. */
 export const symbol = String.raw`(?:(?![\0-\x7f\ufffd])\p{S}|\u20e3)`;
 
 /** Whether there is anything in the text that an index could hold. */
@@ -62,7 +62,7 @@ const readers: Reader[] = [
   [new RegExp(String.raw`^(?:OR|\|\|)${end}`, 'u'), () => ({ kind: 'conjunction', text: 'OR' })],
   [new RegExp(`^NOT${end}`, 'u'), () => ({ kind: 'sign', text: 'NOT' })],
   [/^!(?=\S)/u, () => ({ kind: 'sign', text: 'NOT' })],
-  // Lucene reads `- a` as a word "-": a sign is one only where it touches what it belongs to. Required is the default.
+  // Lucene reads `- a` as a word "-": a sign must touch what it applies to. Required is the default.
   [/^-(?=\S)/u, () => ({ kind: 'sign', text: 'NOT' })],
   [/^\+(?=\S)/u, () => ({ kind: 'sign', text: '' })],
   [new RegExp(String.raw`^\*:\*${end}`, 'u'), () => clause(undefined, '*:*')],
@@ -84,7 +84,7 @@ function readRange([, name, opening = '[', from = '*', to = '*', closing = ']']:
 
 function readWord([, name, raw = '', suffix = '']: RegExpExecArray): QueryToken | null {
   const text = raw.replaceAll(/\\(\S)/gu, '$1');
-  // An escaped operator is still the word that Fess looks for when it glues the query together.
+  // Fess looks for ` OR ` before it parses, so escaping an operator is not enough.
   if (/^(?:AND|OR|NOT)$/.test(text)) return clause(name, `"${text}"`);
   if (!isSearchable(text) && !/[*?]/.test(text)) return null;
   return clause(name, `${escapeWord(raw)}${suffix}`);
@@ -102,7 +102,7 @@ function clause(name: string | undefined, text: string): QueryToken {
   return { kind: 'clause', text: `${prefix(name)}${text}` };
 }
 
-/** `sort:` is an instruction and no field: the search has a parameter of its own for it. */
+/** `sort:` is an instruction, not a field; the search has its own parameter for it. */
 function prefix(name: string | undefined): string {
   if (name === undefined) return '';
   return name === 'sort' ? String.raw`sort\:` : `${name}:`;

@@ -20,7 +20,7 @@ export interface FessConfig extends FessSettings {
   warnings: readonly string[];
 }
 
-/** `named` is what the operator named instead of the usual places. */
+/** `named` is the file that the operator gave, instead of the usual places. */
 export function readFessConfig(env: Environment, named?: string): FessConfig {
   const file = named === undefined ? findFessConfig(env) : resolve(named);
   const content = file === undefined ? undefined : readJsonFile(file);
@@ -57,7 +57,7 @@ function invalid(file: string, issue: z.core.$ZodIssue | undefined): CarrelError
   return new CarrelError('invalid_config', `${file}: ${subject} ${issue?.message ?? 'is not valid'}${found(issue)}.`);
 }
 
-/** What stood there instead, unless it could be a secret or is too long to help. */
+/** What was there instead, unless it could be a secret or is too long to help. */
 function found(issue: z.core.$ZodIssue | undefined): string {
   const name = String(issue?.path.at(-1) ?? '');
   if (issue?.input === undefined || /token|url/i.test(name)) return '';
@@ -71,7 +71,7 @@ function formatPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** A token need not lie in a file: the environment wins over it. */
+/** So that the token need not be in a file. The environment wins. */
 function tokenFrom(env: Environment): { fessAccessToken?: Secret } {
   const text = env['FESS_ACCESS_TOKEN']?.trim() ?? '';
   if (text === '') return {};

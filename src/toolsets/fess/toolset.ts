@@ -16,13 +16,13 @@ import { greetFess } from './greet-fess.ts';
 import { domainFacts, type KnowledgeDomain } from './knowledge-domain.ts';
 import { createPrompts } from './prompts.ts';
 import type { FessConfig } from './read-fess-config.ts';
-import { health } from './tools/health.ts';
-import { jobGet } from './tools/job-get.ts';
-import { listLabels } from './tools/list-labels.ts';
-import { popularWords } from './tools/popular-words.ts';
-import { read } from './tools/read.ts';
-import { search } from './tools/search.ts';
-import { suggest } from './tools/suggest.ts';
+import { createHealthTool } from './tools/health.ts';
+import { createJobGetTool } from './tools/job-get.ts';
+import { createListLabelsTool } from './tools/list-labels.ts';
+import { createPopularWordsTool } from './tools/popular-words.ts';
+import { createReadTool } from './tools/read.ts';
+import { createSearchTool } from './tools/search.ts';
+import { createSuggestTool } from './tools/suggest.ts';
 
 export interface FessToolsetDeps {
   jobs: CallJobs;
@@ -31,7 +31,7 @@ export interface FessToolsetDeps {
   ownTargets: readonly string[];
 }
 
-/** Requests that wait for one of `maxInFlightRequests` to end, for each of them. More are refused (000 §12). */
+/** How many requests may wait for each that may run. More are refused (000 §12). */
 const waitingShare = 8;
 
 /** The bridge to Fess: tools, resources and prompts of every configured domain. */
@@ -48,13 +48,13 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
     const label = domain.labelFilter;
     const documents = createDocumentReader({ api, content, seal, domain, chunkBytesMax: limits.maxChunkBytes });
     const tools = [
-      search({ api, label, pageSizeMax }),
-      suggest({ api, label }),
-      popularWords({ api, label }),
-      listLabels({ api }),
-      health({ api }),
-      jobGet({ jobs }),
-      read({ documents }),
+      createSearchTool({ label, pageSizeMax }, api),
+      createSuggestTool({ label }, api),
+      createPopularWordsTool({ label }, api),
+      createListLabelsTool(api),
+      createHealthTool(api),
+      createJobGetTool(jobs),
+      createReadTool(documents),
     ];
     return {
       tools: tools.map((tool) => inDomain(tool, domain, config.knowledgeDomains.length > 1)),
@@ -96,7 +96,7 @@ function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSev
   };
 }
 
-/** 000 §7.6 and §5.3. Several domains are all named; the first also stands where a single one would. */
+/** 000 §7.6 and §5.3. All domains are listed; the first also stands where a single one would. */
 function announcement(domains: readonly KnowledgeDomain[]): NonNullable<Toolset['announce']> {
   const [first] = domains;
   const domain = first === undefined ? {} : domainFacts(first);
@@ -120,7 +120,7 @@ function openApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch
       onVersion: (version) => log.info('Fess speaks another API', { version }),
       onLoose: () =>
         log.warn(
-          'Fess took the label for optional; queries are sent in a stricter form from now on. Set its query.orsearch.min.hit.count to -1.',
+          'Fess treated the label as optional; queries are sent in a stricter form from now on. Set query.orsearch.min.hit.count of Fess to -1',
         ),
     },
   );
@@ -141,14 +141,14 @@ function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[])
   };
 }
 
-/** Processes start with the first document that needs one. */
+/** Its processes start with the first document that needs one. */
 function openExtractor({ contentFetch }: FessConfig) {
   return createExtractor({
     cpuMsMax: 30_000,
     memoryMb: 512,
     workersMax: Math.max(1, Math.min(4, availableParallelism() - 1)),
     bytesMax: contentFetch.maxBytes,
-    // Text is cut nowhere below what may be fetched: chunks must be able to give all of it.
+    // Never less than what may be fetched: chunks must be able to give all of it.
     textCharsMax: Math.max(contentFetch.maxBytes, 8 * 1024 * 1024),
     pdfEnabled: contentFetch.enablePdf,
   });

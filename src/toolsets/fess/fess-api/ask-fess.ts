@@ -5,18 +5,18 @@ import type { FessDialect } from './fess-dialect.ts';
 import { faultOf, fessError, isRecord } from './fess-errors.ts';
 import { jsonObject, statusError } from './fess-response.ts';
 
-/** A server and the generation of the API in which it is asked. */
+/** A server, and the API generation to use with it. */
 export interface FessServer {
   client: FessClient;
   dialect: FessDialect;
-  /** It was seen to take the label for optional, so it is asked in the strict form at once. */
+  /** It has treated the label as optional before, so it gets the strict form right away. */
   isLoose: boolean;
   onLoose: () => void;
 }
 
 /**
- * The body of an answer, out of its envelope. After some failures Fess answers 400 for an engine that is down, as it does
- * for a query that it can't parse, and suggest answers 500: the health decides which it was.
+ * The body of an answer, without its envelope. With its engine down Fess may answer 400, as for a query that it can't parse,
+ * and suggest answers 500: health tells which it was.
  */
 export async function askFess(
   server: FessServer,
@@ -48,9 +48,9 @@ export async function askHealth({ client, dialect }: FessServer, options?: FessC
 }
 
 /**
- * A Fess without its engine finds nothing and says so with 200; only its health tells the truth. True if the engine is
- * up, false if the server does not tell; throws if it is down. The error names the endpoint that the caller asked, with
- * the status of the health, which is the one that shows the outage.
+ * A Fess without its engine finds nothing and says so with 200; only health tells the truth. True if the engine is up,
+ * false if the server does not tell; throws if it is down. The error names the endpoint that was asked, and the status that
+ * health answered, since that is what shows the outage.
  */
 export async function ruleOutOutage(server: FessServer, endpoint: string, options?: FessCallOptions): Promise<boolean> {
   try {
@@ -67,7 +67,7 @@ export async function ruleOutOutage(server: FessServer, endpoint: string, option
   throw fessError('engine_down', { endpoint, httpStatus: 503 });
 }
 
-/** Health is not for us, or is none that we know: no reason to withhold what another endpoint answered. */
+/** We may not ask for health, or don't know its form: no reason to withhold what another endpoint answered. */
 const silentFaults: ReadonlySet<unknown> = new Set([
   'refused_token',
   'refused_address',
@@ -78,7 +78,7 @@ const silentFaults: ReadonlySet<unknown> = new Set([
   'other_status',
 ]);
 
-/** Where the health can't be asked either, the failure that led to the question stands. */
+/** If health can't be reached either, the original failure stands. */
 function rethrowOutage(error: unknown): void {
   if (faultOf(error) === 'engine_down' || (error instanceof CarrelError && error.code === 'cancelled')) throw error;
 }

@@ -5,14 +5,14 @@ import { dialectV1, dialectV2, type FessDialect } from './fess-dialect.ts';
 import { faultOf, isRecord } from './fess-errors.ts';
 
 export interface FessApiConfig extends FessClientConfig {
-  /** `auto` finds out by itself, beginning with v1. */
+  /** `auto` finds out, trying v1 first. */
   fessApi?: 'auto' | FessApiVersion;
 }
 
 export interface FessApiDeps {
-  /** Told when the server turns out to speak the other generation. */
+  /** Called when the server turns out to speak the other generation. */
   onVersion?: (version: FessApiVersion) => void;
-  /** Told when the server takes the label for optional; see `search-within.ts`. */
+  /** Called when the server treats the label as optional; see `search-within.ts`. */
   onLoose?: () => void;
 }
 
@@ -24,8 +24,8 @@ export interface DetectingFessApi extends FessApi {
 
 /**
  * The API of a Fess server of any generation. From 15.7 on there is no v1, before that no v2, and a missing one answers
- * with a redirect to an HTML page. So a call that meets no API (or the web page behind it) asks for the other generation,
- * and goes there if it is served: at the start, and again when a server is upgraded while we run.
+ * with a redirect to an HTML page. So a call that finds no API (or a web page) tries the other generation,
+ * and stays with it if it is served: at the start, and again when a server is upgraded while we run.
  */
 export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): DetectingFessApi {
   const client = createFessClient(config);
@@ -81,7 +81,7 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
 
 const dialects: Record<FessApiVersion, FessDialect> = { v1: dialectV1, v2: dialectV2 };
 
-/** Health needs no rights and answers, well or ill, in the form of its generation. */
+/** Health needs no permission and answers, up or down, in the form of its generation. */
 async function isServed(client: FessClient, dialect: FessDialect, options: FessCallOptions): Promise<boolean> {
   try {
     const response = await client.get(dialect.health, new URLSearchParams(), options);

@@ -12,10 +12,10 @@ import { lookUp, searchWithin } from './search-within.ts';
 export interface FessAdapterDeps {
   /**
    * Remembers the documents that were found within their label: only they may be read, because `/cache` and `/go`
-   * themselves ask for no label.
+   * themselves check no label.
    */
   lookedUp: WeakSet<FessDocument>;
-  /** Told once, when the server takes the label for optional. */
+  /** Called once, when the server treats the label as optional. */
   onLoose: () => void;
 }
 

@@ -13,7 +13,7 @@ export interface FessApi {
   labels(options?: FessCallOptions): Promise<FessLabel[]>;
   /** `red` is an answer; a server whose engine does not answer at all is a `fess_error`. */
   health(options?: FessCallOptions): Promise<FessHealth>;
-  /** The document of this id within the label, else `resource_not_found`. */
+  /** The document with this id within the label, else `resource_not_found`. */
   document(docId: string, label: string, options?: FessCallOptions): Promise<FessDocument>;
   /** The crawled HTML that Fess keeps; null if it has none. */
   cachedPage(document: FessDocument, options?: FessContentOptions): Promise<string | null>;
@@ -37,7 +37,7 @@ export interface FessSearchRequest {
   query: string;
   /** From 0. */
   start?: number | undefined;
-  /** 1 to 100, 20 unless told. */
+  /** 1 to 100; 20 by default. */
   num?: number | undefined;
   sort?: string | undefined;
   lang?: string | undefined;
@@ -73,7 +73,7 @@ export interface FessHit {
   score: number | undefined;
   /** The indexed text, where the operator lets Fess return it. */
   content: string | undefined;
-  /** The other fields under Fess's own names, plain text and numbers where Fess has HTML and numerals. */
+  /** The other fields under Fess's own names; HTML has become plain text, numerals have become numbers. */
   fields: Record<string, unknown>;
 }
 
@@ -87,7 +87,7 @@ export interface FessFacetCount {
   count: number;
 }
 
-/** A hit that was looked up within its label; only `document()` makes them. `/go` wants to know the search. */
+/** A hit that was looked up within its label; only `document()` makes them. `/go` needs to know the search. */
 export interface FessDocument extends FessHit {
   label: string;
   queryId: string;

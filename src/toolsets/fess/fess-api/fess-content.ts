@@ -4,7 +4,7 @@ import type { FessDialect } from './fess-dialect.ts';
 import { fessError, isRecord } from './fess-errors.ts';
 import { jsonObject, statusError } from './fess-response.ts';
 
-/** The crawled HTML without the banner that Fess puts above it. Null: none is kept, or it is not for us. */
+/** The crawled HTML without the banner that Fess puts above it. Null if there is none, or if we may not see it. */
 export async function readCachedPage(
   client: FessClient,
   dialect: FessDialect,

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 
-/** Why an answer of Fess is no result. Also in the error's data, for callers that treat some of them differently. */
+/** Why an answer from Fess is not a result. Also in the error's data, for callers that treat some differently. */
 export type FessFault =
   | 'refused_request'
   | 'refused_token'
@@ -19,8 +19,8 @@ export type FessFault =
 /** What we say. Fess's own texts hold queries, roles, hosts and stacks, so nothing of them is here. */
 const messages: Record<FessFault, string> = {
   refused_request: 'Fess refused the request. Simplify the query, or check sort and facets.',
-  refused_token: 'Fess refused the access. The operator must check fessAccessToken (or FESS_ACCESS_TOKEN).',
-  refused_address: 'Fess blocks the address of this bridge. The operator must check its rate limit settings.',
+  refused_token: 'Fess refused access. The operator must check fessAccessToken (or FESS_ACCESS_TOKEN).',
+  refused_address: 'Fess blocks the address of this bridge. The operator must check the rate limit settings of Fess.',
   rate_limited: 'Fess is receiving too many requests. Try again later.',
   server_failed: 'Fess failed to answer. Try again; if it persists, the operator finds the cause in the Fess log.',
   other_status: 'Fess answered with an unexpected status.',
@@ -30,12 +30,12 @@ const messages: Record<FessFault, string> = {
     'Fess answered with something that is not JSON. The operator must check fessBaseUrl and what stands in front of Fess.',
   unexpected_shape:
     'Fess answered in a form that the bridge does not know. The operator must check fessBaseUrl and fessApi.',
-  answer_too_large: 'The answer of Fess is too large. Ask for fewer results.',
-  answer_incomplete: 'The answer of Fess broke off. Try again.',
+  answer_too_large: 'The answer from Fess is too large. Ask for fewer results.',
+  answer_incomplete: 'The answer from Fess was cut off. Try again.',
   engine_down:
     'The search engine behind Fess is not working, so it cannot be said whether anything matches. Try again later.',
   label_not_applied:
-    'Fess did not keep the search within the knowledge domain, so its results are withheld. The cause is the server and not the query: the operator must set query.orsearch.min.hit.count of Fess to -1 and look for plugins that rewrite searches.',
+    'Fess did not keep the search within the knowledge domain, so its results are withheld. The cause is the server, not the query: the operator must set query.orsearch.min.hit.count of Fess to -1, and look for plugins that rewrite searches.',
 };
 
 export interface FessFaultFacts {

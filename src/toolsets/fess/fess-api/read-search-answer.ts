@@ -17,7 +17,7 @@ export interface ReadSearch {
   requestedTime: number;
 }
 
-/** The answer to a search, v1 or v2, out of its envelope. Null if it is none. */
+/** The answer to a search, v1 or v2, without its envelope. Null if it is something else. */
 export function readSearchAnswer(
   body: Record<string, unknown>,
   sent: SearchParameters,
@@ -55,7 +55,7 @@ export function readSearchAnswer(
   };
 }
 
-/** Not for callers: `_id` is taken for the document id by those who see it, roles are nobody's business. */
+/** Not for callers: `_id` gets mistaken for the document id, and roles are nobody's business. */
 const withheld = new Set(['_id', 'doc_id', 'title', 'url', 'digest', 'score', 'content', 'cache', 'role']);
 const numeric = new Set(['content_length', 'boost', 'click_count', 'favorite_count']);
 const markup = new Set(['content_title', 'content_description']);

@@ -18,7 +18,7 @@ export function searchParameters(request: FessSearchRequest): SearchParameters {
   return parametersOf(request, guardQuery(request.query));
 }
 
-/** The same with all parts required, for a server that takes them for optional. Undefined if that is too long to send. */
+/** The same with every part required, for a server that treats parts as optional. Undefined if too long to send. */
 export function strictSearchParameters(request: FessSearchRequest): SearchParameters | undefined {
   const query = requireLabel(guardQuery(request.query), guardLabel(request.label));
   return query.length > queryLengthMax ? undefined : parametersOf(request, query);

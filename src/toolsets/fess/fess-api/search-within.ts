@@ -8,11 +8,11 @@ import { type ReadSearch, readSearchAnswer } from './read-search-answer.ts';
 import { type SearchParameters, searchParameters, strictSearchParameters } from './search-parameters.ts';
 
 /**
- * A search whose results are proved to be within the label; others never leave this function.
+ * Searches, and returns only results that are proven to be within the label.
  *
  * A server with `query.orsearch.min.hit.count` repeats a query that finds little with OR between all its parts, the label
- * among them. So an answer that goes beyond the label is asked for once more in a form that no operator can loosen. Usual
- * searches take one request.
+ * among them. So if an answer goes beyond the label, the search is repeated in a form that no default operator can
+ * loosen. Ordinary searches take one request.
  */
 export async function searchWithin(
   server: FessServer,
@@ -65,7 +65,7 @@ function isProved(found: ReadSearch, label: string): boolean {
   return found.total === 0 || isWithinLabel(found, label);
 }
 
-/** The document of this id, proved to have the label by a search for nothing else. */
+/** The document with this id, proven to carry the label by a search for nothing else. */
 export async function lookUp(
   server: FessServer,
   docId: string,
@@ -74,11 +74,12 @@ export async function lookUp(
 ): Promise<FessDocument> {
   const request = { label: guardLabel(label), query: `doc_id:"${guardDocId(docId)}"`, num: 1 };
   let found = await searchWithin(server, request, options);
-  // An id is there once. More results mean that the server took parts of the search for optional, within the label.
+  // Ids are unique. More results mean that the server took part of the search as optional, if only within the label.
   if (found.total > 1 && found.outside !== undefined) found = await searchStrictly(server, request, options);
   const hit = found.answer.hits.find((candidate) => candidate.docId === docId);
   if (hit === undefined) {
-    const message = 'No such document in this knowledge domain. Ids change when Fess crawls again: search for it anew.';
+    const message =
+      'No such document in this knowledge domain. Ids change when Fess crawls again: search for it again.';
     throw new CarrelError('resource_not_found', message, { data: { docId } });
   }
   return { ...hit, label: request.label, queryId: found.queryId, requestedTime: found.requestedTime };

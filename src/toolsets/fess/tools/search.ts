@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { defineTool } from '../../../tools/tool.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi, FessHit, FessSearchAnswer } from '../fess-api/fess-api.ts';
 import { resultWindow } from '../parameter-guard.ts';
 import { createPhases } from '../phases.ts';
 import { queryLengthMax } from '../query-guard.ts';
 
-export interface SearchDeps {
-  api: FessApi;
+export interface SearchToolConfig {
   label: string;
   pageSizeMax: number;
 }
@@ -14,8 +13,8 @@ export interface SearchDeps {
 const pageSizeDefault = 20;
 
 /** 000 §7.4.1. */
-export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
-  defineTool({
+export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: FessApi): Tool {
+  return defineTool({
     name: 'search',
     title: 'Search documents',
     description:
@@ -74,6 +73,7 @@ export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
       };
     },
   });
+}
 
 const facetsInput = z
   .object({
@@ -119,7 +119,7 @@ function summary(hit: FessHit, includeFields: readonly string[] | undefined): { 
   return { doc_id: docId, ...Object.fromEntries(kept.map((name) => [name, available[name]])) };
 }
 
-/** What helps to choose; Fess sends as much again that repeats these. */
+/** What helps to choose; most of what else Fess sends repeats these. */
 const summaryFields = [
   'title',
   'url',
@@ -136,6 +136,6 @@ const summaryFields = [
 function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
   if (isPartial) return { notice: 'Part of the index did not answer: there may be more.' };
   if (!isOutageRuledOut)
-    return { notice: 'Fess does not tell whether its engine is up: no results may mean an outage.' };
+    return { notice: 'Fess does not say whether its engine is up: no results may mean an outage.' };
   return {};
 }

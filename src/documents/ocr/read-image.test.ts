@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { extractDocument } from '../extract-document.ts';
+import { tiffPages } from './tiff-pages.ts';
+
+const corpus = new URL('../../../test/corpus/', import.meta.url);
+const limits = { textCharsMax: 100_000, softCpuMs: 120_000, pdfEnabled: true, ocrLanguages: ['eng'] };
+
+function read(file: string, ocrLanguages: readonly string[] = limits.ocrLanguages) {
+  const bytes = readFileSync(new URL(`refused/${file}`, corpus));
+  return extractDocument({ bytes, mode: 'text' }, { ...limits, ocrLanguages });
+}
+
+/** Printed English of the page that the picture shows; other scripts and the table's layout are left out. */
+const printed = [
+  'The lamp is lit at dusk and put out at dawn. Its keeper writes the hour into the log.',
+  'The wick is trimmed every four hours. Use the brass scissors, never the iron ones.',
+  'When the rocks on the far side cannot be seen, the horn sounds.',
+  'Three blasts every ninety seconds, as the harbour office wishes.',
+];
+
+test('a printed page at 200 dpi is read with at most three wrong characters in a hundred', async () => {
+  const { kind, text, recognised } = await read('unsupported_content_type/poppler-200dpi.png');
+  assert.equal(kind, 'image');
+  assert.ok((recognised?.confidence ?? 0) > 80, 'the confidence is told');
+  const found = text.replace(/\s+/g, ' ');
+  const [wrong, all] = printed.reduce(
+    ([sum, length], line) => [sum + errorsIn(line, found), length + line.length],
+    [0, 0],
+  );
+  assert.ok(wrong <= all * 0.03, `${wrong} of ${all} characters are wrong:\n${text}`);
+});
+
+test('scanned pages of a PDF are read; without languages they are refused as before', async () => {
+  const { text, pages, recognised } = await read('no_text_in_document/scanned.pdf');
+  assert.match(text, /The lamp is lit at dusk and put out at dawn/);
+  assert.deepEqual([pages, recognised?.pages], [1, 1]);
+  await assert.rejects(read('no_text_in_document/scanned.pdf', []), { code: 'no_text_in_document' });
+  await assert.rejects(read('unsupported_content_type/poppler-200dpi.png', []), { code: 'unsupported_content_type' });
+});
+
+test('every page of a TIFF is found, and a ring of pages ends', () => {
+  const tiff = Buffer.alloc(32);
+  tiff.write('II*\0', 'latin1');
+  // Two empty directories at 8 and 16; the second points back at the first.
+  tiff.writeUInt32LE(8, 4);
+  tiff.writeUInt32LE(16, 10);
+  tiff.writeUInt32LE(8, 18);
+  assert.deepEqual(
+    tiffPages(tiff)?.map((page) => Buffer.from(page).readUInt32LE(4)),
+    [8, 16],
+  );
+  assert.equal(tiffPages(Buffer.from('II*\0')), undefined);
+  assert.equal(tiffPages(Buffer.from('no picture at all')), undefined);
+});
+
+/** The least number of changes that make some part of the text the line. */
+function errorsIn(line: string, text: string): number {
+  let row = new Uint32Array(text.length + 1);
+  for (let place = 1; place <= line.length; place += 1) {
+    const next = new Uint32Array(text.length + 1);
+    next[0] = place;
+    for (let at = 1; at <= text.length; at += 1) {
+      const changed = (row[at - 1] ?? 0) + (line[place - 1] === text[at - 1] ? 0 : 1);
+      next[at] = Math.min(changed, (row[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1);
+    }
+    row = next;
+  }
+  return Math.min(...row);
+}

@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { CarrelError } from '../../base/errors.ts';
+
+/** Reads the text in pictures: Tesseract in WebAssembly, with the language data of packages that are installed. */
+export interface Recogniser {
+  /** A picture as a file: PNG, JPEG, WebP, TIFF, BMP or PNM. Undefined where it can't be decoded. */
+  recognise(picture: Uint8Array): RecognisedText | undefined;
+}
+
+export interface RecognisedText {
+  text: string;
+  /** Of the words, 0 to 100, as Tesseract sees it. */
+  confidence: number;
+}
+
+/** The parts of tesseract.js-core that are used; it has no types of its own. */
+interface TesseractCore {
+  FS: { mkdir(path: string): void; writeFile(path: string, data: Uint8Array): void };
+  TessBaseAPI: new () => TesseractApi;
+}
+
+interface TesseractApi {
+  Init(folder: string, languages: string, engine: number): number;
+  /** Decodes the file at /input. 0 when it went well. */
+  SetImageFile(orientation: number, angle: number): number;
+  Recognize(monitor: null): number;
+  GetUTF8Text(): string;
+  MeanTextConf(): number;
+  Clear(): void;
+}
+
+const neuralEngine = 1;
+/** The picture stands as it is: no turning by what a camera noted. */
+const asItIs = 1;
+
+let loaded: Promise<Recogniser> | undefined;
+
+/** Loaded once in a process, when the first picture comes. */
+export function loadRecogniser(languages: readonly string[]): Promise<Recogniser> {
+  loaded ??= load(languages);
+  return loaded;
+}
+
+async function load(languages: readonly string[]): Promise<Recogniser> {
+  // They become names of packages and files.
+  const strange = languages.find((language) => !/^[a-z]{3}(?:_[a-z]{3,10})?$/.test(language));
+  if (strange !== undefined) throw unknownLanguage();
+  const require = createRequire(import.meta.url);
+  const core = await startCore(require);
+  core.FS.mkdir('/languages');
+  for (const language of languages)
+    core.FS.writeFile(`/languages/${language}.traineddata`, await dataOf(language, require));
+  const api = new core.TessBaseAPI();
+  if (api.Init('/languages', languages.join('+'), neuralEngine) !== 0) throw notInstalled(languages);
+  return {
+    recognise(picture) {
+      core.FS.writeFile('/input', picture);
+      if (api.SetImageFile(asItIs, 0) !== 0) return undefined;
+      api.Recognize(null);
+      const result = { text: api.GetUTF8Text(), confidence: api.MeanTextConf() };
+      api.Clear();
+      return result;
+    },
+  };
+}
+
+/** The fastest build that this machine runs. */
+async function startCore(require: NodeJS.Require): Promise<TesseractCore> {
+  // Named in variables so that the bundler leaves these optional packages where they are.
+  const builds = ['relaxedsimd-lstm', 'simd-lstm', 'lstm'].map(
+    (build) => `tesseract.js-core/tesseract-core-${build}.js`,
+  );
+  let cause: unknown;
+  for (const build of builds) {
+    try {
+      return await require(build)({ print() {}, printErr() {} });
+    } catch (error) {
+      cause = error;
+    }
+  }
+  throw notInstalled(['eng'], cause);
+}
+
+async function dataOf(language: string, require: NodeJS.Require): Promise<Uint8Array> {
+  try {
+    const folder = dirname(require.resolve(`@tesseract.js-data/${language}/package.json`));
+    return await promisify(gunzip)(await readFile(join(folder, '4.0.0_best_int', `${language}.traineddata.gz`)));
+  } catch (cause) {
+    throw notInstalled([language], cause);
+  }
+}
+
+function unknownLanguage(): CarrelError {
+  const message = 'KB_OCR_LANGUAGES names a language that there is none of. Write them as eng, deu or chi_sim.';
+  return new CarrelError('no_text_in_document', message);
+}
+
+function notInstalled(languages: readonly string[], cause?: unknown): CarrelError {
+  const packages = languages.map((language) => `@tesseract.js-data/${language}`).join(' ');
+  return new CarrelError(
+    'no_text_in_document',
+    `This is a picture of text, and what reads pictures is not installed. Install it beside carrel with "npm install tesseract.js-core ${packages}", or set KB_OCR_LANGUAGES to languages that are.`,
+    { cause },
+  );
+}

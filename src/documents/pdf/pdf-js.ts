@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist';
+import { CarrelError } from '../../base/errors.ts';
+import { isBuilt } from '../../base/places.ts';
+
+export type PdfDocument = PDFDocumentProxy;
+export type PdfPage = PDFPageProxy;
+
+/** Opens a PDF for its text and pictures. Nothing is drawn, and nothing that it asks for is run or fetched. */
+export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
+  const { getDocument } = await loadPdfJs();
+  try {
+    return await getDocument({
+      // A copy: pdf.js takes the buffer for itself, and refuses a Buffer.
+      data: new Uint8Array(bytes),
+      BinaryDataFactory: PdfJsFiles,
+      // Names only: the files come from the factory above.
+      cMapUrl: 'cmaps/',
+      cMapPacked: true,
+      wasmUrl: 'wasm/',
+      disableFontFace: true,
+      useSystemFonts: false,
+      useWorkerFetch: false,
+      isOffscreenCanvasSupported: false,
+      isImageDecoderSupported: false,
+      enableXfa: false,
+      stopAtErrors: false,
+      verbosity: 0,
+    }).promise;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'PasswordException') {
+      throw new CarrelError('encrypted_document', 'This PDF needs a password. Look for a version without one.', {
+        cause: error,
+      });
+    }
+    throw new CarrelError(
+      'extraction_failed',
+      'This PDF is damaged and cannot be read. Get it again from its source.',
+      { cause: error },
+    );
+  }
+}
+
+export async function loadPdfJs(): Promise<typeof import('pdfjs-dist')> {
+  // It makes a matrix when it is loaded, for drawing, which is never asked of it here.
+  if (!('DOMMatrix' in globalThis)) Reflect.set(globalThis, 'DOMMatrix', class {});
+  // Found here, its other half runs in this thread: the whole process is one that can be killed.
+  Reflect.set(globalThis, 'pdfjsWorker', await import('pdfjs-dist/legacy/build/pdf.worker.mjs'));
+  return import('pdfjs-dist/legacy/build/pdf.mjs');
+}
+
+/** Tables of Asian encodings, and the decoders of scanned pages (JBIG2, CCITT, JPEG 2000), from our own files. */
+class PdfJsFiles {
+  async fetch({ kind, filename }: { kind: string; filename: string }): Promise<Uint8Array> {
+    // Encodings are named by the document.
+    if (!/^[\w-]+\.(?:bcmap|wasm)$/.test(filename)) throw new Error('no such file');
+    const folder = kind === 'cMapUrl' ? 'cmaps' : 'wasm';
+    return new Uint8Array(await readFile(join(filesOfPdfJs(), folder, filename)));
+  }
+}
+
+function filesOfPdfJs(): string {
+  if (isBuilt) return fileURLToPath(new URL('./pdfjs', import.meta.url));
+  return dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
+}

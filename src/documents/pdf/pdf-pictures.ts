@@ -1,0 +1,59 @@
+import { loadPdfJs, type PdfPage } from './pdf-js.ts';
+
+interface PictureStore {
+  get(name: string, taken: (picture: unknown) => void): unknown;
+}
+
+interface Picture {
+  data: Uint8Array;
+  width: number;
+  height: number;
+  /** 1: a bit for each dot, white is 1. 2: red, green, blue. 3: with transparency. */
+  kind: number;
+}
+
+/** Smaller ones are marks and ornaments. */
+const sideMin = 60;
+const picturesMax = 200;
+
+/** The pictures that a page paints, in their order, as PNM files. A scanned page is one picture, or a few strips of one. */
+export async function pdfPictures(page: PdfPage): Promise<Uint8Array[]> {
+  const { OPS } = await loadPdfJs();
+  const { fnArray, argsArray } = await page.getOperatorList();
+  const files: Uint8Array[] = [];
+  for (let index = 0; index < fnArray.length && files.length < picturesMax; index += 1) {
+    if (fnArray[index] !== OPS.paintImageXObject) continue;
+    const [name] = argsArray[index] as [unknown];
+    if (typeof name !== 'string') continue;
+    const store: PictureStore = name.startsWith('g_') ? page.commonObjs : page.objs;
+    const picture = await new Promise<unknown>((resolve) => store.get(name, resolve));
+    if (isPicture(picture) && picture.width >= sideMin && picture.height >= sideMin) files.push(pnmOf(picture));
+  }
+  return files;
+}
+
+function isPicture(value: unknown): value is Picture {
+  return typeof value === 'object' && value !== null && 'data' in value && 'kind' in value && 'width' in value;
+}
+
+/** Portable any map: a header and the dots. */
+function pnmOf({ data, width, height, kind }: Picture): Uint8Array {
+  if (kind === 1) {
+    // Here black is 1.
+    return joined(
+      `P4 ${width} ${height}\n`,
+      data.map((byte) => ~byte & 0xff),
+    );
+  }
+  const step = kind === 3 ? 4 : 3;
+  const grey = new Uint8Array(width * height);
+  for (let dot = 0; dot < grey.length; dot += 1) {
+    const at = dot * step;
+    grey[dot] = ((data[at] ?? 0) * 77 + (data[at + 1] ?? 0) * 151 + (data[at + 2] ?? 0) * 28) >> 8;
+  }
+  return joined(`P5 ${width} ${height} 255\n`, grey);
+}
+
+function joined(header: string, dots: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(header), dots]);
+}

@@ -1,0 +1,140 @@
+import { CarrelError } from '../../base/errors.ts';
+import { cpuMs } from '../cpu-clock.ts';
+import type { Mark, Reading, ReadOptions } from '../document.ts';
+import { meanOf } from '../ocr/read-image.ts';
+import { loadRecogniser } from '../ocr/recogniser.ts';
+import { collapseLines } from '../text/clean-text.ts';
+import { composeAccents } from '../text/compose-accents.ts';
+import { openPdf, type PdfDocument, type PdfPage } from './pdf-js.ts';
+import { pdfPictures } from './pdf-pictures.ts';
+
+/** A gap between baselines above this many line heights starts a paragraph. */
+const paragraphGap = 1.6;
+
+/** The text of a PDF, page after page. Stops between two pages when CPU time or `charsMax` runs out. */
+export async function readPdfText(
+  bytes: Uint8Array,
+  { charsMax, stopAt }: Pick<ReadOptions, 'charsMax' | 'stopAt'>,
+  ocrLanguages: readonly string[] = [],
+): Promise<Reading> {
+  const pdf = await openPdf(bytes);
+  const pages: string[] = [];
+  const marks: Mark[] = [];
+  const confidences: number[] = [];
+  let length = 0;
+  let number = 1;
+  for (; number <= pdf.numPages && length <= charsMax; number += 1) {
+    // The first page is always started: a file that takes all its time to open must fail as too slow, not as empty.
+    if (number > 1 && cpuMs() >= stopAt) break;
+    const page = await pdf.getPage(number);
+    const shown = (await pageText(page)) || (await recognised(page, ocrLanguages, confidences));
+    const text = [shown, await remarksOf(page)].filter((part) => part !== '').join('\n\n');
+    page.cleanup();
+    if (text === '') continue;
+    marks.push({ offset: length, page: number });
+    pages.push(text);
+    length += text.length + 2;
+  }
+  if (pages.length === 0 && number <= pdf.numPages) {
+    throw new CarrelError(
+      'extraction_timeout',
+      'No text was found in this PDF within the time limit. Try another source for it.',
+    );
+  }
+  return {
+    ...(await describe(pdf)),
+    text: pages.join('\n\n'),
+    marks,
+    pages: pdf.numPages,
+    ...(confidences.length === 0 ? {} : { recognised: { pages: confidences.length, confidence: meanOf(confidences) } }),
+    truncated: number <= pdf.numPages && { read: number - 1, of: pdf.numPages, unit: 'pages' },
+  };
+}
+
+async function pageText(page: PdfPage): Promise<string> {
+  const { items } = await page.getTextContent();
+  const parts: string[] = [];
+  let lastY: number | null = null;
+  let lastHeight = 0;
+  for (const item of items) {
+    if (!('str' in item)) continue;
+    const y = Number(item.transform[5]);
+    const height = item.height || lastHeight;
+    const fell = lastY === null ? 0 : Math.abs(lastY - y);
+    if (parts.length > 0 && fell > Math.max(height, lastHeight) * paragraphGap && fell > 1) parts.push('\n\n');
+    parts.push(item.str);
+    if (item.hasEOL) parts.push('\n');
+    if (item.str.trim() !== '') {
+      lastY = y;
+      lastHeight = height;
+    }
+  }
+  return collapseLines(composeAccents(parts.join('')));
+}
+
+/** The text in the pictures of a page that has no other. */
+async function recognised(page: PdfPage, languages: readonly string[], confidences: number[]): Promise<string> {
+  if (languages.length === 0) return '';
+  const pictures = await pdfPictures(page);
+  if (pictures.length === 0) return '';
+  const recogniser = await loadRecogniser(languages);
+  const found = pictures.flatMap((picture) => recogniser.recognise(picture) ?? []);
+  const text = collapseLines(found.map((each) => each.text).join('\n'));
+  if (text !== '') confidences.push(meanOf(found.map(({ confidence }) => confidence)));
+  return text;
+}
+
+/** Form fields with their values, and comments of readers. */
+async function remarksOf(page: PdfPage): Promise<string> {
+  const annotations: unknown[] = await page.getAnnotations().catch(() => []);
+  const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
+    const { subtype, fieldValue, fieldName, alternativeText, contentsObj } = annotation as Annotation;
+    if (subtype === 'Widget') {
+      const value = [fieldValue]
+        .flat()
+        .filter((part) => typeof part === 'string' && part.trim() !== '' && part !== 'Off');
+      const label = textIn(alternativeText) || textIn(fieldName);
+      return value.length === 0 ? [] : [`${label === '' ? '' : `${label}: `}${value.join(', ')}`];
+    }
+    const remark = textIn(contentsObj?.str);
+    return remark === '' || subtype === 'Link' ? [] : [`Comment: ${remark}`];
+  });
+  return lines.join('\n').slice(0, annotationUnitsMax);
+}
+
+/** The fields we use of pdf.js's annotations, none of which can be relied on. */
+interface Annotation {
+  subtype?: unknown;
+  fieldValue?: unknown;
+  fieldName?: unknown;
+  alternativeText?: unknown;
+  contentsObj?: { str?: unknown };
+}
+
+const annotationsMax = 2000;
+const annotationUnitsMax = 100_000;
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
+}
+
+async function describe(pdf: PdfDocument): Promise<Pick<Reading, 'title' | 'byline' | 'published'>> {
+  const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
+  const fields = info as Record<string, unknown>;
+  const field = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
+  return { title: titleIn(field('Title')), byline: field('Author'), published: pdfDate(field('CreationDate')) };
+}
+
+/** What programs write when no title was given. */
+function titleIn(title: string | null): string | null {
+  const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
+  return own === '' || /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|no ?title|\(anonymous\)|title)$/i.test(own)
+    ? null
+    : own;
+}
+
+/** `D:20261115…` (ISO 32000-1, 7.9.4) to `2026-11-15`. */
+function pdfDate(value: string | null): string | null {
+  const [, year, month = '01', day = '01'] = /^D:(\d{4})(\d{2})?(\d{2})?/.exec(value ?? '') ?? [];
+  return year === undefined ? null : `${year}-${month}-${day}`;
+}

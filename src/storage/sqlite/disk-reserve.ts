@@ -1,0 +1,79 @@
+import { randomFillSync } from 'node:crypto';
+import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { numberOf } from '../statements.ts';
+import type { Database } from './database.ts';
+
+/**
+ * Room on the disk that is kept for the day when it is full. Removing something writes to the log first, so on a full disk
+ * nothing could be removed, and nothing could be done about it from inside. The room is a file beside the database.
+ */
+export interface DiskReserve {
+  /** Takes the room, where the disk has plenty. */
+  hold(): void;
+  /** Gives it to the database, and back what the log takes. */
+  spend(database: Database): void;
+  /** Takes what there is again, before others do: they could store something where only removing may go on. */
+  regain(database: Database): void;
+}
+
+/** What a log of its usual length adds to the database (`wal_autocheckpoint`), and as much again for the removal's own. */
+const reserveBytes = 32 * 1024 * 1024;
+
+/** A disk with less than this many times the reserve is left alone: there it would be missed. */
+const plenty = 6;
+
+export function createDiskReserve(path: string): DiskReserve {
+  const file = `${path}-reserve`;
+  const size = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return {
+    hold() {
+      if (size() >= reserveBytes) return;
+      try {
+        const { bavail, bsize } = statfsSync(path);
+        if (bavail * bsize >= reserveBytes * plenty) fill(file);
+      } catch {
+        // Of use some day, needed for nothing now.
+      }
+    },
+    spend(database) {
+      rmSync(file, { force: true });
+      shortenLog(database, path);
+    },
+    regain(database) {
+      shortenLog(database, path);
+      if (size() < reserveBytes) fill(file);
+    },
+  };
+}
+
+/** Whether an operation of this name makes room in the end, though it writes first. */
+export function makesRoom(name: string): boolean {
+  return /^(?:remove|delete|drop|forget|cancel|release)|^changeDocuments$/.test(name);
+}
+
+/** Brings the log into the database, if what that adds to the file finds room; half of it would only take the room away. */
+function shortenLog(database: Database, path: string): void {
+  try {
+    const pages = numberOf(database.get('PRAGMA page_count') ?? {}, 'page_count');
+    const pageBytes = numberOf(database.get('PRAGMA page_size') ?? {}, 'page_size');
+    const { bavail, bsize } = statfsSync(path);
+    if (pages * pageBytes - statSync(path).size < bavail * bsize) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // Somebody reads, or took the room: the log stays as long as it is.
+  }
+}
+
+/** As far as there is room. Not with zeros, for which some file systems take none. */
+function fill(file: string): void {
+  const block = randomFillSync(Buffer.alloc(256 * 1024));
+  try {
+    const descriptor = openSync(file, 'w', 0o600);
+    try {
+      for (let written = 0; written < reserveBytes; ) written += writeSync(descriptor, block);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // The disk is full: what could be had is held.
+  }
+}
