@@ -3,33 +3,32 @@ import type { Dialect } from '../dialect.ts';
 import type { BoundValue, Operation, Statements } from '../statements.ts';
 import type { Database } from './database.ts';
 
+type Perform = <Request, Answer>(
+  operation: Operation<Request, Answer>,
+  request: Request,
+  now: string,
+) => Promise<Answer>;
+
 /**
- * Performs operations on the thread that has the connection, one after the other: while one of them awaits something, the
- * next would otherwise come into the midst of its transaction.
+ * Transactions on the thread that has the connection. Whoever calls waits for one before the next (answer-calls.ts): an
+ * operation that awaits something would else have the next one in the midst of its transaction.
  */
 export interface LocalTransactions {
-  write<Request, Answer>(operation: Operation<Request, Answer>, request: Request, now: string): Promise<Answer>;
-  read<Request, Answer>(operation: Operation<Request, Answer>, request: Request, now: string): Promise<Answer>;
-  /** Other work that needs the connection to itself. */
-  alone<T>(work: () => T | Promise<T>): Promise<T>;
+  readonly write: Perform;
+  readonly read: Perform;
+  readonly alone: Perform;
 }
 
 export function createLocalTransactions(database: Database, dialect: Dialect): LocalTransactions {
-  let last: Promise<unknown> = Promise.resolve();
-  const alone = <T>(work: () => T | Promise<T>): Promise<T> => {
-    const result = last.then(work);
-    last = result.catch(() => {});
-    return result;
-  };
   const statements = (now: string): Statements => ({
     dialect,
     now,
     query: async (sql, values = []) => database.all(sql, ...values.map(bound)),
   });
   return {
-    alone,
-    write: (operation, request, now) => alone(() => database.transact(() => operation(statements(now), request))),
-    read: (operation, request, now) => alone(() => database.readOnce(() => operation(statements(now), request))),
+    write: (operation, request, now) => database.transaction(() => operation(statements(now), request)),
+    read: (operation, request, now) => database.readOnce(() => operation(statements(now), request)),
+    alone: (operation, request, now) => operation(statements(now), request),
   };
 }
 

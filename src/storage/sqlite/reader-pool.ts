@@ -3,7 +3,7 @@ import { createPool } from '../../base/workers/pool.ts';
 import { withinTime } from '../../base/workers/within-time.ts';
 import type { ReadOptions } from '../contracts/read-options.ts';
 import { givenUp } from '../given-up.ts';
-import type { MethodArgs, MethodName, MethodResult, SqliteThread, StoreName } from './sqlite-thread.ts';
+import type { OperationCall, SqliteThread } from './sqlite-thread.ts';
 
 export interface ReaderPoolConfig {
   readonly threadsMax: number;
@@ -12,12 +12,7 @@ export interface ReaderPoolConfig {
 }
 
 export interface ReaderPool {
-  call<S extends StoreName, M extends MethodName<S>>(
-    store: S,
-    method: M,
-    args: MethodArgs<S, M>,
-    options?: ReadOptions,
-  ): Promise<MethodResult<S, M>>;
+  call(call: OperationCall, options?: ReadOptions): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -43,12 +38,12 @@ export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, st
       data: { timeoutMs },
     });
   return {
-    call: (store, method, args, { signal } = {}) =>
+    call: (call, { signal } = {}) =>
       pool.use(async (thread) => {
         const bounds = { timeoutMs, signal, overdue, abandoned: givenUp };
         // A busy machine may take longer to start a thread than a search may take.
         await withinTime(thread, thread.ready(), { ...bounds, timeoutMs: startTimeoutMs });
-        return withinTime(thread, thread.call(store, method, args), bounds);
+        return withinTime(thread, thread.call(call), bounds);
       }, signal),
     close: pool.close,
   };

@@ -46,7 +46,7 @@ export async function restoreSqlite(
       else throw damaged();
     }
     onProgress('checking', 0, 0);
-    examine(fresh, manifest);
+    await examine(fresh, manifest);
     syncFile(fresh);
     takeOver(path, force, fresh);
     await syncFolder(dirname(path));
@@ -57,7 +57,7 @@ export async function restoreSqlite(
   }
 }
 
-function examine(fresh: string, manifest: Manifest): void {
+async function examine(fresh: string, manifest: Manifest): Promise<void> {
   if (!existsSync(fresh)) throw damaged();
   const database = openDatabase({ path: fresh, role: 'writer', busyTimeoutMs });
   try {
@@ -65,7 +65,7 @@ function examine(fresh: string, manifest: Manifest): void {
     closeToOthers(fresh);
     if (schemaVersion(database) !== manifest.schema) throw damaged();
     if (!sameRows(countRows(database), manifest.tables)) throw damaged();
-    migrate(database);
+    await migrate(database);
     if (checkContent(database).length > 0) throw damaged();
     database.exec('PRAGMA journal_mode = DELETE');
   } finally {

@@ -1,16 +1,16 @@
-import assert from 'node:assert/strict';
 import { workerData } from 'node:worker_threads';
 import { answerCalls, type CallHandler } from '../../base/workers/answer-calls.ts';
 import { useLanguage } from '../../words/language.ts';
-import { nameOf } from '../operations.ts';
+import { nameOf, operationOf } from '../operations.ts';
 import { vectorsAfter } from '../stores/vectors/read-vectors.ts';
 import { settleAnalysis } from '../stores/words/settle-analysis.ts';
 import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from './database.ts';
-import { createDiskReserve, makesRoom } from './disk-reserve.ts';
+import { createSqliteDialect } from './dialect.ts';
+import { createDiskReserve, type DiskReserve, makesRoom } from './disk-reserve.ts';
+import { createLocalTransactions } from './local-transactions.ts';
 import { migrate } from './migrate.ts';
 import { isFull, storageError } from './sqlite-errors.ts';
-import type { StoreCall } from './sqlite-thread.ts';
-import { createStores, type SqliteStores } from './stores.ts';
+import type { OperationCall } from './sqlite-thread.ts';
 import { createWriteHelper } from './write-helper.ts';
 
 /**
@@ -27,13 +27,19 @@ answerCalls(async () => {
   }
 });
 
-async function open(database: Database): Promise<CallHandler<StoreCall, unknown>> {
+async function open(database: Database): Promise<CallHandler<OperationCall, unknown>> {
   const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
-  const { stores, transactions } = createStores(database, { documentsDir: config.documentsDir, helper });
+  const dialect = createSqliteDialect(database, { documentsDir: config.documentsDir ?? '', helper });
+  const transactions = createLocalTransactions(database, dialect);
+  // The helper first: whoever closes the file last clears away its log.
+  const close = async (): Promise<void> => {
+    await helper?.close();
+    database.close();
+  };
   try {
     if (config.role === 'reader') await useLanguage(config.language ?? 'english');
     else {
-      migrate(database);
+      await migrate(database);
       closeToOthers(config.path);
       const now = new Date().toISOString();
       await settleAnalysis(
@@ -45,63 +51,44 @@ async function open(database: Database): Promise<CallHandler<StoreCall, unknown>
       );
     }
   } catch (error) {
-    await helper?.close();
-    database.close();
+    await close();
     throw error;
   }
-  const reserve = config.role === 'writer' ? createDiskReserve(config.path) : undefined;
-  let holds = false;
-
-  async function performOperation(call: StoreCall): Promise<unknown> {
-    if (reserve === undefined) return perform(stores, call);
-    try {
-      const answer = await perform(stores, call);
-      if (!holds) void transactions.alone(() => reserve.hold());
-      holds = true;
-      return answer;
-    } catch (error) {
-      if (!isFull(error) || !makesRoom(String(call.args[0]))) throw error;
-      await transactions.alone(() => reserve.spend(database));
-      try {
-        return await perform(stores, call);
-      } finally {
-        await transactions.alone(() => reserve.regain(database));
-      }
-    }
-  }
-
+  const perform: Perform = ({ kind, operation, request, now }) =>
+    // The other side has named the operation that this is a request for; a message cannot carry that proof.
+    transactions[kind](operationOf(operation), request as never, now);
   return {
-    perform: (call) =>
-      call.store === 'operations'
-        ? performOperation(call)
-        : transactions.alone(() => performNow(database, stores, call)),
-    handOver: ({ args }, value) => (args[0] === nameOf(vectorsAfter) ? buffersOf(value) : []),
+    perform: config.role === 'writer' ? withReserve(createDiskReserve(config.path), database, perform) : perform,
+    handOver: ({ operation }, value) => (operation === nameOf(vectorsAfter) ? buffersOf(value) : []),
     explain: storageError,
-    /** The helper first: whoever closes the file last clears away its log. */
-    close: () =>
-      transactions.alone(async () => {
-        await helper?.close();
-        database.close();
-      }),
+    close,
   };
 }
 
-function performNow(database: Database, stores: SqliteStores, call: StoreCall): unknown {
-  if (config.role === 'writer') return perform(stores, call);
-  // All statements of one read see the same state.
-  database.exec('BEGIN');
-  try {
-    return perform(stores, call);
-  } finally {
-    database.exec('COMMIT');
-  }
-}
+type Perform = (call: OperationCall) => Promise<unknown>;
 
-function perform(stores: SqliteStores, { store, method, args }: StoreCall): unknown {
-  const table = stores[store];
-  const run: unknown = Reflect.get(table, method);
-  assert(typeof run === 'function');
-  return Reflect.apply(run, table, args);
+/** On a full disk, what makes room is done in the room that is kept for it. */
+function withReserve(reserve: DiskReserve, database: Database, perform: Perform): Perform {
+  let holds = false;
+  return async (call) => {
+    try {
+      const answer = await perform(call);
+      if (!holds && call.kind === 'write') {
+        holds = true;
+        // Behind the answer, which need not wait for it.
+        setImmediate(() => reserve.hold());
+      }
+      return answer;
+    } catch (error) {
+      if (!isFull(error) || !makesRoom(call.operation)) throw error;
+      reserve.spend(database);
+      try {
+        return await perform(call);
+      } finally {
+        reserve.regain(database);
+      }
+    }
+  };
 }
 
 /** Of a block of vectors, which is handed over rather than copied. */

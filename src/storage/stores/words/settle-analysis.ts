@@ -13,11 +13,19 @@ const rewrittenAtOnce = 500;
  * Chooses the language of this thread, and cuts all texts again where they were cut by another analysis or in another
  * language. In one transaction: a process that is killed leaves the old terms, and the next one begins anew.
  */
-export async function settleAnalysis({ read, write }: Transactions, wanted: Language | undefined): Promise<void> {
+export async function settleAnalysis(
+  { read, write }: Pick<Transactions, 'read' | 'write'>,
+  wanted: Language | undefined,
+): Promise<void> {
   const stored = await read(storedAnalysis, undefined);
   const { language, stamp } = analysisFor(stored, wanted);
   await useLanguage(language);
   if (stored !== stamp) await write(rewriteWords, stamp);
+}
+
+/** The one that all texts are cut in. */
+export async function storedLanguage(on: Statements): Promise<Language> {
+  return analysisFor(await storedAnalysis(on), undefined).language;
 }
 
 async function storedAnalysis(on: Statements): Promise<string | undefined> {

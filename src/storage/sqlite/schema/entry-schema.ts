@@ -1,6 +1,6 @@
 import { wordIndexSchema } from './word-index-schema.ts';
 
-/** The tables of context entries. Part of released migrations: never to be changed. */
+/** Entries, and what belongs to them. */
 export function entrySchema(): string {
   return `
   CREATE TABLE context_entries (
@@ -23,6 +23,8 @@ export function entrySchema(): string {
     WHERE deleted_at IS NULL;
   CREATE INDEX context_entries_order ON context_entries (thread_id, key) WHERE deleted_at IS NULL;
   CREATE INDEX context_entries_removed ON context_entries (deleted_at) WHERE deleted_at IS NOT NULL;
+  CREATE INDEX context_entries_changed ON context_entries (updated_at) WHERE updated_at > created_at;
+  CREATE INDEX context_entries_summarised ON context_entries (key) WHERE summary IS NOT NULL AND deleted_at IS NULL;
 
   CREATE TABLE context_tags (
     tag TEXT NOT NULL,
@@ -44,6 +46,7 @@ export function entrySchema(): string {
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX context_fields_text ON context_fields (path, kind, head, entry);
   CREATE INDEX context_fields_number ON context_fields (path, kind, number, entry);
+  CREATE INDEX context_fields_long ON context_fields (path, kind, entry) WHERE length(head) >= 50;
 
   CREATE TABLE context_images (
     entry INTEGER NOT NULL REFERENCES context_entries (key) ON DELETE CASCADE,
@@ -54,22 +57,6 @@ export function entrySchema(): string {
     PRIMARY KEY (entry, position)
   ) STRICT;
 
-  CREATE TABLE context_embeddings (
-    entry INTEGER PRIMARY KEY REFERENCES context_entries (key) ON DELETE CASCADE,
-    model TEXT NOT NULL
-  ) STRICT;
-
-  CREATE TABLE context_vectors (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    entry INTEGER NOT NULL REFERENCES context_entries (key) ON DELETE CASCADE,
-    model TEXT NOT NULL,
-    start_at INTEGER NOT NULL,
-    end_at INTEGER NOT NULL,
-    vector BLOB NOT NULL
-  ) STRICT;
-  CREATE INDEX context_vectors_entry ON context_vectors (entry);
-  CREATE INDEX context_vectors_model ON context_vectors (model, key);
-
   CREATE TABLE context_idempotency (
     key TEXT PRIMARY KEY,
     body_hash TEXT NOT NULL,
@@ -78,6 +65,6 @@ export function entrySchema(): string {
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX context_idempotency_age ON context_idempotency (created_at);
 
-  ${wordIndexSchema('context_entry', 'context_entries')}
+  ${wordIndexSchema('context_entry', 'context_entries', 8)}
   `;
 }

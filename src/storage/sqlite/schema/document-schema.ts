@@ -1,4 +1,4 @@
-/** The tables of documents and their jobs. Part of released migrations: never to be changed. */
+/** Documents and their jobs. */
 export function documentSchema(): string {
   const owner = 'INTEGER NOT NULL REFERENCES kb_documents (key) ON DELETE CASCADE';
   return `

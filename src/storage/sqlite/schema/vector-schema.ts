@@ -1,4 +1,3 @@
-/** The tables of the vectors of one corpus. Part of released migrations: never to be changed. */
 interface VectorSchema {
   readonly corpus: string;
   /** The table of the owners. */
@@ -7,6 +6,8 @@ interface VectorSchema {
   readonly isLive: (row: string) => string;
   /** The columns that the vectors are made from, or that tell whether the row is live. */
   readonly columns: readonly string[];
+  /** A new owner is listed by a trigger. Passages come in thousands, and are listed by the write itself, all at once. */
+  readonly isListed: boolean;
 }
 
 const context: VectorSchema = {
@@ -14,6 +15,7 @@ const context: VectorSchema = {
   owners: 'context_entries',
   isLive: (row) => `${row}.deleted_at IS NULL`,
   columns: ['text_hash', 'deleted_at'],
+  isListed: true,
 };
 
 const kb: VectorSchema = {
@@ -21,37 +23,22 @@ const kb: VectorSchema = {
   owners: 'kb_passages',
   isLive: () => 'TRUE',
   columns: ['title', 'headings', 'body'],
+  isListed: false,
 };
 
-/** Vectors of several models for entries and passages. Those that entries had, of one model each, are kept. */
+/** Vectors of several models for entries and passages, and the list of texts that wait for theirs. */
 export function vectorSchema(): string {
-  return `
-  DROP INDEX context_vectors_entry;
-  DROP INDEX context_vectors_model;
-  ALTER TABLE context_vectors RENAME TO context_vectors_before;
-  ${vectorTables(context)}
-  ${vectorTables(kb)}
-
-  INSERT INTO context_models (name, dimensions, chosen)
-    SELECT model, max(length(vector)) / 4, row_number() OVER (ORDER BY max(key))
-    FROM context_vectors_before GROUP BY model ORDER BY max(key);
-  INSERT INTO context_vectors (key, owner, model, start_at, end_at, vector)
-    SELECT v.key, v.entry, m.key, v.start_at, v.end_at, v.vector
-    FROM context_vectors_before v JOIN context_models m ON m.name = v.model ORDER BY v.key;
-  INSERT INTO context_unembedded (model, owner)
-    SELECT m.key, o.key FROM context_models m CROSS JOIN context_entries o
-    LEFT JOIN context_embeddings e ON e.entry = o.key AND e.model = m.name
-    WHERE o.deleted_at IS NULL AND e.entry IS NULL;
-  DROP TABLE context_vectors_before;
-  DROP TABLE context_embeddings;
-  `;
+  return vectorTables(context) + vectorTables(kb);
 }
 
 /**
  * A model without a name is being dropped. Triggers keep the list of what waits, so that no write can forget it, and the
  * list of removals, from which indexes in memory learn what is gone.
+ *
+ * An image in memory is loaded from blocks of vectors as bytes. What is removed takes its block with it: the other vectors
+ * of the block are read one by one until they are packed again.
  */
-function vectorTables({ corpus, owners, isLive, columns }: VectorSchema): string {
+function vectorTables({ corpus, owners, isLive, columns, isListed }: VectorSchema): string {
   const owner = `owner INTEGER NOT NULL REFERENCES ${owners} (key) ON DELETE CASCADE`;
   const enlist = `INSERT INTO ${corpus}_unembedded (model, owner)
       SELECT m.key, new.key FROM ${corpus}_models m WHERE m.name IS NOT NULL AND ${isLive('new')}`;
@@ -90,14 +77,33 @@ function vectorTables({ corpus, owners, isLive, columns }: VectorSchema): string
     WHEN (SELECT name FROM ${corpus}_models WHERE key = old.model) IS NOT NULL BEGIN
     INSERT INTO ${corpus}_vector_removals (vector) VALUES (old.key);
   END;
-  CREATE TRIGGER ${corpus}_text_added AFTER INSERT ON ${owners} BEGIN
+${
+  isListed
+    ? `  CREATE TRIGGER ${corpus}_text_added AFTER INSERT ON ${owners} BEGIN
     ${enlist};
-  END;
+  END;`
+    : ''
+}
   CREATE TRIGGER ${corpus}_text_changed AFTER UPDATE OF ${columns.join(', ')} ON ${owners}
     WHEN ${columns.map((column) => `old.${column} IS NOT new.${column}`).join(' OR ')} BEGIN
     DELETE FROM ${corpus}_vectors WHERE owner = new.key;
     DELETE FROM ${corpus}_unembedded WHERE owner = new.key;
     ${enlist};
+  END;
+
+  CREATE TABLE ${corpus}_vector_blocks (
+    model INTEGER NOT NULL REFERENCES ${corpus}_models (key) ON DELETE CASCADE,
+    last_key INTEGER NOT NULL,
+    first_key INTEGER NOT NULL,
+    keys BLOB NOT NULL,
+    owners BLOB NOT NULL,
+    scales BLOB NOT NULL,
+    codes BLOB NOT NULL,
+    PRIMARY KEY (model, last_key)
+  ) STRICT;
+  CREATE TRIGGER ${corpus}_vector_block_broken AFTER DELETE ON ${corpus}_vectors BEGIN
+    DELETE FROM ${corpus}_vector_blocks WHERE model = old.model AND first_key <= old.key AND last_key = (
+      SELECT min(b.last_key) FROM ${corpus}_vector_blocks b WHERE b.model = old.model AND b.last_key >= old.key);
   END;
   `;
 }

@@ -4,7 +4,6 @@
  * that add to the same row wait for one another. Triggers keep the three in step.
  *
  * Phrases are matched in the terms, because a tsvector keeps no position beyond 16,383.
- * Part of released migrations: never to be changed.
  */
 export function wordIndexSchema(name: string, owner: string): string {
   const sum = (event: 'INSERT' | 'DELETE', sign: '+' | '-', rows: 'NEW' | 'OLD') => `

@@ -1,4 +1,3 @@
-/** The tables of the vectors of one corpus. Part of released migrations: never to be changed. */
 interface VectorSchema {
   readonly corpus: string;
   /** The table of the owners. */
@@ -24,51 +23,11 @@ const kb: VectorSchema = {
 };
 
 /**
- * Vectors of several models for entries and passages. Those that entries had, of one model each, are kept: their bytes are
- * read as numbers. Stored are plain arrays, which need no extension; an index of pgvector is made on an expression.
+ * Vectors of several models for entries and passages, and the list of texts that wait for theirs. Stored are plain arrays,
+ * which need no extension; an index of pgvector is made on an expression.
  */
 export function vectorSchema(): string {
-  return `
-  ALTER TABLE carrel.context_vectors RENAME TO context_vectors_before;
-  DROP INDEX carrel.context_vectors_entry;
-  DROP INDEX carrel.context_vectors_model;
-  ALTER TABLE carrel.context_vectors_before RENAME CONSTRAINT context_vectors_pkey TO context_vectors_before_pkey;
-  ${vectorTables(context)}
-  ${vectorTables(kb)}
-
-  CREATE FUNCTION carrel.reals_of(bytes bytea) RETURNS real[] LANGUAGE plpgsql IMMUTABLE AS $$
-  DECLARE
-    numbers real[] := '{}';
-    bits integer;
-    exponent integer;
-    share double precision;
-  BEGIN
-    FOR place IN 0 .. length(bytes) / 4 - 1 LOOP
-      bits := get_byte(bytes, 4 * place) | (get_byte(bytes, 4 * place + 1) << 8) | (get_byte(bytes, 4 * place + 2) << 16)
-        | (get_byte(bytes, 4 * place + 3) << 24);
-      exponent := (bits >> 23) & 255;
-      share := (bits & 8388607) / 8388608.0::double precision;
-      share := CASE WHEN exponent = 0 THEN share * 2.0::double precision ^ (-126)
-        ELSE (1 + share) * 2.0::double precision ^ (exponent - 127) END;
-      numbers := numbers || (CASE WHEN bits < 0 THEN -share ELSE share END)::real;
-    END LOOP;
-    RETURN numbers;
-  END $$;
-
-  INSERT INTO carrel.context_models (name, dimensions, chosen)
-    SELECT model, max(length(vector)) / 4, row_number() OVER (ORDER BY max(key))
-    FROM carrel.context_vectors_before GROUP BY model ORDER BY max(key);
-  INSERT INTO carrel.context_vectors (owner, model, start_at, end_at, vector)
-    SELECT v.entry, m.key, v.start_at, v.end_at, carrel.reals_of(v.vector)
-    FROM carrel.context_vectors_before v JOIN carrel.context_models m ON m.name = v.model ORDER BY v.key;
-  INSERT INTO carrel.context_unembedded (model, owner)
-    SELECT m.key, o.key FROM carrel.context_models m CROSS JOIN carrel.context_entries o
-    LEFT JOIN carrel.context_embeddings e ON e.entry = o.key AND e.model = m.name
-    WHERE o.deleted_at IS NULL AND e.entry IS NULL;
-  DROP TABLE carrel.context_vectors_before;
-  DROP TABLE carrel.context_embeddings;
-  DROP FUNCTION carrel.reals_of;
-  `;
+  return vectorTables(context) + vectorTables(kb);
 }
 
 /**
