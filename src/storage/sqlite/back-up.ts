@@ -11,7 +11,7 @@ import { closeToOthers, type Database, openDatabase } from './database.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { checkOwner, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
-import { storageError } from './sqlite-errors.ts';
+import { storageError } from './storage-error.ts';
 
 export interface SqliteSourcePlace {
   readonly path: string;
