@@ -4,7 +4,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
 import type { ReadOptions } from '../contracts/read-options.ts';
 import { givenUp } from '../given-up.ts';
-import { isRetryable, storageError } from './postgres-errors.ts';
+import { isRetryable, storageError } from './storage-error.ts';
 
 export interface PostgresConfig {
   /** postgres://user:password@host:port/database */

@@ -5,7 +5,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { Language } from '../../words/language.ts';
 import { loadSqlite } from './load-sqlite.ts';
-import { isBusy } from './sqlite-errors.ts';
+import { isBusy } from './storage-error.ts';
 
 export interface DatabaseConfig {
   /** Of all words. A writer without it keeps the one that the database has; a reader must be told. */

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import type { Language } from '../../words/language.ts';
-import { analysisFor } from '../word-analysis.ts';
+import { analysisFor } from '../stores/words/word-analysis.ts';
 import { closeToOthers, openDatabase, textOf } from './database.ts';
 import { checkOwner, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';

@@ -8,7 +8,7 @@ import type { PostgresConfig, Row, Statements } from './connections.ts';
 import { copyOut } from './copy.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
-import { storageError } from './postgres-errors.ts';
+import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
 
 /** Lines are gathered into members of about this size; a line that is longer has one of its own. */

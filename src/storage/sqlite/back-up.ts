@@ -10,7 +10,7 @@ import { closeToOthers, type Database, numberOf, openDatabase, textOf } from './
 import { loadSqlite } from './load-sqlite.ts';
 import { checkOwner, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
-import { storageError } from './sqlite-errors.ts';
+import { storageError } from './storage-error.ts';
 
 export interface SqliteSourcePlace {
   readonly path: string;
