@@ -1,7 +1,7 @@
 /**
- * Bundles the program into dist/. What every start needs is one file for each thread, because a module costs a fraction of
- * a millisecond to find and to link, and hundreds of them more than what is in them; parts that are first needed later lie
- * in the same file and are not run before. The other workers share chunks, and load what is heavy when it is needed.
+ * Bundles the program into dist/. What every start needs is one file per thread, because finding and linking a module takes a
+ * fraction of a millisecond, and hundreds of them more than their code does; parts that are needed later are
+ * in the same file and do not run before. The other workers share chunks, and load heavy ones when needed.
  */
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ rmSync('dist', { recursive: true, force: true });
 const whole = [
   { in: 'src/cli/launch.ts', out: 'carrel' },
   { in: 'src/cli/main.ts', out: 'main' },
-  { in: 'src/storage/sqlite/sqlite-worker.ts', out: 'sqlite-worker' },
+  { in: 'src/storage/sqlite/threads/sqlite-worker.ts', out: 'sqlite-worker' },
 ];
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
 const others = workers.filter(({ out }) => whole.every((each) => each.out !== out));
@@ -38,7 +38,7 @@ for (const path of ['cmaps', 'wasm/jbig2.wasm', 'wasm/openjpeg.wasm']) {
   cpSync(`node_modules/pdfjs-dist/${path}`, join('dist/pdfjs', path), { recursive: true });
 }
 
-/** Packages that are loaded when they are needed stay out of the one file: those that are never needed would burden it. */
+/** Packages that are imported on demand stay out of the one file: they would slow down starts that never need them. */
 function packagesApart(found: Map<string, string>): Plugin {
   return {
     name: 'packages-apart',
@@ -57,7 +57,7 @@ function workerName(file: string): string {
   return file.slice(file.lastIndexOf('/') + 1, -'.ts'.length);
 }
 
-/** The folders of the packages that went into the bundle, found from the files that did. */
+/** The folders of the bundled packages, derived from the bundled files. */
 function bundledPackages(inputs: string[]): string[] {
   const folders = new Set<string>();
   for (const input of inputs) {
@@ -67,7 +67,7 @@ function bundledPackages(inputs: string[]): string[] {
   return [...folders].sort();
 }
 
-/** Licences of what is bundled travel with the bundle. */
+/** The licences of bundled packages are shipped with the bundle. */
 function writeNotices(folders: string[]): void {
   const notices = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

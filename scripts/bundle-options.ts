@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
 
 /**
- * An import statement reads every export of a Node module once, and some are made when they are first read: those of
- * node:http load the whole of Node's fetch, those of node:crypto its web counterpart. So a module of Node becomes one that
+ * An import statement reads every export of a Node module once, and some are created when they are first read: those of
+ * node:http load all of Node's fetch, those of node:crypto its web counterpart. So a Node module becomes one that
  * reads only the exports that are used.
  */
 const leanBuiltins: Plugin = {
@@ -29,7 +29,7 @@ const leanBuiltins: Plugin = {
   },
 };
 
-/** How everything here is bundled, also what the benchmarks compare with. */
+/** How everything is bundled, including the baselines of the benchmarks. */
 export const bundleOptions = {
   chunkNames: '[name]-[hash]',
   bundle: true,
@@ -53,7 +53,7 @@ export const productOptions = {
   ...bundleOptions,
   alias: {
     '@modelcontextprotocol/server/_shims': fileURLToPath(new URL('./sdk-shims.ts', import.meta.url)),
-    // Their builds for require() hide their parts and their exports from a bundler.
+    // Their builds for require() hide their structure and exports from a bundler.
     'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
     yaml: fileURLToPath(new URL('../node_modules/yaml/browser/index.js', import.meta.url)),
   },

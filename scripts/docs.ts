@@ -1,6 +1,6 @@
 /**
- * Prints docs/command-line.md, docs/configuration.md and docs/tools.md from the code, and the pinned tool schemas: `npm run docs`.
- * `test/docs.test.ts` fails when what is committed is not what this would print.
+ * Generates docs/command-line.md, docs/configuration.md, docs/tools.md and the pinned tool schemas: `npm run docs`.
+ * `test/docs.test.ts` fails if the committed files are not what this would write.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { estimateTokens } from '../src/tools/token-estimate.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Every generated file and what it must hold. */
+/** Every generated file and its content. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   const listings: Record<string, readonly ToolListing[]> = {};
   for (const role of Object.values(roles)) listings[role.name] = await listTools(role);
@@ -75,17 +75,17 @@ function commandLinePage(): string {
   });
   return `# Command line
 
-*Printed from the code by \`npm run docs\`.*
+*Generated from the code by \`npm run docs\`.*
 
-\`carrel help\` lists the commands, \`carrel help <command>\` or \`carrel <command> --help\` shows one whole. A misspelt command
-or flag is answered with the one that was probably meant. \`carrel completion bash|zsh|fish\` prints what the shell needs to
+\`carrel help\` lists the commands, \`carrel help <command>\` or \`carrel <command> --help\` shows one in detail. A misspelt command
+or flag is answered with the one that was probably meant. \`carrel completion bash|zsh|fish\` prints a script that lets the shell
 complete them.
 
-The commands that ask and keep call the tools of \`carrel serve\` in their own process, with the same settings and data
-(\`--data-dir\`, \`--config\`, the environment); they may run beside a server, and say on stderr where they looked. On a terminal
-they print a table that fits it; elsewhere, and with \`--json\`, the tool's own answer. Characters that a terminal obeys (escapes,
-controls, marks that turn text around) are replaced by \ufffd in tables. \`NO_COLOR\` is heeded. \`--open\` hands the first file to the
-system's opener, without a shell, if it is a document that is shown and not run.
+The commands that search and store call the tools of \`carrel serve\` in their own process, with the same settings and data
+(\`--data-dir\`, \`--config\`, the environment); they may run besides a server, and say on stderr where they looked. On a terminal
+they print a table that fits it; elsewhere, and with \`--json\`, the tool's own answer. Characters that control a terminal (escapes,
+controls, bidirectional marks) are replaced by \ufffd in tables. \`NO_COLOR\` is respected. \`--open\` passes the first file to the
+system's default program, without a shell, if it is a document that is displayed and not executed.
 
 Exit codes: 0 fine, 1 unexpected or not found, 2 usage, 69 something it depends on is unavailable, 78 configuration.
 
@@ -113,11 +113,11 @@ function configurationPage(allRoles: readonly Role[]): string {
   );
   return `# Configuration
 
-*Printed from the code by \`npm run docs\`.*
+*Generated from the code by \`npm run docs\`.*
 
 Every setting has a default. Later sources win: defaults, the configuration file (\`config.json\` in the data folder, or the
-one that \`--config\` names), the environment, flags. In the file a setting stands under its slice: \`{"http": {"port": 9000}}\`.
-\`carrel config [role]\` shows what is in force and where each value came from. The data folder is \`~/.carrel\`,
+one that \`--config\` names), the environment, flags. In the file, settings are grouped by section: \`{"http": {"port": 9000}}\`.
+\`carrel config [role]\` shows the effective values and where each came from. The data folder is \`~/.carrel\`,
 \`CARREL_HOME\` or \`--data-dir\`.
 
 ${[...slices.values()].map(sliceSection).join('\n')}
@@ -154,8 +154,8 @@ function overrideRows({ name, overrides }: Role): string[] {
 function toolsPage(listings: readonly ToolListing[]): string {
   return `# Tools
 
-*Printed from the code by \`npm run docs\`.* These are the tools of \`carrel serve\`; together they cost a model about
-${tokensOf(listings)} tokens (\`carrel tools\` says what each costs).
+*Generated from the code by \`npm run docs\`.* These are the tools of \`carrel serve\`; together they cost a model about
+${tokensOf(listings)} tokens (\`carrel tools\` shows what each costs).
 
 ${listings.map(toolSection).join('\n')}`;
 }

@@ -1,6 +1,6 @@
 /**
  * A PostgreSQL with pgvector for a whole run of tests: `node scripts/postgres.ts start` prints the line
- * `DATABASE_URL=…` and leaves the server running; `stop` ends it. Where none can be had, `start` says why and exits 69.
+ * `DATABASE_URL=…` and leaves the server running; `stop` ends it. If none is available, `start` says why and exits with 69.
  */
 
 import { spawn } from 'node:child_process';
@@ -20,7 +20,7 @@ else {
   process.exitCode = 2;
 }
 
-/** The server ends with the process that started it, so one is left behind for it. */
+/** The server ends with the process that started it, so such a process is left running. */
 async function start(): Promise<void> {
   stop();
   const keeper = spawn(process.execPath, [import.meta.filename, 'serve'], {

@@ -1,6 +1,6 @@
 /**
- * Stands in for `@modelcontextprotocol/server/_shims` in the bundle. The SDK checks answers to elicitation with a JSON
- * Schema validator, which we never ask for; this is the small one of the two that it comes with, in place of 215 KB of
+ * Replaces `@modelcontextprotocol/server/_shims` in the bundle. The SDK validates answers to elicitation with a JSON
+ * Schema validator, which we never use; this is the smaller of the two that it comes with, instead of 215 KB of
  * the other that every start would load.
  */
 export { default as process } from 'node:process';

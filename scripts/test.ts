@@ -1,5 +1,5 @@
 /**
- * Runs the tests below the folders or files that are named: `node scripts/test.ts src test/e2e`.
+ * Runs the tests in the given folders or files: `node scripts/test.ts src test/e2e`.
  * Every file runs in a process of its own; the last line is `N passed, N failed[, N skipped]`.
  */
 import { globSync, statSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * The context store at size, through the protocol: storing one by one and in batches, then searches with filters, words and
+ * The context store at scale, through the protocol: storing one by one and in batches, then searches with filters, words and
  * ids. Speaks MCP over stdio, so any server with the tools of 002 can be measured with the same data on the same machine.
  *
  *     node bench/context/run.ts                         this program, on SQLite and on PostgreSQL if there is one
@@ -8,7 +8,7 @@
  *
  *     --entries 100000   --calls 100
  *
- * Without embeddings: they are made in the background and measured by bench/memory. Entries are made from a fixed seed.
+ * Without embeddings: they are made in the background and measured by bench/memory. Entries are generated from a fixed seed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ export interface BenchPage {
   name: string;
   html: string;
   expected: string;
-  /** Every second page in the order of names: rules are made and changed by looking at the others only. */
+  /** Every second page in the order of names: rules are tuned on the others only. */
   heldOut: boolean;
 }
 

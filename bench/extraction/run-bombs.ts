@@ -6,8 +6,8 @@ import { htmlBombs, otherBombs, pdfBombs } from '../../test/security/parsers/bom
 const smallPage = Buffer.from('<!doctype html><title>Small</title><p>A small page that must be served meanwhile.</p>');
 
 /**
- * Every bomb through an extractor of the size that is used in service, with a small page read at the same time.
- * The stall is the longest time for which the loop of this process, the one that would serve, was not turning.
+ * Every bomb through an extractor with production settings, with a small page read at the same time.
+ * The stall is the longest time for which the event loop of this process, the one that would serve, was blocked.
  */
 export async function runBombs(): Promise<void> {
   const extractor = createExtractor({ cpuMsMax: 5000, memoryMb: 256, workersMax: 2 });

@@ -7,8 +7,8 @@ export interface Score {
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
- * How well `actual` has the words of `expected`, each as often as it should, order not counted. Words are the
- * segmenter's, which also parts Chinese, Japanese and Thai; case is not counted.
+ * How well `actual` matches the words of `expected` and how often each occurs, ignoring order. Words are the
+ * segmenter's, which also splits Chinese, Japanese and Thai; case is ignored.
  */
 export function scoreWords(actual: string, expected: string): Score {
   const wanted = countWords(expected);

@@ -25,7 +25,7 @@ function squeezed(text: string): string {
 
 const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
 
-/** Tags out, with a line break for each that is not inline, so that words do not run together. */
+/** Strips tags, with a line break for each that is not inline, so that words do not run together. */
 function brokenUp(html: string): string {
   return html
     .replace(/<(script|style|noscript|svg|head)\b[\s\S]*?<\/\1>/gi, ' ')

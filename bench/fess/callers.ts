@@ -17,7 +17,7 @@ export function connectDirect(url: string): Caller {
   };
 }
 
-/** Goes through the handshake, then searches. */
+/** Performs the handshake, then searches. */
 export async function connectMcp(url: string): Promise<Caller> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers: Record<string, string> = {

@@ -1,9 +1,9 @@
 /**
- * What the bridge adds to a call of Fess: `node bench/fess/run.ts [rounds]`, after `npm run build`. Linux only.
+ * What the bridge adds to a Fess request: `node bench/fess/run.ts [rounds]`, after `npm run build`. Linux only.
  *
- * Three ways to the same stand-in take turns in every round: a direct request, the built bridge over HTTP, and a minimal
- * proxy on the official SDK. All send the same request to the stand-in, so that only what stands between differs. The
- * figure that counts is the ratio of what bridge and proxy add to the median of the direct request.
+ * Three ways to the same fake Fess take turns in every round: a direct request, the built bridge over HTTP, and a minimal
+ * proxy on the official SDK. All send the same request to it, so that only what is in between differs. The
+ * figure that counts is the ratio of what the bridge and the proxy add to the median of the direct request.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

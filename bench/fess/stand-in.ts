@@ -1,4 +1,4 @@
-/** The stand-in for Fess in a process of its own, so that it takes nothing from those who are measured. */
+/** The fake Fess in a process of its own, so that it takes no time from what is measured. */
 import { generateCorpus } from '../../test/fakes/fess/corpus.ts';
 import { startFakeFess } from '../../test/fakes/fess/start-fake-fess.ts';
 

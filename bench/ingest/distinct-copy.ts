@@ -1,6 +1,6 @@
 const zipped = new Set(['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'zip']);
 
-/** The same document in other bytes, because the engine keeps the same bytes once only. */
+/** The same document with different bytes, because the engine stores identical files once. */
 export function distinctCopy(format: string, bytes: Buffer, index: number): Buffer {
   if (zipped.has(format)) return withZipComment(bytes, `copy ${index}`);
   if (format === 'pdf') return Buffer.concat([bytes, Buffer.from(`\n%${index}\n`)]);

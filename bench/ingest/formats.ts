@@ -15,7 +15,7 @@ export interface FormatFigure {
   /** Of the documents' own bytes, packed as they are. */
   mbPerSecond: number;
   charsPerSecond: number;
-  /** The most memory that one reading process had, in MB; null where the system does not say. */
+  /** The peak memory of one reader process, in MB; null if the system does not report it. */
   peakMb: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Made of words whose frequencies fall as in a language, from a fixed seed; each file and each chunk is another. */
+/** Generated from words with natural frequencies and a fixed seed; every file and every chunk is different. */
 export function createMarkdown(index: number, chunks: number): { name: string; content: Buffer } {
   const random = createRandom(index + 1);
   const sections = Array.from({ length: chunks }, (_, section) => {

@@ -1,11 +1,11 @@
 /**
  * Files through the whole path of the built engine, over its HTTP API: files and MB a second for each format, the peak
- * memory, and how long searches take while files come in, beside the same searches on the idle engine in the same run.
+ * memory, and how long searches take during ingestion, compared with the same searches on the idle engine in the same run.
  *
  *     node bench/ingest/run.ts                    every format of test/corpus, then searches during ingestion
- *     node bench/ingest/run.ts --chunks 100000    so many chunks of generated Markdown instead
+ *     node bench/ingest/run.ts --chunks 100000    this many chunks of generated Markdown instead
  *
- *     --copies 40   of each file, made different by bytes that no reader minds
+ *     --copies 40   of each file, made different by bytes that readers ignore
  *     --embed       with the model in the package; without it, words only
  *     --workers 2
  */

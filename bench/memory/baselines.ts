@@ -4,7 +4,7 @@ import type { DataSet } from '../quality/data-set.ts';
 /** A way to find turns of a thread without Carrel: the numbers of the best ten passages. */
 export type Baseline = (question: string, group: string) => number[];
 
-/** What an agent with a shell has: lines that hold the words of the question as they stand, those with the most first. */
+/** What an agent with a shell has: lines that contain the question's words literally, those with the most first. */
 export function createGrep({ passages }: DataSet): Baseline {
   const texts = passages.map(({ text }) => text.toLowerCase());
   return (question, group) => {

@@ -65,7 +65,7 @@ export async function startCase(which: Case, file: string): Promise<RunningCase>
   };
 }
 
-/** Carrel streams to a client that wants nothing else; the SDKs insist on both and are told at their start. */
+/** Carrel streams to a client that accepts nothing else; the SDKs require both and are configured at start-up. */
 function accept({ who, mode }: Case): string {
   return who === 'Carrel' && mode === 'sse' ? 'text/event-stream' : 'application/json, text/event-stream';
 }

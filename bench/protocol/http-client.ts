@@ -7,12 +7,12 @@ export interface HttpTarget {
   url: string;
   mode: HttpMode;
   accept: string;
-  /** Connections that are kept open; so many calls can be under way. */
+  /** Connections that are kept open: the maximum of concurrent calls. */
   connections: number;
 }
 
 /**
- * A client on plain sockets: Node's own would take more of the machine than the servers that are measured. It knows
+ * A client on plain sockets: Node's own would use more CPU than the servers that are measured. It knows
  * what the peers do, which is one answer after another on a connection, with a length or in chunks.
  */
 export async function connectHttp({ url, mode, accept, connections }: HttpTarget): Promise<Client> {
@@ -26,7 +26,7 @@ export async function connectHttp({ url, mode, accept, connections }: HttpTarget
 
   const post = async (body: string): Promise<Answer> => {
     const taken = free.pop() ?? (await new Promise<Line>((resolve) => waiting.push(resolve)));
-    // A server may close a connection that rested while the other cases had their turn.
+    // A server may close a connection that was idle while the other cases had their turn.
     const line = taken.open ? taken : await openLine(hostname, Number(port));
     const answer = await line.ask(`${fixed.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     const next = waiting.shift();

@@ -31,7 +31,7 @@ export async function measureStartUp(argv: readonly string[]): Promise<StartUp> 
   return { ms, listMs, cpuMs, residentMegabytes: resident };
 }
 
-/** Starts that end as they would in use: what a start keeps for the next ones is kept by the second. */
+/** Starts that end normally: the second one keeps what later ones benefit from. */
 export async function startBefore(argv: readonly string[]): Promise<void> {
   for (let time = 0; time < 2; time += 1) {
     const peer = startPeer(argv);

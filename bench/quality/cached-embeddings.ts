@@ -46,7 +46,7 @@ function hashOf(text: string): string {
   return createHash('sha1').update(text).digest('hex');
 }
 
-/** A record that was cut short by an interrupted run is the last one, and is left out. */
+/** A record truncated by an interrupted run is the last one, and is ignored. */
 function readInto(known: Map<string, Float32Array>, bytes: Buffer, dimensions: number): void {
   const record = hashBytes + 4 * dimensions;
   for (let at = 0; at + record <= bytes.length; at += record) {

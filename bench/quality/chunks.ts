@@ -1,6 +1,6 @@
 /**
  * How often the chunker leaves an answer in one piece: `node bench/quality/chunks.ts --data ../shared/data`.
- * The spans are the exact answers of the chroma-chunking set; beside ours, a cut at every 1,200 characters.
+ * The spans are the exact answers of the chroma-chunking set; the baseline splits at every 1,200 characters.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const unitsMax = 1200;
 const documents = new Map(rows<{ id: string; text: string }>('documents').map(({ id, text }) => [id, text]));
 const spans = rows<{ doc_id: string } & Span>('spans');
 show('our chunker', (text) => chunkText(text, { unitsMax }));
-show('a cut every 1,200 characters', (text) =>
+show('split every 1,200 characters', (text) =>
   Array.from({ length: Math.ceil(text.length / unitsMax) }, (_, number) => ({
     start: number * unitsMax,
     end: Math.min(text.length, (number + 1) * unitsMax),

@@ -15,7 +15,7 @@ import type { DataSet } from './data-set.ts';
 export interface ProductLegs {
   /** What a query of this group may see. The ids are those of the database. */
   forGroup(group: string): Legs;
-  /** The place in the corpus of what was found. */
+  /** The position in the corpus of what was found. */
   passageOf(id: number): number;
   close(): Promise<void>;
 }
@@ -118,7 +118,7 @@ async function storePassages(set: DataSet, storage: Storage, provider: Embedding
   };
 }
 
-/** Without the chunker, which would cut what the set judges as one, and under a hash of its own: sets repeat texts. */
+/** Without the chunker, which would split what the set treats as one, and with a hash of its own: sets repeat texts. */
 async function storeDocument({ documents, ingestion }: Storage, hash: string, title: string, text: string) {
   const own = { contentType: 'text/plain', title, docType: 'text' };
   await ingestion.accept({

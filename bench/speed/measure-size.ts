@@ -40,7 +40,7 @@ const limit = 10;
 
 const progressRows = 100_000;
 
-/** Beyond so many passages each kind of search is repeated a quarter as often: the peer takes a second for one of them. */
+/** Beyond this many passages each kind of search is repeated a quarter as often: the baseline takes a second for one. */
 const manyPassages = 200_000;
 
 export async function measureSize(passages: number, repetitions: number, folder: string): Promise<SizeFigures> {
@@ -153,7 +153,7 @@ async function searchWhileIngesting(passages: number, product: Product, searches
   return timingsOf(times);
 }
 
-/** The dearest queries that the bounds let through, each once. */
+/** The most expensive queries within the limits, each once. */
 async function worstOf(product: Product): Promise<SizeFigures['worst']> {
   let worst = { name: '', ms: 0 };
   for (const [name, query] of Object.entries(product.dearest())) {

@@ -79,7 +79,7 @@ export function createProductOn(storage: Storage) {
   };
 }
 
-/** As many of the commonest words, beginnings and phrases as the query language allows. */
+/** As many of the commonest words, prefixes and phrases as the query language allows. */
 function dearestQueries(): Record<string, WordQuery> {
   const phrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(3, at).join(' ')}"`);
   const longPhrases = Array.from({ length: 8 }, (_, at) => `"${frequentWords(4, at).join(' ')}"`);
@@ -91,13 +91,13 @@ function dearestQueries(): Record<string, WordQuery> {
     'any of 16 and any of 16': parseQuery(`(${some.join(' OR ')}) AND (${others.join(' OR ')})`),
     '8 phrases of three words': parseQuery(phrases.join(' OR ')),
     '8 phrases of four words': parseQuery(longPhrases.join(' OR ')),
-    'any of 5 beginnings': parseQuery('sa* OR bal* OR mam* OR ser* OR fad*'),
-    'all of 5 beginnings': prefixQuery('sa the bal mam ser'),
+    'any of 5 prefixes': parseQuery('sa* OR bal* OR mam* OR ser* OR fad*'),
+    'all of 5 prefixes': prefixQuery('sa the bal mam ser'),
     'one word and none of 31': parseQuery(`the NOT (${frequentWords(31, 60).join(' OR ')})`),
   };
 }
 
-/** The words of the query behind its number, by which the made model knows its vector. */
+/** The query's number and then its words; the fake model finds its vector by the number. */
 function textOf(number: number): string {
   return `q${number} ${queryOf(number).join(' ')}`;
 }

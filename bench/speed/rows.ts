@@ -9,12 +9,12 @@ export interface BenchRow {
   readonly labels: readonly string[];
 }
 
-/** So many passages a document has. */
+/** Passages per document. */
 export const passagesOfDocument = 10;
 
 /**
- * Made text with the statistics of English: word frequencies fall as Zipf and Mandelbrot say, the commonest are the real
- * function words, the others have a root and one of several endings, so that stemming has as much to do as in a real text.
+ * Generated text with the statistics of English: Zipf–Mandelbrot word frequencies, the commonest are the real
+ * function words, the others have a root and one of several suffixes, so that stemming has as much to do as in a real text.
  * The same row for the same number, in every run and in any order.
  */
 export function rowOf(number: number): BenchRow {

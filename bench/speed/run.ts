@@ -1,13 +1,13 @@
 /**
- * Ingestion and searches at size, beside raw SQLite FTS5 and sqlite-vec on the same rows in the same run.
+ * Ingestion and search at scale, compared with raw SQLite FTS5 and sqlite-vec on the same rows in the same run.
  *
  *     npm run bench:speed                      # 1,000, 10,000 and 100,000 passages: a few minutes
  *     npm run bench:speed -- --million         # and 1,000,000
  *     npm run bench:speed -- --sizes 10000 --searches 100
  *     npm run bench:speed -- --cpu             # CPU time of the process, for a machine that has other work
- *     npm run bench:speed -- --postgres 50000  # only filters on PostgreSQL, with so many passages
+ *     npm run bench:speed -- --postgres 50000  # only filters on PostgreSQL, with this many passages
  *
- * Prints Markdown, and ends with 1 if a target is missed at 100,000.
+ * Prints Markdown, and exits with 1 if a target is missed at 100,000.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';

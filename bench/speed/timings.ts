@@ -7,8 +7,9 @@ export interface Timings {
 }
 
 /**
- * Several kinds of calls in turn, so that a busy moment of the machine meets all of them, and in another order each time: one
- * that always came after a scan of everything would always find its caches empty. The first calls of each do not count.
+ * Several kinds of calls in turn, so that a busy moment of the machine affects all of them, and in another order each
+ * time: one that always came after a scan of everything would always find its caches empty. The first calls of each do
+ * not count.
  */
 export async function takeTurns<Name extends string>(
   calls: Readonly<Record<Name, (number: number) => unknown>>,

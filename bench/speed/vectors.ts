@@ -1,6 +1,6 @@
 import { createRandom, type Random } from './rows.ts';
 
-/** As the model that comes with the install. */
+/** Like the bundled model. */
 export const dimensions = 384;
 
 const clusters = 1000;
@@ -8,7 +8,7 @@ const clusters = 1000;
 /** Length of the noise beside that of the centre. Texts on one subject are about that far apart. */
 const spread = 0.6;
 
-/** Made vectors of unit length in clusters, not embeddings of the rows: how long a search takes does not depend on it. */
+/** Generated unit vectors in clusters, not embeddings of the rows: the time of a search does not depend on it. */
 export function vectorOf(number: number): Float32Array {
   return near(createRandom(0x7ec70 + number));
 }

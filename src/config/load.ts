@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { CarrelError, systemCode } from '../base/errors.ts';
-import { isObject } from '../base/is-object.ts';
+import { isObject } from '../base/json.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import { dataDirOf } from './data-dir.ts';
 import { exposedWarning, isReadableByOthers } from './exposed-file.ts';

@@ -1,4 +1,5 @@
 import type { StagedOriginal } from './contracts/ingestion.ts';
+import type { StorageDescription } from './contracts/storage.ts';
 import type { Row, Statements } from './statements.ts';
 import type { NoteTable } from './stores/notes/note-table.ts';
 import type { PassageTable } from './stores/passages/passage-table.ts';
@@ -42,6 +43,9 @@ export interface Dialect {
   readonly passages: PassageTable;
   readonly vectors: VectorTable;
   readonly originals: Originals;
+  describe(on: Statements): Promise<StorageDescription>;
+  /** Compares what is stored with what is indexed. The problems found, one sentence each. */
+  check(on: Statements): Promise<string[]>;
 }
 
 /** The bytes of documents, as a part of the transaction that runs. */

@@ -40,10 +40,12 @@ import { storeEntries, updateEntries } from './stores/entries/write-entries.ts';
 import { getNote, listNotes, saveNote } from './stores/notes/notes.ts';
 import { getPassages, matchingPassages, searchPassages, weighPassages } from './stores/passages/read-passages.ts';
 import { removePassages, replacePassages } from './stores/passages/write-passages.ts';
+import { checkStorage, describeStorage } from './stores/upkeep.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './stores/vectors/models.ts';
 import { packVectors, removedVectors, scoreVectors, vectorState, vectorsAfter } from './stores/vectors/read-vectors.ts';
 import { unembeddedOwners, waitingTexts } from './stores/vectors/texts-to-embed.ts';
 import { putVectors } from './stores/vectors/write-vectors.ts';
+import { storedLanguage } from './stores/words/settle-analysis.ts';
 
 /**
  * Everything that can be asked of a database. SQLite works on a thread of its own, to which a function cannot be sent: both
@@ -61,9 +63,12 @@ const operations = {
   ...{ getPassages, searchPassages, weighPassages, matchingPassages, replacePassages, removePassages },
   ...{ chooseModel, listModels, forgetModel, dropVectors, waitingTexts, unembeddedOwners, putVectors },
   ...{ vectorState, vectorsAfter, packVectors, removedVectors, scoreVectors },
+  ...{ describeStorage, checkStorage, storedLanguage },
 } satisfies Record<string, Operation<never, unknown>>;
 
 export type OperationName = keyof typeof operations;
+
+export const operationNames: readonly string[] = Object.keys(operations);
 
 const names = new Map(Object.entries(operations).map(([name, operation]): [unknown, string] => [operation, name]));
 

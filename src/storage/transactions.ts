@@ -11,4 +11,6 @@ export interface Transactions {
     request: Request,
     options?: ReadOptions,
   ): Promise<Answer>;
+  /** On a connection that may write, outside a transaction, and for as long as it takes. */
+  alone<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
 }

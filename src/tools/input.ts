@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
-import { isObject } from '../base/is-object.ts';
+import { isObject } from '../base/json.ts';
 import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 import { mayBecomeJob, type Toolset } from './toolset.ts';

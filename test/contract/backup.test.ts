@@ -5,12 +5,6 @@ import { after, before, describe, test } from 'node:test';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
-import { createConnections } from '../../src/storage/postgres/connections.ts';
-import { migrate as migrateServer } from '../../src/storage/postgres/migrate.ts';
-import { migrations as postgresMigrations } from '../../src/storage/postgres/migrations.ts';
-import { openDatabase } from '../../src/storage/sqlite/database.ts';
-import { migrate as migrateFile } from '../../src/storage/sqlite/migrate.ts';
-import { migrations as sqliteMigrations } from '../../src/storage/sqlite/migrations.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { rewriteBackup } from '../support/rewrite-backup.ts';
 import { contentOf, fillStorage } from '../support/stored-content.ts';
@@ -162,23 +156,6 @@ onEachBackend(
       await refused(restore(placeOf(target), newer, quiet), 'storage_newer');
     });
 
-    test('a backup of an older schema is restored and brought up to date', async () => {
-      const [older, target] = [await backend.place(), await backend.place()];
-      await makeOlder(older);
-      const old = join(folder, 'older.tar');
-      assert.equal((await backUp(placeOf(older), old, quiet)).schema, 3);
-      await restore(placeOf(target), old, quiet);
-      await use(target, async (storage) => {
-        const { notes } = await storage.notes.list({ query: 'lighthouse', limit: 10, offset: 0 });
-        assert.deepEqual(
-          notes.map(({ id }) => id),
-          [olderNote],
-        );
-        assert.deepEqual(await storage.check(), []);
-        await fillStorage(storage, 2);
-      });
-    });
-
     test('a backup of the other database is refused, with where it belongs', async () => {
       const other = join(folder, 'other.tar');
       await rewriteBackup(file, other, (manifest) => ({
@@ -211,31 +188,3 @@ describe('verifying a backup', () => {
     await assert.rejects(verifyBackup(file), /no backup/);
   });
 });
-
-const olderNote = '00000000-0000-4000-8000-000000000000';
-
-/** A database as a version with schema 3 left it, with one note. */
-async function makeOlder(config: StoragePlace): Promise<void> {
-  const time = '2026-01-01T00:00:00.000Z';
-  const list = config.backend === 'sqlite' ? "'[]'" : "'{}'";
-  const schema = config.backend === 'sqlite' ? '' : 'carrel.';
-  const statements = [
-    `INSERT INTO ${schema}notes (id, title, content, tags, source_urls, created_at, updated_at)
-     VALUES ('${olderNote}', 'kept', 'a lighthouse', ${list}, ${list}, '${time}', '${time}')`,
-    `INSERT INTO ${schema}note_terms VALUES (1, 'kept', '', '', '', 'lighthouse', '', 1, 0, 1)`,
-  ];
-  if (config.backend === 'sqlite') {
-    const database = openDatabase({ path: config.path, role: 'writer', busyTimeoutMs: 1000 });
-    migrateFile(database, sqliteMigrations.slice(0, 3));
-    for (const sql of statements) database.exec(sql);
-    database.close();
-    return;
-  }
-  const connections = createConnections(config);
-  await migrateServer(connections, postgresMigrations.slice(0, 3));
-  await connections.write(async ({ query }) => {
-    for (const sql of statements) await query(sql);
-    await query("INSERT INTO carrel.note_words VALUES (1, 'kept lighthouse')");
-  });
-  await connections.close();
-}

@@ -6,8 +6,8 @@ import { silentLogger } from '../../src/base/log.ts';
 import { type EmbeddingProvider, normalised } from '../../src/search/embeddings/embedding-provider.ts';
 import { embeddingState } from '../../src/search/meaning/embedding-state.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
+import type { EntryFilter } from '../../src/storage/contracts/entry-filter.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
-import type { EntryFilter } from '../../src/storage/stores/entries/entry-filter.ts';
 import { type Backend, onEachBackend } from '../support/backends.ts';
 
 interface Gate extends EmbeddingProvider {

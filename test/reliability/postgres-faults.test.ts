@@ -6,6 +6,7 @@ import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
 import type { NewEntry } from '../../src/storage/contracts/entries.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
+import { migrate, schemaVersion } from '../../src/storage/postgres/migrate.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startPostgres } from '../support/postgres.ts';
 
@@ -34,6 +35,18 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await (await createPostgresStorage({ url: other.url })).close();
     await run(other.url, 'UPDATE carrel.schema_version SET version = 99');
     await fails(createPostgresStorage({ url: other.url }), 'storage_newer');
+    await other.drop();
+  });
+
+  test('a step of a migration that fails leaves the step before it', async () => {
+    const other = await createTestDatabase(server);
+    const connections = createConnections({ url: other.url });
+    const first = 'CREATE TABLE carrel.one (x integer)';
+    await assert.rejects(migrate(connections, [first, 'CREATE TABLE carrel.two (x integer); SELECT none']));
+    assert.equal(await connections.read(schemaVersion), 1);
+    await migrate(connections, [first, 'CREATE TABLE carrel.two (x integer)']);
+    assert.equal(await connections.read(schemaVersion), 2);
+    await connections.close();
     await other.drop();
   });
 

@@ -119,10 +119,10 @@ describe('a SQLite file that misbehaves', () => {
     const { migrate, schemaVersion } = await import('../../src/storage/sqlite/migrate.ts');
     const database = openDatabase({ path, role: 'writer', busyTimeoutMs: 1000 });
     const first = 'CREATE TABLE one (x)';
-    assert.throws(() => migrate(database, [first, 'CREATE TABLE two (x); CREATE TABLE two (x)']));
+    await assert.rejects(migrate(database, [first, 'CREATE TABLE two (x); CREATE TABLE two (x)']));
     assert.equal(schemaVersion(database), 1);
     assert.equal(database.get("SELECT 1 FROM sqlite_schema WHERE name = 'two'"), undefined);
-    migrate(database, [first, 'CREATE TABLE two (x)']);
+    await migrate(database, [first, 'CREATE TABLE two (x)']);
     assert.equal(schemaVersion(database), 2);
     database.close();
   });

@@ -13,12 +13,12 @@ export interface AddProgram {
   stderrText(): string;
   /** Every event so far. */
   readonly events: readonly AddEvent[];
-  /** The next event that fits, after the one that was given last. */
+  /** The next matching event, after the one that was returned last. */
   next(fits: (event: AddEvent) => boolean): Promise<AddEvent>;
   inStep(): Promise<AddEvent>;
 }
 
-/** Starts `carrel add --json` and reads what it says. */
+/** Starts `carrel add --json` and reads its events. */
 export function startAdd(t: Owner, args: readonly string[], dataDir: string, env: Record<string, string>): AddProgram {
   const program = startProgram(
     carrelProgram,

@@ -16,7 +16,7 @@ export interface ChildProgram {
   openFiles(): number;
   /** The exit code, once it has ended. */
   readonly exited: Promise<number | null>;
-  /** Ends it and gives back its exit code. */
+  /** Ends it and returns its exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -43,8 +43,7 @@ export function startProgram(
   env: Record<string, string> = {},
   place?: Place,
 ): ChildProgram {
-  if (file === carrelProgram)
-    assert(existsSync(join(root, 'dist/carrel.js')), 'dist/ is missing: npm run build makes it');
+  if (file === carrelProgram) assert(existsSync(join(root, 'dist/carrel.js')), 'dist/ is missing: run npm run build');
   const home = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const { folder, dataDir } = place ?? { folder: home, dataDir: join(home, 'data') };
   const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: cleanEnv(dataDir, env) });
@@ -120,7 +119,7 @@ export function makeFolder(t: Owner): string {
   return folder;
 }
 
-/** The environment of a program that must see nothing of the machine's own settings. */
+/** The environment of a program that must not see the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', HOME: dataDir, CARREL_HOME: dataDir, ...env };
 }

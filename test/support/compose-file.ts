@@ -24,8 +24,8 @@ export interface ComposeFile {
 type Node = string | string[] | { [key: string]: Node } | undefined;
 
 /**
- * Reads compose.yaml, which keeps to a part of YAML that leaves no doubt: maps by indentation of two, lists in brackets,
- * texts in double quotes or of plain letters. Anything else is a fault.
+ * Reads compose.yaml, which uses an unambiguous subset of YAML: maps indented by two, lists in brackets,
+ * texts in double quotes or of plain letters. Anything else is an error.
  */
 export function readComposeFile(): ComposeFile {
   const lines = readFileSync(join(root, 'compose.yaml'), 'utf8')

@@ -1,5 +1,5 @@
 /**
- * A small program on the product's real transports, run as a child process by tests. It tells on stderr what its tools
+ * A small program on the product's real transports, run as a child process by tests. It reports on stderr what its tools
  * see: `started <marker>`, `aborted <marker>`, `finished <marker>`.
  *
  *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token>] [--bare]

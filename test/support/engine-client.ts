@@ -27,7 +27,7 @@ export interface EngineClient {
   search(body: Json): Promise<{ results: Json[]; total_matches: number; returned: number } & Json>;
 }
 
-/** Starts the built engine; without a model unless told, because most tests ask nothing of it. */
+/** Starts the built engine; without a model by default, because most tests don't need one. */
 export async function startEngine(t: Owner, options: CarrelOptions = {}): Promise<EngineClient> {
   const env = { EMBEDDING_PROVIDER: 'none', ...options.env };
   const program = await startCarrel(t, ['engine'], { ...options, env });

@@ -1,8 +1,8 @@
-import type { MetadataCondition } from '../../src/storage/stores/entries/entry-filter.ts';
+import type { MetadataCondition } from '../../src/storage/contracts/entry-filter.ts';
 
 type Json = unknown;
 
-/** What 002's sixteen operators mean, in plain TypeScript, with nothing of the program's own comparing. */
+/** What 002's sixteen operators mean, in plain TypeScript, without any of the program's own code. */
 export function oracleMatches(metadata: Json, condition: MetadataCondition): boolean {
   const value = lookUp(metadata, condition.path);
   const present = value !== undefined && value !== null;

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 /**
  * PostgreSQL 17 with pgvector from Debian's packages, fetched by apt and unpacked into a folder of our own that later runs
  * use again (`CARREL_POSTGRES_ROOT`). Nothing of the system is changed, so no rights are needed. Takes about ten seconds,
- * 60 MB of network and 150 MB of disk the first time. Gives the reason, as text, where it cannot be done.
+ * 60 MB of network and 150 MB of disk the first time. Returns the reason, as text, if it cannot be done.
  */
 export function installPostgres(root: string): string | undefined {
   if (isInstalled(root)) return undefined;
@@ -140,7 +140,7 @@ exec "$libraries/${platform.loader}" --library-path "$libraries" --argv0 "$0" "$
   chmodSync(program, 0o755);
 }
 
-/** Without network every test file would wait for it anew. */
+/** Without a network, every test file would wait for it again. */
 function recentObstacle(root: string): string | undefined {
   const age = Date.now() - (statSync(obstacleFile(root), { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return age < 5 * 60_000 ? readFileSync(obstacleFile(root), 'utf8') : undefined;

@@ -9,7 +9,7 @@ import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 
 const path = process.argv[2] ?? '';
 const model = 'made';
-/** Process ids come again. */
+/** Process ids are reused. */
 const run = randomUUID();
 const storage = await createSqliteStorage({ path });
 await storage.vectors.context.choose(model);
@@ -44,7 +44,7 @@ async function embedEntries(): Promise<void> {
   await storage.vectors.context.put({ model, texts });
 }
 
-/** Every fourth time as many documents as have a helping thread cut their words. Every third document is removed again. */
+/** Every fourth time enough documents that the helper thread tokenises them. Every third document is removed again. */
 async function saveDocument(body: string, count: number): Promise<void> {
   const documents = Array.from({ length: count % 4 === 1 ? 40 : 1 }, (_, at) =>
     documentOf(`${run}-${count}-${at}`, body),

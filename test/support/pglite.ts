@@ -4,8 +4,8 @@ import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import type { PostgresServer } from './postgres.ts';
 
 /**
- * PostgreSQL as WebAssembly in this process, for machines on which no server can be had. It has one connection, which its
- * socket gives to several clients in turn, and nothing can interrupt a statement: no test of locks, timeouts or crashes.
+ * PostgreSQL as WebAssembly in this process, for machines without a server. It has one connection, which its
+ * socket shares among clients in turn, and nothing can interrupt a statement: no tests of locks, timeouts or crashes.
  */
 export function createPglite(): PostgresServer {
   let image: Promise<Blob> | undefined;

@@ -9,11 +9,11 @@ import { Client } from 'pg';
 import { binaries, installPostgres, postgresRoot } from './install-postgres.ts';
 
 export interface PostgresServer {
-  /** Of a database in which anything may be made and dropped. */
+  /** Of a database in which anything may be created and dropped. */
   readonly url: string;
   /** Kills and starts the server, as a crash would. Only for a server of our own. */
   readonly restart: (() => Promise<void>) | undefined;
-  /** Where a database is made in another way than by a statement. */
+  /** If a database is created in another way than by a statement. */
   readonly createDatabase?: () => Promise<TestDatabase>;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface TestDatabase {
 
 /**
  * PostgreSQL with pgvector: the one that DATABASE_URL names, else one of our own, else PGlite. `CARREL_TEST_POSTGRES=pglite`
- * asks for the last one where the others can be had.
+ * asks for the last one even if the others are available.
  */
 export async function startPostgres(): Promise<PostgresServer | string> {
   if (serverObstacle() === undefined) return startRealPostgres();
@@ -35,7 +35,7 @@ export async function startPostgres(): Promise<PostgresServer | string> {
 
 /**
  * A server: the one that DATABASE_URL names, else one of our own, from Debian's packages in a folder that later runs use
- * again (`CARREL_POSTGRES_ROOT`, or one below the temporary folder). Gives the reason, as text, where neither can be had.
+ * again (`CARREL_POSTGRES_ROOT`, or one below the temporary folder). Returns the reason, as text, if neither is available.
  */
 export async function startRealPostgres(): Promise<PostgresServer | string> {
   const url = process.env['DATABASE_URL'];
@@ -58,7 +58,7 @@ export function serverObstacle(): string | undefined {
   return installPostgres(postgresRoot());
 }
 
-/** Why suites cannot have any PostgreSQL. */
+/** Why there is no PostgreSQL for the suites. */
 export function postgresObstacle(): string | undefined {
   if (serverObstacle() === undefined) return undefined;
   try {
@@ -87,8 +87,8 @@ export async function createTestDatabase(server: PostgresServer): Promise<TestDa
 }
 
 /**
- * A database whose user has a schema for Carrel and no right to install pgvector, which is not there. Undefined where the
- * server is somebody else's and does not let us make users.
+ * A database without pgvector, whose user has a schema for Carrel and may not install extensions. Undefined if the
+ * server is not ours and does not let us create users.
  */
 export async function createPlainDatabase(server: PostgresServer): Promise<TestDatabase | undefined> {
   const { url, drop } = await createTestDatabase(server);
@@ -164,7 +164,7 @@ async function startServer(root: string): Promise<PostgresServer> {
       try {
         await client.connect();
         await client.end();
-        // Whoever forgets to stop it is not held up by it; it ends with its parent.
+        // It does not keep a test alive that forgets to stop it; it ends with its parent.
         child.unref();
         return child;
       } catch (error) {

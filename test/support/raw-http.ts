@@ -55,7 +55,7 @@ export interface RawSession {
   call(id: string | number, name: string, args?: object, meta?: object): Promise<RawAnswer>;
 }
 
-/** Goes through the handshake of the revisions that have sessions. */
+/** Performs the handshake of the revisions that have sessions. */
 export async function openSession(url: string, revision = '2025-11-25', given: RawRequest = {}): Promise<RawSession> {
   const own = (given.headers ?? {}) as Record<string, string>;
   const initialize = { jsonrpc: '2.0', id: 'handshake', method: 'initialize', params: initializeParams(revision) };
@@ -86,7 +86,7 @@ export interface RawStream {
   close(): void;
 }
 
-/** Opens an event stream and keeps what comes on it: of a session with GET, of one request with POST and a body. */
+/** Opens an event stream and records it: of a session with GET, of one request with POST and a body. */
 export function openStream(url: string, headers: Record<string, string>, body?: unknown): Promise<RawStream> {
   const method = body === undefined ? 'GET' : 'POST';
   const accept = body === undefined ? { accept: 'text/event-stream' } : jsonHeaders;

@@ -11,7 +11,7 @@ export function openSocket(url: string): Promise<Socket> {
   });
 }
 
-/** Sends bytes and gives back everything that comes until the server closes. */
+/** Sends bytes and returns everything that comes until the server closes. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
   const socket = await openSocket(url);
   let text = '';

@@ -12,12 +12,12 @@ export interface Passed {
 export interface RecordingProxy extends LoopbackServer {
   /** What went through, oldest first. */
   readonly passed: Passed[];
-  /** Connections are cut as soon as they come, until false. */
+  /** While true, connections are closed as soon as they open. */
   isCut: boolean;
   json(index: number): unknown;
 }
 
-/** Stands between a client and a server, passes on everything as it is, and keeps what was asked. */
+/** Sits between a client and a server, passes on everything as it is, and records the requests. */
 export async function startRecordingProxy(t: Owner, target: string): Promise<RecordingProxy> {
   const passed: Passed[] = [];
   const server = await serveHttp(t, (incoming, outgoing) => {

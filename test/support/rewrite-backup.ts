@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { type ArchiveMember, readArchive, writeArchive } from '../../src/storage/backup/archive.ts';
 import { type Manifest, readManifest, writeManifest } from '../../src/storage/backup/manifest.ts';
 
-/** Writes a backup again with another manifest or more members, and a checksum that fits them. */
+/** Rewrites a backup with another manifest or more members, and a matching checksum. */
 export async function rewriteBackup(
   file: string,
   to: string,

@@ -15,11 +15,11 @@ export interface StdioClient {
   readonly messages: Message[];
   write(text: string | Buffer): void;
   send(message: object): void;
-  /** The first message, past or to come, that fits. */
+  /** The first matching message, past or future. */
   next(fits: (message: Message) => boolean): Promise<Message>;
   request(id: string | number, method: string, params?: object): Promise<Message>;
   handshake(revision?: string): Promise<Message>;
-  /** Closes the input and gives back the exit code. */
+  /** Closes the input and returns the exit code. */
   end(): Promise<number | null>;
 }
 

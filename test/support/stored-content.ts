@@ -47,7 +47,7 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
   );
 }
 
-/** Longer than one piece of whatever it is kept in. */
+/** Longer than one piece of any storage. */
 const original = Buffer.alloc(3_000_000, 'a\\b\n\0');
 
 async function* bytesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
@@ -62,7 +62,7 @@ async function readOriginal(storage: Storage): Promise<string | undefined> {
   return hash.digest('hex');
 }
 
-/** What a storage answers about all of it, to be compared. */
+/** Everything that a storage returns, for comparison. */
 export async function contentOf(storage: Storage): Promise<unknown> {
   const page = { limit: 1000, offset: 0 };
   const { notes } = await storage.notes.list(page);
@@ -72,7 +72,7 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     entries: await storage.entries.list({ filter: {}, ...page, images: true, explain: false }),
     vectors: await storage.vectors.context.after({ model: 'm', after: 0, limit: 100 }),
     state: await storage.vectors.context.state({ model: 'm' }),
-    // Whether an index over them has been made by now is no content.
+    // Whether an index has been built by now is not content.
     models: (await storage.vectors.context.models()).map(({ index: _, ...model }) => model),
     jobs: await storage.ingestion.list({ limit: 100, offset: 0 }),
     original: await readOriginal(storage),

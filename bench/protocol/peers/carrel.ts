@@ -1,4 +1,4 @@
-/** Carrel's own transports and its own way to a tool, with one toolset of one tool. */
+/** Carrel's own transports and dispatch, with one toolset of one tool. */
 import * as z from 'zod';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createCallJobs } from '../../../src/jobs/call-jobs.ts';

@@ -12,14 +12,12 @@ import type { Storage } from '../../storage/contracts/storage.ts';
 import type { Engine, EngineFile, JobId } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 import { noteFilename, readDocType, readNote, readSourcePath, readTags, tagsMax, titleOfNote } from '../given.ts';
-import { jobsOf } from '../job-requests.ts';
-import { pageOf } from '../paging.ts';
-import { searchOf } from '../search-request.ts';
 import { chunkOnWire, documentOnWire, jobOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './embed-chunks.ts';
 import { startForgettingJobs } from './forget-jobs.ts';
 import { ingest, textOfNote } from './ingest.ts';
+import { jobsOf, pageOf, searchOf } from './requests.ts';
 import { searchDocuments } from './search-documents.ts';
 import { createSubmitting, type Receiving } from './submit.ts';
 

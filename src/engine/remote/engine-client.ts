@@ -1,3 +1,4 @@
+import { parseJson } from '../../base/json.ts';
 import type { Secret } from '../../base/secret.ts';
 import {
   createServiceClient,
@@ -6,7 +7,6 @@ import {
   type ServiceRequest,
 } from '../../http/service-client.ts';
 import { answerError, failureError, type Meanings, shapeError } from './engine-errors.ts';
-import { parseJson } from './loose.ts';
 
 export interface EngineClientConfig {
   /** With or without `/api/v1`. */

@@ -1,7 +1,8 @@
 import { CarrelError, type ErrorCode } from '../../base/errors.ts';
+import { isObject, parseJson } from '../../base/json.ts';
 import type { ServiceAnswer } from '../../http/service-client.ts';
 import { ServiceFailure } from '../../http/service-client.ts';
-import { isLoose, type Loose, looseNumber, parseJson } from './loose.ts';
+import { type Loose, looseNumber } from './loose.ts';
 
 /** What a status means for one call, where that is more than "it failed". */
 export type Meanings = Readonly<Record<number, ErrorCode>>;
@@ -24,7 +25,7 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
   const { status: httpStatus } = answer;
   const cause = new Error(`engine: ${httpStatus} ${answer.body.toString('utf8', 0, 2000)}`);
   const value = parseJson(answer.body.toString('utf8'));
-  const body = isLoose(value) ? value : {};
+  const body = isObject(value) ? value : {};
   const code = namedCode(body) ?? meanings[httpStatus] ?? (httpStatus === 413 ? 'upload_too_large' : undefined);
   const message = code === undefined ? undefined : messages[code];
   if (code !== undefined && message !== undefined) {
@@ -93,7 +94,7 @@ function statusMessage(status: number): string {
 
 /** An engine of ours names its errors as we do; those that we have words for count. */
 function namedCode(body: Loose): ErrorCode | undefined {
-  const named = isLoose(body['detail']) ? body['detail']['error'] : body['error'];
+  const named = isObject(body['detail']) ? body['detail']['error'] : body['error'];
   return typeof named === 'string' && Object.hasOwn(messages, named) ? (named as ErrorCode) : undefined;
 }
 
@@ -105,7 +106,7 @@ function withNumbers(message: string, { matched, total, document_id: twin }: Rec
 
 /** What a refused change tells beside its reason. */
 function numbersOf(body: Loose): Record<string, number> {
-  const facts = isLoose(body['detail']) ? body['detail'] : body;
+  const facts = isObject(body['detail']) ? body['detail'] : body;
   const entries = ['matched', 'total', 'percent', 'threshold', 'document_id'].flatMap((name) => {
     const number = looseNumber(facts[name]);
     return number === null ? [] : [[name, number] as const];

@@ -1,12 +1,10 @@
+import { isObject, parseJson } from '../../base/json.ts';
+
 /**
  * Reading JSON of which the shape is only half known: what is there and fits is taken, everything else is as if it were
  * missing.
  */
 export type Loose = Readonly<Record<string, unknown>>;
-
-export function isLoose(value: unknown): value is Loose {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function looseText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
@@ -25,8 +23,8 @@ export function looseId(value: unknown): number | null {
 
 /** A bare array, or the first array that an envelope has under one of these names. */
 export function looseList(value: unknown, names: readonly string[]): Loose[] | undefined {
-  const found = Array.isArray(value) ? value : isLoose(value) ? listIn(value, names) : undefined;
-  return found?.filter(isLoose);
+  const found = Array.isArray(value) ? value : isObject(value) ? listIn(value, names) : undefined;
+  return found?.filter(isObject);
 }
 
 function listIn(envelope: Loose, names: readonly string[]): unknown[] | undefined {
@@ -35,9 +33,9 @@ function listIn(envelope: Loose, names: readonly string[]): unknown[] | undefine
 
 /** An object, also where it was stored and sent as text. */
 export function looseObject(value: unknown): Loose {
-  if (isLoose(value)) return value;
+  if (isObject(value)) return value;
   const parsed = typeof value === 'string' ? parseJson(value) : undefined;
-  return isLoose(parsed) ? parsed : {};
+  return isObject(parsed) ? parsed : {};
 }
 
 /** Tags as an array, as JSON text, or separated by commas. */
@@ -46,12 +44,4 @@ export function looseTags(value: unknown): string[] {
   if (!Array.isArray(given)) return [];
   const tags = given.filter((tag) => typeof tag === 'string').map((tag) => tag.trim());
   return [...new Set(tags.filter((tag) => tag !== ''))];
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

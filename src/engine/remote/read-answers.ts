@@ -1,3 +1,4 @@
+import { isObject } from '../../base/json.ts';
 import type {
   BulkOutcome,
   DeletedDocument,
@@ -13,7 +14,7 @@ import type {
   SubmitOutcome,
   TagCount,
 } from '../engine.ts';
-import { isLoose, type Loose, looseId, looseList, looseNumber, looseObject, looseTags, looseText } from './loose.ts';
+import { type Loose, looseId, looseList, looseNumber, looseObject, looseTags, looseText } from './loose.ts';
 
 /*
  * The answers of an engine that need not be ours, in our shapes. Where an answer cannot be what it should be, the
@@ -21,7 +22,7 @@ import { isLoose, type Loose, looseId, looseList, looseNumber, looseObject, loos
  */
 
 export function readStatus(value: unknown): EngineStatus | undefined {
-  if (!isLoose(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const queue = looseObject(value['queue'] ?? value['jobs'] ?? value['queue_state']);
   return {
     ...value,
@@ -43,7 +44,7 @@ export function readStatus(value: unknown): EngineStatus | undefined {
 
 function readModel(value: Loose): EngineStatus['model'] {
   const given = value['model'] ?? value['model_name'] ?? value['embedding_model'];
-  const model = isLoose(given) ? given : { name: given };
+  const model = isObject(given) ? given : { name: given };
   const name = looseText(model['name']) ?? looseText(model['model']);
   const dimensions = looseNumber(model['dimensions'] ?? model['dimension'] ?? value['dimensions']);
   return name === null ? null : { name, dimensions };
@@ -54,7 +55,7 @@ function countOf(value: Loose, name: string): number {
   const singular = `${name.slice(0, -1)}_count`;
   const places = [value, looseObject(value['counts']), looseObject(value['stats'])];
   const given = places.flatMap((place) => [place[name], place[singular], place[`${name}_count`]]);
-  const counts = given.map((each) => looseNumber(isLoose(each) ? (each['total'] ?? each['count']) : each));
+  const counts = given.map((each) => looseNumber(isObject(each) ? (each['total'] ?? each['count']) : each));
   return counts.find((count) => count !== null) ?? 0;
 }
 
@@ -67,7 +68,7 @@ export function readSearch(value: unknown, query: string): EngineSearchAnswer | 
   const found = looseList(value, ['results', 'hits']);
   if (found === undefined) return undefined;
   const results = found.map(readHit);
-  const envelope = isLoose(value) ? value : {};
+  const envelope = isObject(value) ? value : {};
   const degraded = looseText(envelope['degraded']);
   return {
     query,
@@ -98,7 +99,7 @@ function readHit(hit: Loose): EngineHit {
     source_path: looseText(source['source_path']),
     created_at: looseText(source['created_at']) ?? '',
     tags: looseTags(source['tags'] ?? source['tags_json']),
-    ...(isLoose(why) ? { why: { ...why } } : {}),
+    ...(isObject(why) ? { why: { ...why } } : {}),
     ...(neighbours === undefined ? {} : { neighbours }),
   };
 }
@@ -117,7 +118,7 @@ export function readSubmitted(value: unknown, filename: string): SubmitOutcome |
 
 /** 409 with what is there already; FastAPI puts it below `detail`. */
 export function readDuplicate(value: unknown): SubmitOutcome | undefined {
-  const answer = isLoose(value) && isLoose(value['detail']) ? value['detail'] : looseObject(value);
+  const answer = isObject(value) && isObject(value['detail']) ? value['detail'] : looseObject(value);
   const documentId = looseId(answer['document_id']);
   const jobId = readId(answer['job_id']);
   if (documentId === null && jobId === undefined) return undefined;
@@ -130,7 +131,7 @@ export function readDuplicate(value: unknown): SubmitOutcome | undefined {
 }
 
 export function readJob(value: unknown): EngineJob | undefined {
-  const job = isLoose(value) && isLoose(value['job']) ? value['job'] : looseObject(value);
+  const job = isObject(value) && isObject(value['job']) ? value['job'] : looseObject(value);
   const id = readId(job['id'] ?? job['job_id']);
   if (id === undefined) return undefined;
   const kind = looseText(job['kind']);
@@ -149,7 +150,7 @@ export function readJob(value: unknown): EngineJob | undefined {
 }
 
 function readProgress(value: unknown): JobProgress | null {
-  if (!isLoose(value)) return null;
+  if (!isObject(value)) return null;
   const done = looseNumber(value['done']);
   const total = looseNumber(value['total']);
   return {
@@ -161,10 +162,10 @@ function readProgress(value: unknown): JobProgress | null {
 
 export function readDocument(value: unknown): EngineDocumentWithChunks | undefined {
   const outer = looseObject(value);
-  const document = isLoose(outer['document']) ? { ...outer['document'], chunks: outer['chunks'] } : outer;
+  const document = isObject(outer['document']) ? { ...outer['document'], chunks: outer['chunks'] } : outer;
   const id = looseId(document['id'] ?? document['document_id']);
   if (id === null) return undefined;
-  const inner = isLoose(outer['document']) ? outer['document']['chunks'] : undefined;
+  const inner = isObject(outer['document']) ? outer['document']['chunks'] : undefined;
   const chunks = (looseList(document['chunks'] ?? inner, []) ?? []).map(readChunk);
   return { ...documentFields(document, id), chunks };
 }
@@ -208,18 +209,18 @@ export function readTags(value: unknown): TagCount[] | undefined {
     : Object.entries(looseObject(looseObject(value)['tags'] ?? value)).map(
         ([tag, count]) => [tag, looseNumber(count)] as const,
       );
-  if (listed === undefined && !isLoose(value)) return undefined;
+  if (listed === undefined && !isObject(value)) return undefined;
   return pairs.flatMap(([tag, count]) => (tag === null ? [] : [{ tag, count: count ?? 0 }]));
 }
 
 /** An object, null, or nothing at all with 204. Whatever else answers at this address may have deleted nothing. */
 export function readDeleted(value: unknown, status: number, id: number): DeletedDocument | undefined {
-  if (!isLoose(value) && value !== null && status !== 204) return undefined;
+  if (!isObject(value) && value !== null && status !== 204) return undefined;
   return { status: 'deleted', document_id: id, title: looseText(looseObject(value)['title']) ?? '' };
 }
 
 export function readBulk(value: unknown): BulkOutcome | undefined {
-  if (!isLoose(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const changed = looseNumber(
     value['changed'] ?? value['deleted'] ?? value['updated'] ?? value['affected'] ?? value['matched'],
   );

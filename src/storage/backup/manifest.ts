@@ -1,5 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
-import { isObject } from '../../base/is-object.ts';
+import { isObject } from '../../base/json.ts';
 import type { StorageDescription } from '../contracts/storage.ts';
 import { type ArchiveMember, damaged, readContent } from './archive.ts';
 

@@ -1,6 +1,6 @@
-import type { EntryFilter } from '../stores/entries/entry-filter.ts';
 import type { DocumentStore } from './documents.ts';
 import type { EntryStore } from './entries.ts';
+import type { EntryFilter } from './entry-filter.ts';
 import type { IngestionStore, OriginalStore } from './ingestion.ts';
 import type { NoteStore } from './notes.ts';
 import type { PassageFilter, PassageStore } from './passages.ts';
@@ -20,6 +20,8 @@ export interface Storage {
   readonly originals: OriginalStore;
   readonly passages: PassageStore;
   readonly vectors: VectorStores;
+  /** Of the calls since it was opened. */
+  readonly metrics: CallMetrics;
   describe(): Promise<StorageDescription>;
   /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */
   check(): Promise<string[]>;
@@ -33,6 +35,14 @@ export interface StorageDescription {
   readonly version: string;
   readonly schema: number;
   readonly bytes: number;
+}
+
+export interface CallMetrics {
+  readonly calls: number;
+  readonly failures: number;
+  readonly consecutiveFailures: number;
+  /** Our code of it, and when: ISO 8601, UTC. What the database itself said is in the log. */
+  readonly lastFailure: { readonly code: string; readonly time: string } | undefined;
 }
 
 export interface StorageDeps {

@@ -1,21 +1,19 @@
+import { numberOf, type Statements } from '../statements.ts';
 import { type WordIndex, wordIndexes } from '../stores/words/word-indexes.ts';
-import { numberOf, type Statements } from './connections.ts';
 
 /** Compares what is stored with what is indexed. The problems found, one sentence each. */
-export async function checkContent(statements: Statements): Promise<string[]> {
-  // Everything is looked at, which takes as long as it takes.
-  await statements.query('SET LOCAL statement_timeout = 0');
+export async function checkContent(on: Pick<Statements, 'query'>): Promise<string[]> {
   const problems: string[] = [];
   for (const index of wordIndexes) {
-    if (await differs(statements, index)) {
+    if (await differs(on, index)) {
       problems.push(`The full-text index ${index.name}_words does not agree with what is stored.`);
     }
   }
   return problems;
 }
 
-async function differs(statements: Statements, { name, owner, isIndexed }: WordIndex): Promise<boolean> {
-  const [row = {}] = await statements.query(
+async function differs(on: Pick<Statements, 'query'>, { name, owner, isIndexed }: WordIndex): Promise<boolean> {
+  const [row = {}] = await on.query(
     `SELECT
        (SELECT count(*) FROM carrel.${owner} o LEFT JOIN carrel.${name}_terms t ON t.key = o.key
         LEFT JOIN carrel.${name}_words w ON w.key = o.key WHERE ${isIndexed} AND (t.key IS NULL OR w.key IS NULL)) AS missing,

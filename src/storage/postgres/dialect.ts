@@ -1,5 +1,7 @@
 import type { VectorCorpus } from '../contracts/vectors.ts';
 import type { Dialect } from '../dialect.ts';
+import { checkContent } from './check-content.ts';
+import { describe } from './describe.ts';
 import type { NearestIndexes } from './nearest-index.ts';
 import { noteTable } from './note-table.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
@@ -32,5 +34,7 @@ export function createPostgresDialect(indexes?: Readonly<Record<VectorCorpus, Ne
     passages: passageTable,
     vectors: createVectorTable(indexes),
     originals: { adopt: adoptOriginal, remove: removeOriginal },
+    describe,
+    check: checkContent,
   };
 }

@@ -1,19 +1,18 @@
 import type { Dialect } from '../dialect.ts';
-import type { BoundValue, Statements } from '../statements.ts';
+import type { BoundValue, Operation, Statements } from '../statements.ts';
 import type { Transactions } from '../transactions.ts';
 import type { Statements as Connection, Connections } from './connections.ts';
 
 /** Performs operations on a connection of its own each. */
 export function createPostgresTransactions(connections: Connections, dialect: Dialect, now: () => Date): Transactions {
+  const performed =
+    <Request, Answer>(operation: Operation<Request, Answer>, request: Request, time = now().toISOString()) =>
+    (connection: Connection) =>
+      operation(statementsOn(connection, dialect, time), request);
   return {
-    write(operation, request) {
-      const time = now().toISOString();
-      return connections.write((connection) => operation(statementsOn(connection, dialect, time), request));
-    },
-    read(operation, request, options) {
-      const time = now().toISOString();
-      return connections.read((connection) => operation(statementsOn(connection, dialect, time), request), options);
-    },
+    write: (operation, request) => connections.write(performed(operation, request)),
+    read: (operation, request, options) => connections.read(performed(operation, request), options),
+    alone: (operation, request) => connections.alone(performed(operation, request)),
   };
 }
 

@@ -5,7 +5,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { Language } from '../../words/language.ts';
 import { loadSqlite } from './load-sqlite.ts';
-import { isBusy } from './sqlite-errors.ts';
+import { isBusy } from './storage-error.ts';
 
 export interface DatabaseConfig {
   /** Of all words. A writer without it keeps the one that the database has; a reader must be told. */
@@ -31,12 +31,10 @@ export interface Database {
   /** Several statements, none with parameters: schemas and pragmas. */
   exec(sql: string): void;
   /**
-   * All of it or nothing. Takes the write lock at the start, so that it cannot fail half-way for the lock's sake. One
-   * within another is a part of it.
+   * All of it or nothing. Takes the write lock at the start, so that it cannot fail half-way for the lock's sake. Whoever
+   * calls sees to it that nothing else is done meanwhile.
    */
-  transaction<T>(work: () => T): T;
-  /** The same for work that awaits. Whoever calls sees to it that nothing else is done meanwhile. */
-  transact<T>(work: () => Promise<T>): Promise<T>;
+  transaction<T>(work: () => Promise<T>): Promise<T>;
   /** All statements see the same state. */
   readOnce<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
@@ -57,7 +55,6 @@ export function openDatabase(config: DatabaseConfig): Database {
     connection.close();
     throw error;
   }
-  let inTransaction = false;
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
     const known = statements.get(sql);
@@ -74,24 +71,7 @@ export function openDatabase(config: DatabaseConfig): Database {
     run: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
     change: (sql, ...values) => Number(prepared(sql).run(...values).changes),
     exec: (sql) => connection.exec(sql),
-    transaction(work) {
-      if (inTransaction) return work();
-      inTransaction = true;
-      try {
-        return transaction(connection, work);
-      } finally {
-        inTransaction = false;
-      }
-    },
-    async transact(work) {
-      inTransaction = true;
-      try {
-        begin(connection);
-        return await finished(connection, work);
-      } finally {
-        inTransaction = false;
-      }
-    },
+    transaction: (work) => transaction(connection, work),
     async readOnce(work) {
       connection.exec('BEGIN');
       try {
@@ -102,20 +82,6 @@ export function openDatabase(config: DatabaseConfig): Database {
     },
     close: () => connection.close(),
   };
-}
-
-/** A column that the schema declares as TEXT. */
-export function textOf(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`);
-  return value;
-}
-
-/** A column that the schema declares as INTEGER or REAL. */
-export function numberOf(row: Row, column: string): number {
-  const value = row[column];
-  if (typeof value !== 'number') throw new TypeError(`column ${column} is no number`);
-  return value;
 }
 
 function prepareFile(path: string): void {
@@ -165,25 +131,14 @@ function configure(connection: DatabaseSync, config: DatabaseConfig): void {
   connection.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
-function transaction<T>(connection: DatabaseSync, work: () => T): T {
+async function transaction<T>(connection: DatabaseSync, work: () => Promise<T>): Promise<T> {
   begin(connection);
-  try {
-    const result = work();
-    connection.exec('COMMIT');
-    return result;
-  } catch (error) {
-    // SQLite has rolled back by itself after some errors (a full disk), and then there is nothing left to roll back.
-    if (connection.isTransaction !== false) rollback(connection);
-    throw error;
-  }
-}
-
-async function finished<T>(connection: DatabaseSync, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work();
     connection.exec('COMMIT');
     return result;
   } catch (error) {
+    // SQLite has rolled back by itself after some errors (a full disk), and then there is nothing left to roll back.
     if (connection.isTransaction !== false) rollback(connection);
     throw error;
   }

@@ -1,12 +1,14 @@
 import type { Dialect } from '../dialect.ts';
+import { checkContent } from './check-content.ts';
 import type { Database } from './database.ts';
+import { describe } from './describe.ts';
 import { createKeyLists } from './key-lists.ts';
 import { noteTable } from './note-table.ts';
 import { adoptFile, removeFile } from './original-files.ts';
 import { createPassageTable } from './passage-table.ts';
 import { vectorTable } from './vector-table.ts';
 import { createWordTable } from './word-table.ts';
-import type { WriteHelper } from './write-helper.ts';
+import type { WriteHelper } from './write-helper/write-helper.ts';
 
 export interface SqliteDialectDeps {
   /** Takes part of large writes. Without it all is done here. */
@@ -46,5 +48,7 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
       adopt: async (_on, staged) => adoptFile(documentsDir, staged),
       remove: async (_on, hash) => removeFile(documentsDir, hash),
     },
+    describe,
+    check: async () => checkContent(database),
   };
 }

@@ -1,17 +1,18 @@
 import { CarrelError } from '../../base/errors.ts';
 import { checkSchema } from '../schema-version.ts';
-import { type Database, numberOf } from './database.ts';
+import { numberOf } from '../statements.ts';
+import type { Database } from './database.ts';
 import { migrations } from './migrations.ts';
 
 /**
  * Brings the database to the newest schema, one transaction per step: a process that is killed leaves whole steps behind,
  * and the next one goes on. Of several processes that start at once, one performs a step and the others find it done.
  */
-export function migrate(database: Database, steps: readonly string[] = migrations): void {
+export async function migrate(database: Database, steps: readonly string[] = migrations): Promise<void> {
   checkEngine(database);
   checkOwner(database);
   while (checkSchema(schemaVersion(database), steps.length) < steps.length) {
-    database.transaction(() => {
+    await database.transaction(async () => {
       // Read again under the lock, because another process may have been first.
       const version = checkSchema(schemaVersion(database), steps.length);
       const step = steps[version];

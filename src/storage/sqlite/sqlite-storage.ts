@@ -1,18 +1,13 @@
 import { dirname, join } from 'node:path';
 import { type Language, useLanguage } from '../../words/language.ts';
 import type { Storage, StorageDeps } from '../contracts/storage.ts';
-import { createDocumentStore } from '../stores/documents/document-store.ts';
-import { createIngestionStore } from '../stores/documents/ingestion-store.ts';
-import { releaseOriginals, usedOriginals } from '../stores/documents/release-originals.ts';
-import { createEntryStore } from '../stores/entries/entry-store.ts';
-import { createNoteStore } from '../stores/notes/note-store.ts';
-import { createPassageStore } from '../stores/passages/passage-store.ts';
-import { createVectorStores } from '../stores/vectors/vector-store.ts';
+import { createStorage } from '../create-storage.ts';
+import { storedLanguage } from '../stores/words/settle-analysis.ts';
 import type { DatabaseConfig } from './database.ts';
-import { createOriginalFiles } from './original-files.ts';
-import { createReaderPool, storageClosed } from './reader-pool.ts';
+import { createOriginals } from './originals.ts';
 import { settledLanguage } from './settled-language.ts';
-import { createSqliteThread, type SqliteThread } from './sqlite-thread.ts';
+import { createReaderPool, storageClosed } from './threads/reader-pool.ts';
+import { createSqliteThread, type OperationCall, type SqliteThread } from './threads/sqlite-thread.ts';
 import { createSqliteTransactions } from './transactions.ts';
 
 export interface SqliteStorageConfig {
@@ -26,9 +21,6 @@ export interface SqliteStorageConfig {
   /** Of the words. Unless told, the one that the database has; another one has all texts cut again. */
   readonly language?: Language | undefined;
 }
-
-/** Files that are looked at together, so that nobody else need wait for all of them. */
-const sweptAtOnce = 500;
 
 /**
  * Opens the database in a file, or makes it. One thread writes, others read; several processes may do so with the same
@@ -44,64 +36,32 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     language,
     busyTimeoutMs: config.busyTimeoutMs ?? 5000,
   });
-  let language = settledLanguage(config.path, config.language);
-  // Nobody waits for a thread before there is something to write, unless the database must be made or changed first.
+  const settled = settledLanguage(config.path, config.language);
+  let language = settled ?? config.language;
   let writer: SqliteThread | undefined;
-  if (language === undefined) {
-    language = config.language;
-    writer = createSqliteThread(connection('writer'));
-    language = await writer.call('upkeep', 'language', []);
-  }
-  // Queries are parsed here.
-  await useLanguage(language);
+  let closed = false;
+  const write = async (call: OperationCall): Promise<unknown> => {
+    if (closed) throw storageClosed();
+    if (!writer?.alive) writer = createSqliteThread(connection('writer'));
+    return writer.call(call);
+  };
   const readers = createReaderPool(
     { threadsMax: config.readersMax ?? 2, timeoutMs: config.queryTimeoutMs ?? 5000 },
     () => createSqliteThread(connection('reader')),
   );
-  let closed = false;
-
-  const write: SqliteThread['call'] = async (store, method, args) => {
-    if (closed) throw storageClosed();
-    if (!writer?.alive) writer = createSqliteThread(connection('writer'));
-    return writer.call(store, method, args);
-  };
-
-  const transactions = createSqliteTransactions(write, readers, now);
-  const files = createOriginalFiles(documentsDir);
-  const release = async (hashes: readonly string[]): Promise<number> =>
-    hashes.length === 0 ? 0 : transactions.write(releaseOriginals, { hashes });
-
-  return {
+  const transactions = createSqliteTransactions({ call: write }, readers, now);
+  // Nobody waits for a thread before there is something to write, unless the database must be made or changed first.
+  language = settled ?? (await transactions.alone(storedLanguage, undefined));
+  // Queries are parsed here.
+  await useLanguage(language);
+  return createStorage({
     backend: 'sqlite',
-    notes: createNoteStore(transactions),
-    entries: createEntryStore(transactions),
-    passages: createPassageStore(transactions),
-    vectors: createVectorStores(transactions),
-    documents: createDocumentStore(transactions),
-    ingestion: createIngestionStore(transactions),
-    originals: {
-      stage: files.stage,
-      discard: files.discard,
-      open: files.open,
-      release,
-      async sweep() {
-        const hashes = files.list();
-        let released = 0;
-        for (let first = 0; first < hashes.length; first += sweptAtOnce) {
-          const some = hashes.slice(first, first + sweptAtOnce);
-          const used = new Set(await transactions.read(usedOriginals, { hashes: some }));
-          // Nearly always none are left over: so the lock of the writer is not even taken.
-          released += await release(some.filter((hash) => !used.has(hash)));
-        }
-        return released;
-      },
-    },
-    describe: () => readers.call('upkeep', 'describe', []),
-    check: () => write('upkeep', 'check', []),
+    transactions,
+    createOriginals: (metered) => createOriginals(documentsDir, metered),
     async close() {
       closed = true;
       await readers.close();
       await writer?.close();
     },
-  };
+  });
 }

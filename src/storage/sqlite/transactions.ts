@@ -1,30 +1,25 @@
-import type { ReadOptions } from '../contracts/read-options.ts';
 import { nameOf } from '../operations.ts';
 import type { Operation } from '../statements.ts';
 import type { Transactions } from '../transactions.ts';
-import type { ReaderPool } from './reader-pool.ts';
-import type { SqliteThread } from './sqlite-thread.ts';
+import type { ReaderPool } from './threads/reader-pool.ts';
+import type { OperationCall, SqliteThread } from './threads/sqlite-thread.ts';
 
 /** Has operations performed on the threads that have connections. They are named there, because functions cannot be sent. */
 export function createSqliteTransactions(
-  write: SqliteThread['call'],
+  writer: Pick<SqliteThread, 'call'>,
   readers: Pick<ReaderPool, 'call'>,
   now: () => Date,
 ): Transactions {
+  const callOf = <Request, Answer>(
+    kind: OperationCall['kind'],
+    operation: Operation<Request, Answer>,
+    request: Request,
+  ): OperationCall => ({ kind, operation: nameOf(operation), request, now: now().toISOString() });
   return {
-    async write<Request, Answer>(operation: Operation<Request, Answer>, request: Request) {
-      const answer = await write('operations', 'write', [nameOf(operation), request, now().toISOString()]);
-      // The operation of this name has made it; a message cannot carry that proof.
-      return answer as Answer;
-    },
-    async read<Request, Answer>(operation: Operation<Request, Answer>, request: Request, options?: ReadOptions) {
-      const answer = await readers.call(
-        'operations',
-        'read',
-        [nameOf(operation), request, now().toISOString()],
-        options,
-      );
-      return answer as Answer;
-    },
+    // What answers is the operation of this name; a message cannot carry the proof of it.
+    write: async (operation, request) => (await writer.call(callOf('write', operation, request))) as never,
+    read: async (operation, request, options) =>
+      (await readers.call(callOf('read', operation, request), options)) as never,
+    alone: async (operation, request) => (await writer.call(callOf('alone', operation, request))) as never,
   };
 }

@@ -7,7 +7,6 @@ import type { Storage } from '../../storage/contracts/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { type ContextParts, wakeBacklogs } from './context-parts.ts';
 import { type ContextConfig, contextSlice } from './context-slice.ts';
-import { meterEntries } from './metered-entries.ts';
 import { createEntrySource } from './search/entry-source.ts';
 import { createEntryResources } from './show/entry-resources.ts';
 import { createDeleteContextTool } from './tools/delete-context.ts';
@@ -66,7 +65,7 @@ export async function openContextToolset(
 /** An agent's memory: seed 002. */
 export function createContextToolset(config: ContextConfig, deps: ContextDeps): Toolset {
   const { storage, embeddings, log } = deps;
-  const { entries, metrics } = meterEntries(storage.entries);
+  const { entries } = storage;
   const usesMeaning = config.semanticSearch !== 'false' && embeddings !== undefined;
   const meaning = usesMeaning
     ? createMeaning({
@@ -118,7 +117,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       createDeleteContextTool(parts),
       createUpdateContextTool(parts),
       createListThreadsTool(parts),
-      createGetStatisticsTool(statistics, { ...parts, metrics, describe: () => storage.describe() }),
+      createGetStatisticsTool(statistics, { ...parts, storage }),
       ...(meaning === undefined ? [] : [createSemanticSearchContextTool(meaning, parts)]),
       ...(words ? [createFtsSearchContextTool(parts)] : []),
       ...(isHybrid ? [createHybridSearchContextTool({ words }, parts)] : []),

@@ -1,8 +1,8 @@
 import { type Language, useLanguage } from '../../../words/language.ts';
 import { numberOf, type Statements, textOf } from '../../statements.ts';
 import type { Transactions } from '../../transactions.ts';
-import { analysisFor } from '../../word-analysis.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../lock.ts';
+import { analysisFor } from './word-analysis.ts';
 import { type WordIndex, wordIndexes } from './word-indexes.ts';
 import { removeWords, writeWords } from './write-words.ts';
 
@@ -13,11 +13,19 @@ const rewrittenAtOnce = 500;
  * Chooses the language of this thread, and cuts all texts again where they were cut by another analysis or in another
  * language. In one transaction: a process that is killed leaves the old terms, and the next one begins anew.
  */
-export async function settleAnalysis({ read, write }: Transactions, wanted: Language | undefined): Promise<void> {
+export async function settleAnalysis(
+  { read, write }: Pick<Transactions, 'read' | 'write'>,
+  wanted: Language | undefined,
+): Promise<void> {
   const stored = await read(storedAnalysis, undefined);
   const { language, stamp } = analysisFor(stored, wanted);
   await useLanguage(language);
   if (stored !== stamp) await write(rewriteWords, stamp);
+}
+
+/** The one that all texts are cut in. */
+export async function storedLanguage(on: Statements): Promise<Language> {
+  return analysisFor(await storedAnalysis(on), undefined).language;
 }
 
 async function storedAnalysis(on: Statements): Promise<string | undefined> {

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import type { StorageDescription } from '../../../storage/contracts/storage.ts';
+import type { Storage } from '../../../storage/contracts/storage.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import type { ContextParts } from '../context-parts.ts';
-import type { EntryMetrics } from '../metered-entries.ts';
 
 export interface StatisticsSettings {
   readonly words: boolean;
@@ -15,8 +14,7 @@ export interface StatisticsSettings {
 export function createGetStatisticsTool(
   settings: StatisticsSettings,
   deps: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'backend' | 'reranks'> & {
-    metrics: EntryMetrics;
-    describe(): Promise<StorageDescription>;
+    storage: Pick<Storage, 'describe' | 'metrics'>;
   },
 ): Tool {
   const { entries, meaning, summaries, backend } = deps;
@@ -30,7 +28,8 @@ export function createGetStatisticsTool(
     async run(_input, { signal }) {
       const counts = await entries.statistics({ model: meaning?.model }, { signal });
       // Takes no time, and beside the other it would need a connection of its own.
-      const storage = await deps.describe();
+      const { bytes, version, schema } = await deps.storage.describe();
+      const { calls, failures, consecutiveFailures, lastFailure } = deps.storage.metrics;
       const coverage = (count: number) => (counts.total === 0 ? 0 : rounded((100 * count) / counts.total));
       return {
         total_entries: counts.total,
@@ -43,12 +42,16 @@ export function createGetStatisticsTool(
         most_active_threads: counts.mostActive.map(({ threadId, count }) => ({ thread_id: threadId, count })),
         top_tags: counts.topTags.map((tag) => ({ ...tag })),
         backend,
-        database_size_mb: rounded(storage.bytes / 1024 / 1024),
+        database_size_mb: rounded(bytes / 1024 / 1024),
         connection_metrics: {
           backend_type: backend,
-          engine_version: storage.version,
-          schema_version: storage.schema,
-          ...deps.metrics,
+          engine_version: version,
+          schema_version: schema,
+          total_queries: calls,
+          failed_queries: failures,
+          consecutive_failures: consecutiveFailures,
+          last_error: lastFailure?.code ?? null,
+          last_error_time: lastFailure?.time ?? null,
         },
         semantic_search:
           meaning === undefined

@@ -1,4 +1,4 @@
-import { isObject } from '../../../base/is-object.ts';
+import { isObject } from '../../../base/json.ts';
 import type { NewEntry } from '../../../storage/contracts/entries.ts';
 import { timeOf } from './entry-lines.ts';
 

@@ -1,5 +1,5 @@
 import { CarrelError } from '../../../base/errors.ts';
-import { isObject } from '../../../base/is-object.ts';
+import { isObject } from '../../../base/json.ts';
 import type { Entry, EntryStore, NewEntry } from '../../../storage/contracts/entries.ts';
 import { loadEntries } from '../context-parts.ts';
 import { parseImages, showImage } from '../write/images.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readFileSync, readSync } from 'node:fs';
 import { CarrelError } from '../../../base/errors.ts';
-import { isObject } from '../../../base/is-object.ts';
+import { isObject } from '../../../base/json.ts';
 import type { EntryStore, NewEntry } from '../../../storage/contracts/entries.ts';
 import { summaryCharsMin } from '../context-slice.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';

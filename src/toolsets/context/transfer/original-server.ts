@@ -1,5 +1,5 @@
 import { isCarrelError } from '../../../base/errors.ts';
-import { isObject } from '../../../base/is-object.ts';
+import { isObject } from '../../../base/json.ts';
 import type { NewEntry, NewImage } from '../../../storage/contracts/entries.ts';
 import { loadSqlite } from '../../../storage/sqlite/load-sqlite.ts';
 import { normaliseTags } from '../tags.ts';

@@ -30,7 +30,7 @@ export function summaryProviderOf(config: ContextConfig, servers: ModelServers):
     concurrencyMax: config.summaryConcurrency,
     prompt: config.summaryPrompt,
     contextTokens: config.summaryContextTokens,
-    cutsLongTexts: config.summaryCutsLongTexts,
+    truncatesLongTexts: config.summaryCutsLongTexts,
     reasoningEffort: config.summaryReasoningEffort,
   });
 }

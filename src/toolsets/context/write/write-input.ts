@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import { isObject } from '../../../base/is-object.ts';
+import { isObject } from '../../../base/json.ts';
 import {
   type EntryUpdate,
   type Idempotency,

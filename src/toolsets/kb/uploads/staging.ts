@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Bytes, diskError, replaceFile, syncFolder } from '../../../base/durable-files.ts';
+import { parseJson } from '../../../base/json.ts';
 import { makeFolder } from '../../../base/make-folder.ts';
 import type { SubmitOutcome } from '../../../engine/engine.ts';
 
@@ -93,7 +94,7 @@ export function createStaging(folder: string): Staging {
     async find(id) {
       if (!idPattern.test(id)) return undefined;
       const text = await readFile(join(folderOf(id), manifestName), 'utf8').catch(() => undefined);
-      const manifest = manifestSchema.safeParse(text === undefined ? undefined : parse(text));
+      const manifest = manifestSchema.safeParse(text === undefined ? undefined : parseJson(text));
       if (!manifest.success) return undefined;
       return { manifest: manifest.data, chunks: await chunkSizes(folderOf(id)) };
     },
@@ -137,12 +138,4 @@ async function lastWrite(folder: string): Promise<number> {
     ),
   );
   return Math.max(...times);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

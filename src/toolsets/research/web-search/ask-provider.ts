@@ -1,4 +1,4 @@
-import { isObject } from '../../../base/is-object.ts';
+import { isObject } from '../../../base/json.ts';
 import { ProviderFailure } from './search-provider.ts';
 
 export interface ProviderRequest {

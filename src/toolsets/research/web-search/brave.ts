@@ -1,4 +1,4 @@
-import { isObject } from '../../../base/is-object.ts';
+import { isObject } from '../../../base/json.ts';
 import type { Secret } from '../../../base/secret.ts';
 import { askProvider, objectsIn, parseJsonAnswer, providerUrl } from './ask-provider.ts';
 import { cleanResults } from './result-text.ts';

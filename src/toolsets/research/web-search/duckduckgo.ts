@@ -1,4 +1,4 @@
-import { isObject } from '../../../base/is-object.ts';
+import { isObject } from '../../../base/json.ts';
 import { askProvider, objectsIn, type ProviderAnswer, parseJsonAnswer, providerUrl } from './ask-provider.ts';
 import { readResultsPage } from './duckduckgo-page.ts';
 import { cleanResults, type RawResult } from './result-text.ts';

@@ -1,0 +1,38 @@
+import type { OriginalStore } from './contracts/ingestion.ts';
+import type { Storage } from './contracts/storage.ts';
+import { meterTransactions } from './meter-transactions.ts';
+import { createDocumentStore } from './stores/documents/document-store.ts';
+import { createIngestionStore } from './stores/documents/ingestion-store.ts';
+import { createEntryStore } from './stores/entries/entry-store.ts';
+import { createNoteStore } from './stores/notes/note-store.ts';
+import { createPassageStore } from './stores/passages/passage-store.ts';
+import { checkStorage, describeStorage } from './stores/upkeep.ts';
+import { createVectorStores, type NearestOperations } from './stores/vectors/vector-store.ts';
+import type { Transactions } from './transactions.ts';
+
+/** What a database brings: all else is written once. */
+export interface StorageParts {
+  readonly backend: Storage['backend'];
+  readonly transactions: Transactions;
+  createOriginals(transactions: Transactions): OriginalStore;
+  readonly nearest?: NearestOperations | undefined;
+  close(): Promise<void>;
+}
+
+export function createStorage({ createOriginals, backend, nearest, close, ...parts }: StorageParts): Storage {
+  const { transactions, metrics } = meterTransactions(parts.transactions);
+  return {
+    backend,
+    notes: createNoteStore(transactions),
+    entries: createEntryStore(transactions),
+    documents: createDocumentStore(transactions),
+    ingestion: createIngestionStore(transactions),
+    originals: createOriginals(transactions),
+    passages: createPassageStore(transactions),
+    vectors: createVectorStores(transactions, nearest),
+    metrics,
+    describe: () => transactions.read(describeStorage, undefined),
+    check: () => transactions.alone(checkStorage, undefined),
+    close,
+  };
+}

@@ -1,0 +1,39 @@
+import { isCarrelError } from '../base/errors.ts';
+import type { CallMetrics } from './contracts/storage.ts';
+import type { Transactions } from './transactions.ts';
+
+/** The same, with the calls counted. A call that the caller got wrong or gave up has not failed. */
+export function meterTransactions({ write, read, alone }: Transactions): {
+  transactions: Transactions;
+  metrics: CallMetrics;
+} {
+  const metrics = {
+    ...{ calls: 0, failures: 0, consecutiveFailures: 0 },
+    lastFailure: undefined as CallMetrics['lastFailure'],
+  };
+  async function counted<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    metrics.calls += 1;
+    try {
+      const result = await answer;
+      metrics.consecutiveFailures = 0;
+      return result;
+    } catch (error) {
+      count(error);
+      throw error;
+    }
+  }
+  function count(error: unknown): void {
+    if (isCarrelError(error) && ['input', 'not_found', 'cancelled'].includes(error.kind)) return;
+    metrics.failures += 1;
+    metrics.consecutiveFailures += 1;
+    metrics.lastFailure = { code: isCarrelError(error) ? error.code : 'internal', time: new Date().toISOString() };
+  }
+  return {
+    metrics,
+    transactions: {
+      write: (operation, request) => counted(write(operation, request)),
+      read: (operation, request, options) => counted(read(operation, request, options)),
+      alone: (operation, request) => counted(alone(operation, request)),
+    },
+  };
+}

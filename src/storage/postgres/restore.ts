@@ -1,0 +1,106 @@
+import type { Client } from 'pg';
+import { type ArchiveMember, damaged } from '../backup/archive.ts';
+import type { BackupOptions } from '../backup/backup-source.ts';
+import { checkEmpty } from '../backup/check-empty.ts';
+import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
+import { checkSchema } from '../schema-version.ts';
+import { columnList, connectAlone, statementsOf } from './back-up.ts';
+import { checkContent } from './check-content.ts';
+import type { PostgresConfig, Statements } from './connections.ts';
+import { type CopyIn, copyIn } from './copy.ts';
+import { lockKey, prepare, schemaVersion } from './migrate.ts';
+import { migrations } from './migrations.ts';
+import { storageError } from './storage-error.ts';
+import { readTables } from './tables.ts';
+
+/** In one transaction: whoever reads meanwhile sees the old content, and afterwards the new. */
+export async function restorePostgres(
+  config: PostgresConfig,
+  manifest: Manifest,
+  members: AsyncIterable<ArchiveMember>,
+  { force, onProgress }: BackupOptions,
+): Promise<void> {
+  checkBackupSchema(manifest, migrations.length);
+  const client = await connectAlone(config);
+  try {
+    const statements = statementsOf(client);
+    await statements.query('BEGIN');
+    await statements.query("SET LOCAL lock_timeout = '10s'");
+    await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
+    await makeRoom(statements, force);
+    await applySteps(statements, 0, manifest.schema);
+    await checkShape(statements, manifest);
+    await load(client, manifest, members);
+    await setSequences(statements, manifest);
+    onProgress('checking', 0, 0);
+    await applySteps(statements, manifest.schema, migrations.length);
+    if ((await checkContent(statements)).length > 0) throw damaged();
+    await statements.query('COMMIT');
+    // The planner knows nothing of the new rows yet. Without rights to it, the server gets there by itself.
+    await statements.query('ANALYZE').catch(() => {});
+  } catch (error) {
+    throw storageError(error);
+  } finally {
+    // An open transaction ends with its connection.
+    await client.end();
+  }
+}
+
+async function makeRoom(statements: Statements, force: boolean): Promise<void> {
+  const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
+  if (known?.['known'] === true) {
+    checkSchema(await schemaVersion(statements), migrations.length);
+    if (!force) checkEmpty(await readTables(statements));
+  }
+  await statements.query('DROP SCHEMA IF EXISTS carrel CASCADE');
+  await statements.query(prepare);
+  await statements.query('INSERT INTO carrel.schema_version VALUES (0)');
+}
+
+async function applySteps(statements: Statements, from: number, to: number): Promise<void> {
+  for (const step of migrations.slice(from, to)) await statements.query(step);
+  await statements.query('UPDATE carrel.schema_version SET version = $1', [to]);
+}
+
+/** The same tables with the same columns, and none besides. */
+async function checkShape(statements: Statements, { tables }: Manifest): Promise<void> {
+  const shape = (facts: readonly TableFacts[]) =>
+    JSON.stringify(facts.map(({ name, columns = [] }) => [name, ...[...columns].sort()].join()).sort());
+  if (shape(await readTables(statements)) !== shape(tables)) throw damaged();
+}
+
+async function load(client: Client, { tables }: Manifest, members: AsyncIterable<ArchiveMember>): Promise<void> {
+  const all = tables.map(({ name }) => `carrel.${name}`);
+  await client.query(`TRUNCATE ${all.join(', ')}`);
+  // What triggers would compute is in the backup.
+  for (const table of all) await client.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
+  let current: { table: TableFacts; copy: CopyIn } | undefined;
+  const finish = async () => {
+    if (current !== undefined && (await current.copy.end()) !== current.table.rows) throw damaged();
+    current = undefined;
+  };
+  const loaded = new Set<string>();
+  for await (const { name, content } of members) {
+    const tableName = /^tables\/([a-z0-9_]+)\/\d{6,}$/.exec(name)?.[1];
+    if (current?.table.name !== tableName) {
+      await finish();
+      const table = tables.find((each) => each.name === tableName);
+      if (table === undefined || loaded.has(table.name)) throw damaged();
+      loaded.add(table.name);
+      current = { table, copy: await copyIn(client, `COPY carrel.${table.name} (${columnList(table)}) FROM STDIN`) };
+    }
+    for await (const chunk of content) await current?.copy.write(chunk);
+  }
+  await finish();
+  if (tables.some(({ name, rows }) => rows > 0 && !loaded.has(name))) throw damaged();
+  for (const table of all) await client.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
+}
+
+async function setSequences(statements: Statements, { tables }: Manifest): Promise<void> {
+  for (const { name, sequences = {} } of tables) {
+    for (const [column, last] of Object.entries(sequences)) {
+      if (last === 0) continue;
+      await statements.query('SELECT setval(pg_get_serial_sequence($1, $2), $3)', [`carrel.${name}`, column, last]);
+    }
+  }
+}

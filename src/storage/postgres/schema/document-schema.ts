@@ -1,0 +1,96 @@
+/**
+ * Documents, their jobs and their bytes. Those who share a database share no disk, so the bytes are in here too, in pieces.
+ */
+export function documentSchema(): string {
+  const text = 'text COLLATE "C"';
+  const owner = 'bigint NOT NULL REFERENCES carrel.kb_documents (key) ON DELETE CASCADE';
+  return `
+  CREATE TABLE carrel.kb_documents (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    title text NOT NULL,
+    doc_type ${text} NOT NULL,
+    filename text NOT NULL,
+    source_path ${text},
+    content_hash ${text} NOT NULL UNIQUE CHECK (length(content_hash) = 64),
+    content_type text NOT NULL,
+    bytes bigint NOT NULL,
+    language text,
+    details text NOT NULL,
+    chunk_count integer NOT NULL,
+    created_at ${text} NOT NULL CHECK (length(created_at) = 24),
+    updated_at ${text} CHECK (length(updated_at) = 24)
+  );
+  CREATE INDEX kb_documents_changed ON carrel.kb_documents (coalesce(updated_at, created_at) DESC, key DESC);
+  CREATE INDEX kb_documents_source ON carrel.kb_documents (source_path) WHERE source_path IS NOT NULL;
+
+  CREATE TABLE carrel.kb_document_tags (
+    tag ${text} NOT NULL,
+    document ${owner},
+    position integer NOT NULL,
+    PRIMARY KEY (tag, document)
+  );
+  CREATE INDEX kb_document_tags_document ON carrel.kb_document_tags (document, position);
+
+  CREATE TABLE carrel.kb_notes (
+    document bigint PRIMARY KEY REFERENCES carrel.kb_documents (key) ON DELETE CASCADE,
+    text text NOT NULL
+  );
+
+  CREATE TABLE carrel.kb_chunks (
+    document ${owner},
+    position integer NOT NULL,
+    metadata text NOT NULL,
+    PRIMARY KEY (document, position)
+  );
+
+  CREATE TABLE carrel.kb_jobs (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind ${text} NOT NULL,
+    status ${text} NOT NULL CHECK (status IN ('queued', 'processing', 'done', 'failed', 'cancelled')),
+    filename text,
+    title text,
+    doc_type text,
+    source_path text,
+    content_type text,
+    content_hash ${text},
+    bytes bigint,
+    tags text NOT NULL,
+    note text,
+    phase text NOT NULL,
+    phase_done integer,
+    phase_total integer,
+    error text,
+    error_code text,
+    document_id bigint,
+    chunk_count integer,
+    details text NOT NULL,
+    attempts integer NOT NULL,
+    crashes integer NOT NULL,
+    retries integer NOT NULL,
+    run_after bigint NOT NULL,
+    lease_owner ${text},
+    lease_until bigint,
+    created_at ${text} NOT NULL CHECK (length(created_at) = 24),
+    updated_at ${text} NOT NULL CHECK (length(updated_at) = 24),
+    CHECK ((status = 'processing') = (lease_owner IS NOT NULL AND lease_until IS NOT NULL))
+  );
+  CREATE INDEX kb_jobs_turn ON carrel.kb_jobs (status, crashes, key);
+  CREATE INDEX kb_jobs_newest ON carrel.kb_jobs (status, key DESC);
+  CREATE UNIQUE INDEX kb_jobs_content ON carrel.kb_jobs (content_hash)
+    WHERE kind = 'ingest' AND status IN ('queued', 'processing');
+
+  CREATE TABLE carrel.kb_originals (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    hash ${text} UNIQUE,
+    bytes bigint NOT NULL,
+    staged_at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE TABLE carrel.kb_original_parts (
+    original bigint NOT NULL REFERENCES carrel.kb_originals (key) ON DELETE CASCADE,
+    part integer NOT NULL,
+    data bytea NOT NULL,
+    PRIMARY KEY (original, part)
+  );
+  ALTER TABLE carrel.kb_original_parts ALTER COLUMN data SET STORAGE EXTERNAL;
+  `;
+}

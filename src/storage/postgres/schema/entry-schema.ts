@@ -1,0 +1,73 @@
+import { wordIndexSchema } from './word-index-schema.ts';
+
+/** Entries, and what belongs to them. */
+export function entrySchema(): string {
+  const text = 'text COLLATE "C"';
+  const owner = 'bigint NOT NULL REFERENCES carrel.context_entries (key) ON DELETE CASCADE';
+  return `
+  CREATE TABLE carrel.context_entries (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id ${text} GENERATED ALWAYS AS (lpad(key::text, 16, '0')) STORED,
+    thread_id ${text} NOT NULL CHECK (thread_id <> ''),
+    source text NOT NULL CHECK (source IN ('user', 'agent')),
+    content_type text NOT NULL CHECK (content_type IN ('text', 'multimodal')),
+    text_content text NOT NULL CHECK (text_content <> ''),
+    text_hash text NOT NULL CHECK (length(text_hash) = 64),
+    metadata text,
+    summary text,
+    created_at ${text} NOT NULL CHECK (length(created_at) = 24),
+    updated_at ${text} NOT NULL CHECK (length(updated_at) = 24),
+    deleted_at ${text} CHECK (length(deleted_at) = 24)
+  );
+  CREATE INDEX context_entries_newest ON carrel.context_entries (created_at DESC, key DESC) WHERE deleted_at IS NULL;
+  CREATE INDEX context_entries_last ON carrel.context_entries (thread_id, source, key) WHERE deleted_at IS NULL;
+  CREATE INDEX context_entries_thread ON carrel.context_entries (thread_id, created_at DESC, key DESC, source, content_type)
+    WHERE deleted_at IS NULL;
+  CREATE INDEX context_entries_order ON carrel.context_entries (thread_id, key) WHERE deleted_at IS NULL;
+  CREATE INDEX context_entries_removed ON carrel.context_entries (deleted_at) WHERE deleted_at IS NOT NULL;
+  CREATE INDEX context_entries_changed ON carrel.context_entries (updated_at) WHERE updated_at > created_at;
+  CREATE INDEX context_entries_summarised ON carrel.context_entries (key)
+    WHERE summary IS NOT NULL AND deleted_at IS NULL;
+
+  CREATE TABLE carrel.context_tags (
+    tag ${text} NOT NULL,
+    entry ${owner},
+    PRIMARY KEY (tag, entry)
+  );
+  CREATE INDEX context_tags_entry ON carrel.context_tags (entry, tag);
+
+  CREATE TABLE carrel.context_fields (
+    entry ${owner},
+    path ${text} NOT NULL,
+    member integer NOT NULL,
+    kind ${text} NOT NULL,
+    head ${text} NOT NULL,
+    folded ${text} NOT NULL,
+    exact ${text},
+    number double precision,
+    PRIMARY KEY (entry, path, member)
+  );
+  CREATE INDEX context_fields_text ON carrel.context_fields (path, kind, head, entry);
+  CREATE INDEX context_fields_number ON carrel.context_fields (path, kind, number, entry);
+  CREATE INDEX context_fields_long ON carrel.context_fields (path, kind, entry) WHERE length(head) >= 50;
+
+  CREATE TABLE carrel.context_images (
+    entry ${owner},
+    position integer NOT NULL,
+    mime_type text NOT NULL,
+    metadata text,
+    data bytea NOT NULL,
+    PRIMARY KEY (entry, position)
+  );
+
+  CREATE TABLE carrel.context_idempotency (
+    key ${text} PRIMARY KEY,
+    body_hash text NOT NULL,
+    answer text NOT NULL,
+    created_at ${text} NOT NULL
+  );
+  CREATE INDEX context_idempotency_age ON carrel.context_idempotency (created_at);
+
+  ${wordIndexSchema('context_entry', 'context_entries')}
+  `;
+}

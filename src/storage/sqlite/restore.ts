@@ -1,0 +1,128 @@
+import { existsSync, renameSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder, writeNewFile } from '../../base/durable-files.ts';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { type ArchiveMember, damaged } from '../backup/archive.ts';
+import type { BackupOptions } from '../backup/backup-source.ts';
+import { checkEmpty } from '../backup/check-empty.ts';
+import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
+import { isOriginal, restoreOriginal } from '../backup/originals.ts';
+import { removeLeftovers, syncFile, temporaryPath } from '../backup/own-files.ts';
+import { checkSchema } from '../schema-version.ts';
+import { countRows, databaseMember } from './back-up.ts';
+import { checkContent } from './check-content.ts';
+import { closeToOthers, openDatabase } from './database.ts';
+import { checkOwner, migrate, schemaVersion } from './migrate.ts';
+import { migrations } from './migrations.ts';
+import { isBusy, storageError } from './storage-error.ts';
+
+export interface SqliteTarget {
+  readonly path: string;
+  readonly originals: string;
+}
+
+/** A server holds its database open as long as it runs, so waiting longer would not help. */
+const busyTimeoutMs = 1000;
+
+/** The new database is made beside the old one, checked, and renamed to its place in one step. */
+export async function restoreSqlite(
+  { path, originals }: SqliteTarget,
+  manifest: Manifest,
+  members: AsyncIterable<ArchiveMember>,
+  { force, onProgress }: BackupOptions,
+): Promise<void> {
+  checkBackupSchema(manifest, migrations.length);
+  makeFolder(dirname(path));
+  removeLeftovers(path);
+  // Refused now if it must be; once more under the lock, because the copying takes a while.
+  takeOver(path, force);
+  const fresh = temporaryPath(path);
+  try {
+    for await (const member of members) {
+      if (member.name === databaseMember) await writeNewFile(fresh, member.content);
+      else if (isOriginal(member)) await restoreOriginal(member, originals);
+      else throw damaged();
+    }
+    onProgress('checking', 0, 0);
+    await examine(fresh, manifest);
+    syncFile(fresh);
+    takeOver(path, force, fresh);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    throw storageError(error);
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(`${fresh}${suffix}`, { force: true });
+  }
+}
+
+async function examine(fresh: string, manifest: Manifest): Promise<void> {
+  if (!existsSync(fresh)) throw damaged();
+  const database = openDatabase({ path: fresh, role: 'writer', busyTimeoutMs });
+  try {
+    checkOwner(database);
+    closeToOthers(fresh);
+    if (schemaVersion(database) !== manifest.schema) throw damaged();
+    if (!sameRows(countRows(database), manifest.tables)) throw damaged();
+    await migrate(database);
+    if (checkContent(database).length > 0) throw damaged();
+    database.exec('PRAGMA journal_mode = DELETE');
+  } finally {
+    database.close();
+  }
+}
+
+function sameRows(found: readonly TableFacts[], stated: readonly TableFacts[]): boolean {
+  const rows = new Map(found.map(({ name, rows: count }) => [name, count]));
+  return found.length === stated.length && stated.every(({ name, rows: count }) => rows.get(name) === count);
+}
+
+/**
+ * Renames the new file to the path while nobody else has the database open, and refuses where its content must not go.
+ * Without a new file, it only looks whether it would refuse.
+ */
+function takeOver(path: string, force: boolean, fresh?: string): void {
+  try {
+    if (existsSync(path)) replaceDatabase(path, force, fresh);
+    else if (fresh !== undefined) renameSync(fresh, path);
+  } catch (thrown) {
+    if (isBusy(thrown)) throw inUse(thrown);
+    const error = storageError(thrown);
+    if (!isCarrelError(error) || error.code !== 'storage_corrupt') throw error;
+    if (!force) {
+      throw new CarrelError('storage_not_empty', `${path} is damaged. --force moves it aside and restores the backup.`);
+    }
+    if (fresh !== undefined) replaceUnreadable(path, fresh);
+  }
+}
+
+function replaceDatabase(path: string, force: boolean, fresh: string | undefined): void {
+  const database = openDatabase({ path, role: 'writer', busyTimeoutMs });
+  try {
+    // Leaving the log's mode needs the file for itself, and brings the log's content into it: no log stays behind that
+    // would be taken for the new file's.
+    database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+    checkOwner(database);
+    checkSchema(schemaVersion(database), migrations.length);
+    if (!force) checkEmpty(countRows(database));
+    if (fresh !== undefined) renameSync(fresh, path);
+  } finally {
+    database.close();
+  }
+}
+
+/** Moved aside with its log: somebody may still read something out of it. */
+function replaceUnreadable(path: string, fresh: string): void {
+  for (const suffix of ['-wal', '-shm', '']) {
+    if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${path}.damaged${suffix}`);
+  }
+  renameSync(fresh, path);
+}
+
+function inUse(cause: unknown): CarrelError {
+  return new CarrelError('storage_busy', 'A process has the database open. Stop Carrel, then restore again.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}

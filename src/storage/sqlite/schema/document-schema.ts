@@ -1,0 +1,79 @@
+/** Documents and their jobs. */
+export function documentSchema(): string {
+  const owner = 'INTEGER NOT NULL REFERENCES kb_documents (key) ON DELETE CASCADE';
+  return `
+  CREATE TABLE kb_documents (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    title TEXT NOT NULL,
+    doc_type TEXT NOT NULL,
+    filename TEXT NOT NULL,
+    source_path TEXT,
+    content_hash TEXT NOT NULL UNIQUE CHECK (length(content_hash) = 64),
+    content_type TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    language TEXT,
+    details TEXT NOT NULL CHECK (json_type(details) = 'object'),
+    chunk_count INTEGER NOT NULL,
+    created_at TEXT NOT NULL CHECK (length(created_at) = 24),
+    updated_at TEXT CHECK (length(updated_at) = 24)
+  ) STRICT;
+  CREATE INDEX kb_documents_changed ON kb_documents (coalesce(updated_at, created_at) DESC, key DESC);
+  CREATE INDEX kb_documents_source ON kb_documents (source_path) WHERE source_path IS NOT NULL;
+
+  CREATE TABLE kb_document_tags (
+    tag TEXT NOT NULL,
+    document ${owner},
+    position INTEGER NOT NULL,
+    PRIMARY KEY (tag, document)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX kb_document_tags_document ON kb_document_tags (document, position);
+
+  CREATE TABLE kb_notes (
+    document INTEGER PRIMARY KEY REFERENCES kb_documents (key) ON DELETE CASCADE,
+    text TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE kb_chunks (
+    document ${owner},
+    position INTEGER NOT NULL,
+    metadata TEXT NOT NULL CHECK (json_type(metadata) = 'object'),
+    PRIMARY KEY (document, position)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE kb_jobs (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('queued', 'processing', 'done', 'failed', 'cancelled')),
+    filename TEXT,
+    title TEXT,
+    doc_type TEXT,
+    source_path TEXT,
+    content_type TEXT,
+    content_hash TEXT,
+    bytes INTEGER,
+    tags TEXT NOT NULL CHECK (json_type(tags) = 'array'),
+    note TEXT,
+    phase TEXT NOT NULL,
+    phase_done INTEGER,
+    phase_total INTEGER,
+    error TEXT,
+    error_code TEXT,
+    document_id INTEGER,
+    chunk_count INTEGER,
+    details TEXT NOT NULL CHECK (json_type(details) = 'object'),
+    attempts INTEGER NOT NULL,
+    crashes INTEGER NOT NULL,
+    retries INTEGER NOT NULL,
+    run_after INTEGER NOT NULL,
+    lease_owner TEXT,
+    lease_until INTEGER,
+    created_at TEXT NOT NULL CHECK (length(created_at) = 24),
+    updated_at TEXT NOT NULL CHECK (length(updated_at) = 24),
+    CHECK ((status = 'processing') = (lease_owner IS NOT NULL AND lease_until IS NOT NULL))
+  ) STRICT;
+  CREATE INDEX kb_jobs_turn ON kb_jobs (status, crashes, key);
+  CREATE INDEX kb_jobs_newest ON kb_jobs (status, key DESC);
+  CREATE UNIQUE INDEX kb_jobs_content ON kb_jobs (content_hash)
+    WHERE kind = 'ingest' AND status IN ('queued', 'processing');
+  `;
+}

@@ -1,0 +1,37 @@
+import type { SQLInputValue } from 'node:sqlite';
+import type { Dialect } from '../../dialect.ts';
+import type { BoundValue, Operation, Statements } from '../../statements.ts';
+import type { Database } from '../database.ts';
+
+type Perform = <Request, Answer>(
+  operation: Operation<Request, Answer>,
+  request: Request,
+  now: string,
+) => Promise<Answer>;
+
+/**
+ * Transactions on the thread that has the connection. Whoever calls waits for one before the next (answer-calls.ts): an
+ * operation that awaits something would else have the next one in the midst of its transaction.
+ */
+export interface LocalTransactions {
+  readonly write: Perform;
+  readonly read: Perform;
+  readonly alone: Perform;
+}
+
+export function createLocalTransactions(database: Database, dialect: Dialect): LocalTransactions {
+  const statements = (now: string): Statements => ({
+    dialect,
+    now,
+    query: async (sql, values = []) => database.all(sql, ...values.map(bound)),
+  });
+  return {
+    write: (operation, request, now) => database.transaction(() => operation(statements(now), request)),
+    read: (operation, request, now) => database.readOnce(() => operation(statements(now), request)),
+    alone: (operation, request, now) => operation(statements(now), request),
+  };
+}
+
+export function bound(value: BoundValue): SQLInputValue {
+  return typeof value === 'object' && value !== null && 'list' in value ? JSON.stringify(value.list) : value;
+}

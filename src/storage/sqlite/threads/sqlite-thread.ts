@@ -1,0 +1,31 @@
+import { CarrelError } from '../../../base/errors.ts';
+import type { Calls } from '../../../base/workers/calls.ts';
+import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
+import type { OperationName } from '../../operations.ts';
+import type { DatabaseConfig } from '../database.ts';
+import type { LocalTransactions } from './local-transactions.ts';
+
+export interface OperationCall {
+  readonly kind: keyof LocalTransactions;
+  readonly operation: OperationName;
+  readonly request: unknown;
+  /** ISO 8601, UTC. */
+  readonly now: string;
+}
+
+/**
+ * A connection on a thread of its own, seen from the thread that serves. Calls are performed one at a time, in the order
+ * they came; they fail when the database cannot be opened or brought to our schema.
+ */
+export type SqliteThread = Calls<OperationCall, unknown>;
+
+export function createSqliteThread(config: DatabaseConfig): SqliteThread {
+  return createWorkerCalls({
+    from: import.meta.url,
+    file: 'sqlite-worker',
+    name: `carrel-sqlite-${config.role}`,
+    workerData: config,
+    lost: (cause) =>
+      new CarrelError('unavailable', 'The connection to the database was lost during the call. Try again.', { cause }),
+  });
+}

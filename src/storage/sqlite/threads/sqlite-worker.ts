@@ -1,0 +1,99 @@
+import { workerData } from 'node:worker_threads';
+import { answerCalls, type CallHandler } from '../../../base/workers/answer-calls.ts';
+import { useLanguage } from '../../../words/language.ts';
+import { nameOf, operationOf } from '../../operations.ts';
+import { vectorsAfter } from '../../stores/vectors/read-vectors.ts';
+import { settleAnalysis } from '../../stores/words/settle-analysis.ts';
+import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from '../database.ts';
+import { createSqliteDialect } from '../dialect.ts';
+import { createDiskReserve, type DiskReserve, makesRoom } from '../disk-reserve.ts';
+import { migrate } from '../migrate.ts';
+import { isFull, storageError } from '../storage-error.ts';
+import { createWriteHelper } from '../write-helper/write-helper.ts';
+import { createLocalTransactions } from './local-transactions.ts';
+import type { OperationCall } from './sqlite-thread.ts';
+
+/**
+ * The thread of one connection. SQLite works on the thread that asks it, and a search may take as long as its bound
+ * allows; here it holds up nobody who is answering calls.
+ */
+const config: DatabaseConfig = workerData;
+
+answerCalls(async () => {
+  try {
+    return await open(openDatabase(config));
+  } catch (error) {
+    throw storageError(error);
+  }
+});
+
+async function open(database: Database): Promise<CallHandler<OperationCall, unknown>> {
+  const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
+  const dialect = createSqliteDialect(database, { documentsDir: config.documentsDir ?? '', helper });
+  const transactions = createLocalTransactions(database, dialect);
+  // The helper first: whoever closes the file last clears away its log.
+  const close = async (): Promise<void> => {
+    await helper?.close();
+    database.close();
+  };
+  try {
+    if (config.role === 'reader') await useLanguage(config.language ?? 'english');
+    else {
+      await migrate(database);
+      closeToOthers(config.path);
+      const now = new Date().toISOString();
+      await settleAnalysis(
+        {
+          read: (operation, request) => transactions.read(operation, request, now),
+          write: (operation, request) => transactions.write(operation, request, now),
+        },
+        config.language,
+      );
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const perform: Perform = ({ kind, operation, request, now }) =>
+    // The other side has named the operation that this is a request for; a message cannot carry that proof.
+    transactions[kind](operationOf(operation), request as never, now);
+  return {
+    perform: config.role === 'writer' ? withReserve(createDiskReserve(config.path), database, perform) : perform,
+    handOver: ({ operation }, value) => (operation === nameOf(vectorsAfter) ? buffersOf(value) : []),
+    explain: storageError,
+    close,
+  };
+}
+
+type Perform = (call: OperationCall) => Promise<unknown>;
+
+/** On a full disk, what makes room is done in the room that is kept for it. */
+function withReserve(reserve: DiskReserve, database: Database, perform: Perform): Perform {
+  let holds = false;
+  return async (call) => {
+    try {
+      const answer = await perform(call);
+      if (!holds && call.kind === 'write') {
+        holds = true;
+        // Behind the answer, which need not wait for it.
+        setImmediate(() => reserve.hold());
+      }
+      return answer;
+    } catch (error) {
+      if (!isFull(error) || !makesRoom(call.operation)) throw error;
+      reserve.spend(database);
+      try {
+        return await perform(call);
+      } finally {
+        reserve.regain(database);
+      }
+    }
+  };
+}
+
+/** Of a block of vectors, which is handed over rather than copied. */
+function buffersOf(value: unknown): ArrayBuffer[] {
+  return Object.values(Object(value)).flatMap((list) =>
+    ArrayBuffer.isView(list) && list.buffer instanceof ArrayBuffer ? [list.buffer] : [],
+  );
+}

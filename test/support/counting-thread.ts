@@ -1,0 +1,34 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { workerData } from 'node:worker_threads';
+import { answerCalls } from '../../src/base/workers/answer-calls.ts';
+import { openDatabase } from '../../src/storage/sqlite/database.ts';
+import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
+import { createLocalTransactions } from '../../src/storage/sqlite/threads/local-transactions.ts';
+import { numberOf, type Statements } from '../../src/storage/statements.ts';
+
+export type CountingRequest = 'count' | 'count and fail' | 'read';
+
+/** A thread with a connection, as sqlite-worker.ts is, whose operations pause where others would get in if they could. */
+answerCalls<CountingRequest, number>(() => {
+  const database = openDatabase({ path: workerData, role: 'writer', busyTimeoutMs: 0 });
+  database.exec('CREATE TABLE counter (value INTEGER NOT NULL); INSERT INTO counter VALUES (0)');
+  const { write, read } = createLocalTransactions(database, createSqliteDialect(database, { documentsDir: '' }));
+  return {
+    perform: (request) => (request === 'read' ? read(readCounter, undefined, '') : write(countUp, request, '')),
+    close: () => database.close(),
+  };
+});
+
+async function readCounter(on: Statements): Promise<number> {
+  const [row = {}] = await on.query('SELECT value FROM counter');
+  return numberOf(row, 'value');
+}
+
+async function countUp(on: Statements, request: CountingRequest): Promise<number> {
+  const value = (await readCounter(on)) + 1;
+  await turn();
+  await on.query('UPDATE counter SET value = ?', [value]);
+  await turn();
+  if (request === 'count and fail') throw new Error('thought better of it');
+  return value;
+}
