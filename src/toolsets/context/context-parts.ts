@@ -1,6 +1,6 @@
 import type { Meaning } from '../../search/meaning/meaning.ts';
 import type { Entry, EntryStore } from '../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../storage/stores/entries/entry-filter.ts';
+import type { EntryFilter } from '../../storage/contracts/entry-filter.ts';
 import type { EntrySummaries } from './write/entry-summaries.ts';
 import type { WriteSettings } from './write/write-input.ts';
 

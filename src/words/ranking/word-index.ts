@@ -54,16 +54,5 @@ export interface WeighedDocument {
   readonly terms: readonly TermScore[];
 }
 
-export interface WordIndexConfig {
-  /** The prefix of the index's tables. */
-  readonly name: string;
-  /** The table that the keys refer to. Its `id` breaks ties. */
-  readonly owner: string;
-  /** How many candidates are scored exactly. The rest follows unscored, the newest first. */
-  readonly poolMax: number;
-  /** Matches are counted up to here. */
-  readonly totalMax: number;
-}
-
 /** The documents with a word are counted up to this number; beyond it, the count is an estimate. */
 export const countedMax = 20_000;

@@ -1,7 +1,7 @@
 import type { HybridDeps, MeaningLeg, WordLeg } from '../../../search/hybrid.ts';
 import { createMeaningLeg } from '../../../search/meaning-leg.ts';
 import { createWordLeg, type WordSourcePage } from '../../../search/word-leg.ts';
-import type { EntryFilter } from '../../../storage/stores/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
 import { plainQuery, type WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { neededFilter, planOf } from './ranked-search.ts';

@@ -3,7 +3,7 @@ import type { Calls } from '../../../base/workers/calls.ts';
 import { withinTime } from '../../../base/workers/within-time.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../../storage/stores/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
 import { compile, type GrepPattern, type LineMatch } from './grep-text.ts';
 
 export interface GrepRequest {

@@ -1,4 +1,4 @@
-import { type MetadataCondition, operators, type Scalar } from '../../../storage/stores/entries/entry-filter.ts';
+import { type MetadataCondition, operators, type Scalar } from '../../../storage/contracts/entry-filter.ts';
 
 export interface ParsedFilters {
   readonly conditions: readonly MetadataCondition[];

@@ -1,5 +1,5 @@
 import { type EntryStore, keptDays, type PastGaps } from '../../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../../storage/stores/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
 
 export interface Warned {
   degraded?: string;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import type { EntryFilter } from '../../../storage/stores/entries/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
 import { jsonObject } from '../json-object.ts';
 import { budgetInput } from '../show/token-budget.ts';
 import { normaliseTags } from '../tags.ts';
