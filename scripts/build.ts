@@ -13,7 +13,7 @@ rmSync('dist', { recursive: true, force: true });
 const whole = [
   { in: 'src/cli/launch.ts', out: 'carrel' },
   { in: 'src/cli/main.ts', out: 'main' },
-  { in: 'src/storage/sqlite/sqlite-worker.ts', out: 'sqlite-worker' },
+  { in: 'src/storage/sqlite/threads/sqlite-worker.ts', out: 'sqlite-worker' },
 ];
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
 const others = workers.filter(({ out }) => whole.every((each) => each.out !== out));

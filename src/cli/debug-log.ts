@@ -1,9 +1,9 @@
-import { createLogger, formatFields, type Logger, silentLogger } from '../base/log.ts';
+import { createLogger, formatFields, type Logger } from '../base/log.ts';
 import { createStderrSink } from '../base/log-sinks.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** Commands for people keep no log; with `--debug` everything goes to stderr. */
+/** Commands for people have no log file: what an incident was is told on stderr, and with `--debug` everything else too. */
 export function logOf({ flags }: CommandLine): Logger {
-  if (flags['debug'] !== true) return silentLogger;
-  return createLogger([createStderrSink('debug', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`)]);
+  const level = flags['debug'] === true ? 'debug' : 'error';
+  return createLogger([createStderrSink(level, ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`)]);
 }

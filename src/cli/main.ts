@@ -35,6 +35,8 @@ async function runCommand(line: CommandLine): Promise<void> {
       return (await import('./add/add-command.ts')).addCommand(line);
     case 'backup':
       return (await import('./backup.ts')).backupCommand(line);
+    case 'bench':
+      return (await import('./bench/bench-command.ts')).benchCommand(line);
     case 'completion':
       return (await import('./completion/completion-command.ts')).completionCommand(line);
     case 'config':

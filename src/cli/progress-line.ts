@@ -24,7 +24,7 @@ export function createProgressLine(terminal: Terminal, now: () => number = () =>
       shownAt = now();
       isShown = true;
       // A line that wraps could not be overwritten.
-      terminal.write(`\r\u001b[K${text.slice(0, (terminal.columns ?? 80) - 1)}`);
+      terminal.write(`\r\u001b[K${text.slice(0, (terminal.columns || 80) - 1)}`);
     },
     clear() {
       if (isShown) terminal.write('\r\u001b[K');

@@ -2,7 +2,7 @@ import type { LocatedChunk, StoredChunk, StoredDocument } from '../storage/contr
 import type { PhaseProgress, StoredJob } from '../storage/contracts/ingestion.ts';
 import type { EngineChunk, EngineDocument, EngineJob, JobProgress, Truncation } from './engine.ts';
 
-/** Stored things in the words of the API. */
+/** Stored data in the shapes of the API. */
 
 /** `pending`: chunks without vectors, where there are any. */
 export function documentOnWire(document: StoredDocument, pending = 0): EngineDocument {
@@ -72,7 +72,7 @@ export function truncatedOf({ truncated }: StoredDocument['details']): { truncat
   return truncated === undefined ? {} : { truncated: truncated as Truncation };
 }
 
-/** What only we need to know of a document stays out. */
+/** Details that are only for our own use are left out. */
 function publicDetails({ derivedTitle: _, ...details }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return details;
 }

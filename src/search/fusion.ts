@@ -1,22 +1,22 @@
 import type { MeaningMatch } from './meaning/nearest-vectors.ts';
 
-/** What the search by words says about a passage. */
+/** A match found by words. */
 export interface WordMatch {
   id: number;
-  /** BM25 as a share of what a passage with every term of the query, often, would get: 0 to 1. */
+  /** BM25 as a share of the highest possible score for the query: 0 to 1. */
   share: number;
-  /** The terms of the query that the passage holds. Told for those that are shown, because it costs reading them. */
+  /** The terms of the query in the passage. Only for matches that are shown: it costs reading them. */
   terms?: readonly TermShare[];
 }
 
 export interface TermShare {
-  /** As the query has it: a stem, a "phrase", a beginning*. */
+  /** As in the query: a stem, a "phrase" or a prefix*. */
   term: string;
-  /** What it adds to the share of its passage. */
+  /** What it adds to the passage's share. */
   share: number;
 }
 
-/** A passage that at least one leg found, with what both say about it. */
+/** A passage that at least one leg found, with the scores of both. */
 export interface Candidate {
   id: number;
   words: (WordMatch & Listed) | undefined;
@@ -24,17 +24,17 @@ export interface Candidate {
 }
 
 interface Listed {
-  /** The passage's place in the list of the leg, from 1; undefined where the leg only scored what the other one found. */
+  /** Position in the leg's list, from 1; undefined if the leg only scored what the other one found. */
   rank: number | undefined;
 }
 
 export interface FusionSettings {
   order: 'weighted' | 'rrf';
-  /** Constant of reciprocal rank fusion: a rank r counts 1 / (rrfK + r). */
+  /** The constant of reciprocal rank fusion (RRF): rank r counts 1 / (rrfK + r). */
   rrfK: number;
-  /** Cosines this far below the best count nothing. Where it is not known of the model, see `spanOf`. */
+  /** Cosines this far below the best count nothing. Undefined if it is not known for the model; see `spanOf`. */
   span: number | undefined;
-  /** How much of what lies near the query is program code, from 0 to 1. */
+  /** How much of the nearest matches is program code, from 0 to 1. */
   codeShare: number;
 }
 
@@ -42,12 +42,12 @@ export interface FusedMatch {
   id: number;
   /** Position in the fused order, from 1. */
   rank: number;
-  /** What the order follows: the weighted sum (0 to 1) or the RRF score. */
+  /** What is sorted by: the weighted sum (0 to 1) or the RRF score. */
   score: number;
   explanation: RankExplanation;
 }
 
-/** Why a passage stands where it stands. Ranks are those within a leg, from 1; absent where the leg did not list it. */
+/** Why a passage ranks where it does. Ranks are those within a leg, from 1, and absent if the leg did not list it. */
 export interface RankExplanation {
   words?: { rank?: number; share: number; weight: number; terms?: readonly TermShare[] };
   meaning?: {
@@ -57,14 +57,14 @@ export interface RankExplanation {
     weight: number;
     window: MeaningMatch['window'];
   };
-  /** In the place of the nearness of a passage that is not embedded yet: its share, as a share of the highest. */
+  /** Used as nearness for a passage that is not embedded yet: its share divided by the highest share. */
   assumedNearness?: number;
   rrf: number;
-  /** The passage further up whose text this one repeats; see `copyShare`. */
+  /** The higher-ranked passage that has the same text; see `copyShare`. */
   copyOf?: number;
 }
 
-/** Candidates that each leg brings. Less than 50 would leave the weights without their measure. */
+/** Candidates from each leg. With fewer than 50, the weights could not be determined. */
 export const legCandidates = 100;
 
 /** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
@@ -76,17 +76,17 @@ const meaningWeightMax = 0.95;
 const flatnessRank = 50;
 
 /**
- * What a passage counts that repeats one further up. Documents are kept in several versions and quote one another, and a
- * page of results that all say the same hides the others.
+ * Factor on the score of a passage that repeats a higher-ranked one. People keep documents in several versions, and a page
+ * of results that all say the same hides everything else.
  */
 const copyShare = 0.5;
 
 /**
- * Brings two rankings together. Ordering by ranks alone (RRF) throws away how sure each leg is and falls below its
- * better leg on most sets that we measure, so the default is a weighted sum of normalised scores.
+ * Merges two rankings. RRF ignores how confident each leg is and ranks worse than the better leg on most sets that we
+ * measure, so the default is a weighted sum of normalised scores.
  *
- * The weight of the meaning depends on the query: when the fiftieth passage matches its words almost as well as the
- * first does, its words tell little apart. And on the passages: the words of a question seldom stand in code.
+ * The weight of the meaning depends on the query: if the fiftieth passage matches its words almost as well as the first,
+ * the words hardly distinguish passages. It also depends on the passages: the words of a question are rarely found in code.
  */
 export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
   const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
@@ -97,7 +97,7 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
 
   const fused = candidates.map(({ id, words, meaning }) => {
     const share = words?.share ?? 0;
-    // What is not embedded yet must not sink for it: the best words stand for the nearest meaning.
+    // A passage that is not embedded yet must not sink: the best match by words counts as the nearest.
     const nearness = meaning ? Math.max(0, 1 - (best - meaning.cosine) / span) : share / (shares[0] || 1);
     const rrf = reciprocal(words?.rank, settings.rrfK) + reciprocal(meaning?.rank, settings.rrfK);
     const sum = (1 - weight) * share + weight * nearness;
@@ -123,12 +123,12 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
   return fused;
 }
 
-/** Beyond the span nearness is 0, but not all that is far is equally far. */
+/** Beyond the span nearness is 0 for all, so the cosine breaks ties. */
 function byScore(left: FusedMatch, right: FusedMatch): number {
   return right.score - left.score || cosineOf(right) - cosineOf(left) || left.id - right.id;
 }
 
-/** Both legs give two passages the same figures, to the last digit, only where they have the same text. */
+/** Two passages get exactly the same scores from both legs only if they have the same text. */
 function setBackCopies(ordered: readonly FusedMatch[]): void {
   const firsts = new Map<string, number>();
   for (const match of ordered) {
@@ -148,7 +148,7 @@ function cosineOf({ explanation }: FusedMatch): number {
   return explanation.meaning?.cosine ?? -1;
 }
 
-/** From few matching words with one clear winner (near the base) to many passages that match alike. */
+/** Lowest when one passage clearly matches the words best, highest when many match about equally. */
 function meaningWeight(sharesDown: readonly number[], codeShare: number): number {
   const flatness = (sharesDown[flatnessRank - 1] ?? 0) / (sharesDown[0] ?? 1);
   const weight = meaningWeightBase + meaningWeightPerFlatness * flatness + meaningWeightForCode * codeShare;
@@ -156,8 +156,8 @@ function meaningWeight(sharesDown: readonly number[], codeShare: number): number
 }
 
 /**
- * Models differ in how far apart they put texts. Where the distance is not known, it is taken from the query: the 50
- * nearest passages of the bundled model lie within 0.07 of the best, and 0.25 is its best span.
+ * Models differ in how they spread cosines. If the span is not known, it is estimated from the query: with the bundled
+ * model the 50 nearest passages lie within 0.07 of the best, and 0.25 is its best span.
  */
 function spanOf(cosinesDown: readonly number[]): number {
   const last = cosinesDown[Math.min(cosinesDown.length, flatnessRank) - 1] ?? 0;

@@ -6,34 +6,34 @@ export interface HybridQuery {
   text: string;
   limit: number;
   offset?: number;
-  /** Candidates that each leg brings, whichever page is asked for: what paging can reach. 100 unless told. */
+  /** How many candidates to take from each leg, whichever page is asked for; 100 by default. Bounds what paging can reach. */
   depth?: number;
-  /** Tell for each match that is shown which of its terms count how much. */
+  /** Adds to each match on the page how much each of its terms counts. */
   explain?: boolean;
   signal?: AbortSignal;
 }
 
 export type HybridSettings = Pick<FusionSettings, 'order' | 'rrfK'>;
 
-/** One leg, over the passages that the filter of the call lets through. Both filter before they rank. */
+/** Search by words, over the passages that pass the caller's filter. Both legs filter before they rank. */
 export interface WordLeg {
   /** The best first. Far down a long list the share may be 0: found, but not scored. */
   search(text: string, limit: number, signal?: AbortSignal): Promise<readonly WordMatch[]>;
-  /** What the words say about passages that are known, with terms. Passages without any of the terms may be left out. */
+  /** Scores given passages, with terms. Passages without any of the terms may be left out. */
   score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<readonly WordMatch[]>;
 }
 
 export interface MeaningLeg {
   search(text: string, limit: number, signal?: AbortSignal): Promise<MeaningFound>;
-  /** What the meaning says about passages that the other leg found. Passages not yet embedded are left out. */
+  /** Scores passages that the other leg found. Passages that are not embedded yet are left out. */
   score(found: MeaningFound, ids: readonly number[], signal?: AbortSignal): Promise<readonly MeaningMatch[]>;
-  /** How much of what lies nearest is program code, from 0 to 1. */
+  /** How much of the nearest matches is program code, from 0 to 1. */
   codeShare(found: MeaningFound, signal?: AbortSignal): Promise<number>;
 }
 
 export interface MeaningFound {
   readonly text: string;
-  /** Of the text. */
+  /** The embedding of the text. */
   readonly vector: Float32Array;
   /** The nearest first. */
   readonly matches: readonly MeaningMatch[];
@@ -43,7 +43,7 @@ export interface MeaningFound {
   readonly span: number | undefined;
 }
 
-/** The legs to ask. With one of them undefined, the other one decides alone. */
+/** If one leg is undefined, the other one decides alone. */
 export interface HybridDeps {
   words: WordLeg | undefined;
   meaning: MeaningLeg | undefined;
@@ -53,11 +53,11 @@ export interface HybridResult {
   matches: FusedMatch[];
   /** Candidates that were ranked: what paging can reach. */
   ranked: number;
-  /** What each leg listed, in its order. Of the meaning undefined where it was not asked or failed. */
+  /** What each leg listed, in its order. `meaning` is undefined if that leg was not asked or failed. */
   listed: { words: readonly WordMatch[]; meaning: readonly MeaningMatch[] | undefined };
   /** Passages that could not be found by meaning, because they are not embedded yet. */
   pending: number;
-  /** Why the meaning could not be had: the order is that of the words alone. */
+  /** Why search by meaning failed. The order is then that of the words alone. */
   failure?: CarrelError;
 }
 
@@ -65,10 +65,10 @@ export interface HybridResult {
  * Search by words and by meaning together:
  *
  * 1. Ask both legs for their best; the query is embedded while the words are searched.
- * 2. Where the meaning is not to be had, go on with the words and say so.
- * 3. Complete the picture: what one leg found is scored by the other too, and the nearest passages tell whether it is
- *    code that is being searched.
- * 4. Fuse: normalise, weigh the legs for this query, add up, order; ties by id (fusion.ts).
+ * 2. If search by meaning is unavailable, continue with the words alone and say so.
+ * 3. Complete the scores: what one leg found is scored by the other too, and the nearest passages tell whether this is a
+ *    search for code.
+ * 4. Fuse: normalise the scores, weight the legs for this query, add up and sort (fusion.ts).
  * 5. Take the page. The order does not depend on the page, so pages neither overlap nor leave gaps.
  * 6. Explain what is shown, if asked to.
  */
@@ -113,20 +113,20 @@ async function searchMeaning(
   try {
     return { found: await leg.search(text, limit, signal) };
   } catch (error) {
-    // A cancelled call ends; a provider that is away or busy does not take the words with it.
+    // A cancelled call must end, but a provider that is down or busy must not fail the search by words.
     if (isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind)) return { failure: error };
     throw error;
   }
 }
 
-/** The ids of what was found and is not known, each once. */
+/** The ids that were found and are not known yet, each once. */
 function missing(found: readonly { id: number }[], known: readonly { id: number }[]): number[] {
   const ids = new Set(found.map(({ id }) => id));
   for (const { id } of known) ids.delete(id);
   return [...ids];
 }
 
-/** What a leg listed, and what it says about passages that it did not list, or listed without a score. */
+/** What a leg listed, and its scores for passages that it did not list or listed without a score. */
 interface LegMatches<Match> {
   readonly listed: readonly Match[];
   readonly more: readonly Match[];

@@ -8,16 +8,16 @@ export interface MeaningSource<Filter> {
   readonly filter: Filter | undefined;
   /** See `MeaningRequest`. */
   readonly waitMs?: number | undefined;
-  /** The texts of some passages, in any order. Those that are gone are left out. */
+  /** The texts of these passages, in any order; deleted ones are left out. */
   texts(ids: readonly number[], signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** So many of the nearest passages are looked at for code; they stand for the others. */
+/** How many of the nearest passages are checked for code; they stand for the rest. */
 const sampled = 10;
 
 const never = new AbortController().signal;
 
-/** The search by meaning over one corpus, for passages that the filter of the call lets through. */
+/** Search by meaning over one corpus, for passages that pass the caller's filter. */
 export function createMeaningLeg<Filter>({ meaning, filter, waitMs, texts }: MeaningSource<Filter>): MeaningLeg {
   return {
     async search(text, limit, signal = never) {

@@ -6,44 +6,44 @@ import { type EmbeddingProvider, type EmbedOptions, normalised } from './embeddi
 
 export interface PassageToEmbed {
   text: string;
-  /** Title and headings above the passage, outermost first. They are read with every part of it. */
+  /** Title and headings above the passage, outermost first. They are embedded with every part of it. */
   titlePath?: readonly string[];
-  /** The passage before it in the same thread: what a short answer refers to. Not for passages of one document. */
+  /** The previous passage in the same thread: what a short answer refers to. Not for passages of a document. */
   before?: string;
 }
 
 /**
- * One vector of a long passage hides what one sentence says, so long prose has a vector for each of its parts. A turn of a
- * chat means more whole: what would be fewer than three windows is one.
+ * A single vector for a long passage hides what one sentence says, so long prose has a vector for each window. A chat turn
+ * is better embedded whole: what would be fewer than three windows is one.
  */
 const windowUnits = 200;
 const windowsMin = 3;
 
-/** How much of the passage before, and up to which length, a passage of a thread is read with. */
+/** A passage of a thread up to this length is embedded with up to this much of the previous one. */
 const threadUnitsMax = 400;
 
 /**
- * The model takes short texts for nearer than they are: "Wow, great!" comes close to everything. So the vector of a part
- * that has, with its headings, under 200 characters is a little shorter than 1: by 2 % where there are 74, by 4 % where there are 27.
+ * The model puts short texts too near to everything, "Wow, great!" for example. So the vector of a part that has under 200
+ * characters, headings included, is scaled down: by 2 % at 74 characters, by 4 % at 27.
  */
 const brevityUnits = 200;
 const brevityLoss = 0.02;
 
-/** How much of a vector is the part itself; the rest is the mean over the passage, which says what it is about. */
+/** The weight of a window in its vector; the rest is the mean of the passage, which tells what it is about. */
 const windowShare = 0.6;
 
 /**
  * Embeds passages so that a question finds the part that answers it. Gains on the dev splits (nDCG@10 of the hybrid):
  *
- * - Long prose has a vector for each window, mixed with the mean of them (SciFact +.008, chunks +.04).
- * - Code is embedded whole, because its parts mean little alone (CoSQA -.07 when cut), and by its words, because the
- *   model takes a bracket for as much as a word (+.003 to +.015), with the name of its language (+.02).
+ * - Long prose has a vector for each window, mixed with their mean (SciFact +.008, chunks +.04).
+ * - Code is embedded whole, because its parts mean little alone (CoSQA -.07 if split), and as words, because to the model
+ *   a bracket is worth as much as a word (+.003 to +.015), with the name of its language (+.02).
  * - A short passage of a thread is embedded alone and after the one before it, and the mean is stored (LoCoMo +.017).
- *   That mean is not scaled to unit length: its dot product with a query then is the mean of both cosines, which
- *   ranks better than the cosine of the mean (+.012).
+ *   That mean is not normalised: its dot product with a query is the mean of both cosines, which ranks better than the
+ *   cosine of the mean (+.012).
  * - Short parts have shorter vectors (LoCoMo +.012, its meaning alone +.035; chunks, meaning alone +.014).
  *
- * So dot products rank, not cosines: an index must not scale the vectors.
+ * So ranking is by dot product, not by cosine: an index must not normalise the vectors.
  */
 export async function embedPassages(
   passages: readonly PassageToEmbed[],
@@ -85,7 +85,7 @@ function planOf({ text, titlePath = [], before }: PassageToEmbed, units: number)
   return { windows, texts, code: false };
 }
 
-/** Parts of about equal length, cut between sentences. */
+/** Parts of about equal length, split between sentences. */
 function windowsOf(text: string, units: number): Span[] {
   const whole: Span = { start: 0, end: text.length };
   if (text.length < windowsMin * units || looksLikeCode(text)) return [whole];

@@ -4,7 +4,7 @@ import { plainQuery, type WordQuery } from '../words/word-query.ts';
 import type { WordMatch } from './fusion.ts';
 import type { WordLeg } from './hybrid.ts';
 
-/** What a store of passages or entries offers, with the filter of the call built in. */
+/** A store of passages or entries, with the caller's filter built in. */
 export interface WordSource {
   search(request: WordSourceRequest, options: ReadOptions): Promise<WordSourcePage>;
   weigh(request: WeighRequest, options: ReadOptions): Promise<WeighedWords>;
@@ -21,7 +21,7 @@ export interface WordSourcePage {
   readonly scoreMax: number;
 }
 
-/** The search by words over one store, its scores as shares of the highest possible one. */
+/** Search by words over one store, with scores as shares of the highest possible one. */
 export function createWordLeg(source: WordSource, parse: (text: string) => WordQuery = plainQuery): WordLeg {
   return {
     async search(text, limit, signal) {

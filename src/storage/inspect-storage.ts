@@ -20,7 +20,7 @@ async function inspectFile(path: string): Promise<SchemaState> {
     import('./sqlite/database.ts'),
     import('./sqlite/migrate.ts'),
     import('./sqlite/migrations.ts'),
-    import('./sqlite/sqlite-errors.ts'),
+    import('./sqlite/storage-error.ts'),
   ]);
   if (!existsSync(path)) return { schema: undefined, newest: migrations.length };
   try {
@@ -38,10 +38,10 @@ async function inspectFile(path: string): Promise<SchemaState> {
 
 async function inspectServer(config: StoragePlace & { backend: 'postgres' }): Promise<SchemaState> {
   const [{ connectAlone, statementsOf }, { schemaVersion }, { migrations }, { storageError }] = await Promise.all([
-    import('./postgres/back-up-postgres.ts'),
+    import('./postgres/back-up.ts'),
     import('./postgres/migrate.ts'),
     import('./postgres/migrations.ts'),
-    import('./postgres/postgres-errors.ts'),
+    import('./postgres/storage-error.ts'),
   ]);
   const client = await connectAlone(config);
   try {

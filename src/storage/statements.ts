@@ -49,9 +49,11 @@ export function textsOf(row: Row, column: string): string[] {
 
 /** PostgreSQL gives 64 bits as text. */
 export function numberOf(row: Row, column: string): number {
-  const value = Number(row[column]);
-  if (!Number.isFinite(value)) throw new TypeError(`column ${column} is not a number`);
-  return value;
+  const value = row[column];
+  if (typeof value === 'number') return value;
+  const number = Number(value);
+  if (!Number.isFinite(number)) throw new TypeError(`column ${column} is not a number`);
+  return number;
 }
 
 export function bytesOf(row: Row, column: string): Uint8Array {

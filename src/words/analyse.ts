@@ -2,11 +2,11 @@ import { fold } from './fold.ts';
 import { currentLanguage, stemOf } from './language.ts';
 
 /**
- * Cuts text into the terms that are indexed and asked for. Documents and queries go through the same cut, and both
- * databases store its result, so that all of them agree. A change here needs a migration that cuts everything again.
+ * Tokenises text into the terms that are indexed and searched for. Documents and queries are tokenised alike, and both
+ * databases store the result, so that all of them agree. A change here needs a migration that tokenises everything again.
  *
- * Two streams come out. The `main` stream is the text in order, one term after the other, and is what phrases are matched
- * against. The `extra` stream holds further names for what was just seen, so that a word finds it too:
+ * There are two streams of terms. `main` is the text in order, and is what phrases are matched against. `extra` holds
+ * further forms of what was just seen, so that they match it too:
  *
  *     text            main            extra
  *     running, went   running, went   run, go            (stem, when it differs)
@@ -30,12 +30,12 @@ export function analyse(text: string, emit: Emit): void {
 
 type Emit = (term: string, start: number, end: number, extra: boolean) => void;
 
-/** A character of a script that is written without spaces and is indexed by overlapping pairs. */
+/** A character of a script that is written without spaces and indexed as overlapping pairs. */
 export function isPairedCharacter(character: string): boolean {
   return paired.test(character);
 }
 
-/** Longer terms (encoded data, mostly) are cut: what lies beyond tells nothing, and databases bound the length of a key. */
+/** Longer terms (mostly encoded data) are truncated: the rest is worthless, and databases limit the length of a key. */
 const termUnitsMax = 64;
 
 const wordCharacter = '\\p{L}\\p{N}\\p{M}';
@@ -59,7 +59,7 @@ const hangul = /^[\p{sc=Hangul}]+$/u;
 /** Made when first needed: its dictionaries take 10 ms to load. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** A run of characters as the words that a dictionary of Chinese, Japanese and Thai has for it. */
+/** The words in a run of characters, by a dictionary of Chinese, Japanese and Thai. */
 export function dictionarySegments(run: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' });
   return segmenter.segment(run);
@@ -109,7 +109,7 @@ function mixedChunk(word: string, start: number, emit: Emit): void {
   }
 }
 
-/** The last character stands alone as well, so that a phrase can go on behind it and a single one is found by prefix. */
+/** The last character is a term as well, so that a phrase can continue after it and a prefix finds a single one. */
 function pairs(run: string, start: number, emit: Emit): void {
   const end = start + run.length;
   const folded = fold(run);
@@ -145,7 +145,7 @@ function emitForms(word: string, term: string, start: number, end: number, emit:
   if (stem !== term) emit(clip(stem), start, end, true);
   const written = writtenStem(word, term);
   if (written !== term && written !== stem) emit(clip(written), start, end, true);
-  // Most words are written small; asking for a boundary in them would take a third of the time.
+  // Most words are lower case; looking for boundaries in them would take a third of the time.
   if (word === term || !camelBoundary.test(word)) return;
   for (const part of word.split(camelBoundary)) {
     const folded = fold(part);
@@ -156,15 +156,15 @@ function emitForms(word: string, term: string, start: number, end: number, emit:
   }
 }
 
-/** Compatibility folding can bring characters into a word that do not belong to one (½, ㏂). */
+/** Compatibility folding can put characters into a word that are not part of words (½, ㏂). */
 function foldedTerms(part: string): string[] {
   const folded = fold(part);
   return (folded.match(/[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]+/gu) ?? []).map(clip);
 }
 
 /**
- * The stem of a word as it is written. A stemmer wants the accents; who leaves them out gets the stem of the word without
- * them, so texts have both.
+ * The stem of a word as it is written. A stemmer needs the accents, but a query may lack them, so the stem of the word
+ * without accents is indexed too.
  */
 export function writtenStem(word: string, term: string): string {
   if (currentLanguage() === 'english' || plainAscii.test(word)) return stemOf(term);

@@ -1,8 +1,8 @@
 /**
  * Brings the spellings of one word together: width, ligatures, case and accents. `Ｃａｆé`, `CAFE` and `café` are one.
  *
- * Only marks that a reader may leave out are dropped (Latin, Greek, Cyrillic accents, Arabic and Hebrew points). The
- * vowel signs of Indic scripts, Thai tone marks and the voicing of kana make other words and stay.
+ * Only marks that a writer may omit are dropped (Latin, Greek and Cyrillic accents, Arabic and Hebrew points). Vowel signs
+ * of Indic scripts, Thai tone marks and the voicing of kana make different words and stay.
  */
 export function fold(word: string): string {
   if (ascii.test(word)) return word.toLowerCase();
@@ -27,7 +27,7 @@ const droppedMarks = new RegExp(
   'g',
 );
 
-/** Letters that no decomposition takes apart. */
+/** Letters that Unicode does not decompose. */
 const pairs = new Map([
   ['ß', 'ss'],
   ['æ', 'ae'],

@@ -2,8 +2,8 @@ import { irregularEnglish } from './irregular-english.ts';
 import { stemEnglish } from './stem-english.ts';
 
 /**
- * The languages that FTS_LANGUAGE may name: those of PostgreSQL's text search. `simple` leaves words as they are, and so do
- * Basque, Catalan and Yiddish, for which there is no stemmer that could be shipped.
+ * The languages that FTS_LANGUAGE accepts: those of PostgreSQL's text search. `simple` leaves words as they are, and so do
+ * Basque, Catalan and Yiddish, for which no stemmer could be shipped.
  */
 export const languages = [
   ...['arabic', 'armenian', 'basque', 'catalan', 'danish', 'dutch', 'english', 'finnish', 'french', 'german'],
@@ -12,7 +12,7 @@ export const languages = [
 ] as const;
 export type Language = (typeof languages)[number];
 
-/** Gives the stem that the forms of a word have in common, for a word in small letters. */
+/** Returns the stem that the forms of a word have in common. The word must be lower case. */
 type Stemmer = (word: string) => string;
 
 interface Stemming {
@@ -23,8 +23,8 @@ interface Stemming {
 const english: Stemming = { language: 'english', stem: (word) => stemEnglish(irregularEnglish.get(word) ?? word) };
 
 /**
- * One for each thread, because a process serves one database and all words in it are stemmed alike. It is set before the
- * first text is cut, and is part of what an index is made of: see storage/analysis.ts.
+ * Global to the thread, because a process serves one database and all words in it are stemmed alike. It is set before the
+ * first text is tokenised; an index depends on it (see storage/word-analysis.ts).
  */
 let current: Stemming = english;
 
@@ -72,12 +72,12 @@ const stemsMax = 50_000;
 const englishWord = /^[a-z]{3,}$/;
 const word = /^[\p{L}\p{M}]{3,}$/u;
 
-/** Of a word in small letters, folded or not. What is no word of letters stays as it is. */
+/** The stem of a lower-case word, folded or not. What is not made of letters stays as it is. */
 export function stemOf(term: string): string {
   if (!(current === english ? englishWord : word).test(term)) return term;
   const known = stems.get(term);
   if (known !== undefined) return known;
-  // A stemmer may leave nothing of a short word.
+  // A stemmer may strip a short word to nothing.
   const stem = current.stem(term) || term;
   if (stems.size >= stemsMax) stems.clear();
   stems.set(term, stem);

@@ -48,7 +48,7 @@ for (const [text, query] of Object.entries(parsed)) {
   test(`${JSON.stringify(text)} asks for ${query}`, () => assert.equal(show(parseQuery(text)), query));
 }
 
-test('phrases and beginnings take any text literally', () => {
+test('phrases and prefixes take any text literally', () => {
   assert.equal(show(phraseQuery('to be OR "not"')), '"to be or not"');
   assert.equal(show(prefixQuery('mach lear*')), '(mach* & lear*)');
   assert.equal(show(prefixQuery('ab cd ef')), '(ab* & cd & ef)');

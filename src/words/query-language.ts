@@ -16,12 +16,12 @@ import {
 } from './word-query.ts';
 
 /**
- * The query language: words, "phrases", beginnings*, AND, OR, NOT (in capitals) and parentheses.
+ * The query language: words, "phrases", prefixes*, AND, OR, NOT (in capitals) and parentheses.
  *
- * Any text parses. Without an operator the parts are OR-ed and ranked, as a sentence wants it; with one, parts that stand
- * side by side must all be there, which binds tighter than AND, which binds tighter than OR. NOT takes away from what
- * stands beside it; where nothing does, it finds nothing. Operators without operands and parentheses without partners
- * are left out; text that holds nothing else is searched for as plain words.
+ * Any text parses. Without an operator, the parts are OR-ed and ranked, which suits a sentence. With one, adjacent parts
+ * must all match; adjacency binds tighter than AND, and AND tighter than OR. NOT excludes from what stands beside it, and
+ * finds nothing on its own. Operators without operands and unmatched parentheses are ignored; text that has nothing else
+ * is searched as plain words.
  */
 export function parseQuery(text: string): WordQuery {
   if (text.length > languageUnitsMax) {
@@ -38,7 +38,7 @@ export function parseQuery(text: string): WordQuery {
 
 const languageUnitsMax = 1000;
 
-/** Deeper parentheses are read as if they were not there. */
+/** Parentheses nested deeper are ignored. */
 const depthMax = 20;
 
 type Token = Words | { kind: 'operator'; text: 'AND' | 'OR' | 'NOT' } | { kind: 'bracket'; text: '(' | ')' };
@@ -47,7 +47,7 @@ interface Words {
   kind: 'words';
   text: string;
   quoted: boolean;
-  /** Ends in a star: the last word is a beginning only. */
+  /** Ends in a star: the last word is a prefix. */
   open: boolean;
 }
 
@@ -85,7 +85,7 @@ interface Cursor {
   depth: number;
 }
 
-/** What a part of the query asks for, and what it takes away from its surroundings. */
+/** What a part of the query asks for, and what it excludes from the parts around it. */
 interface Parsed {
   keep: WordQuery | undefined;
   drop: WordQuery | undefined;
@@ -97,7 +97,7 @@ function parseAny(cursor: Cursor): Parsed {
   do {
     const { keep, drop } = parseAll(cursor);
     if (keep !== undefined) keeps.push(keep);
-    // A negation among alternatives has nothing to take away from.
+    // A negation among alternatives has nothing to exclude from.
     else if (drop !== undefined) drops.push(drop);
   } while (takeOperator(cursor, 'OR'));
   if (keeps.length === 0) return { keep: undefined, drop: drops.length > 0 ? anyOf(drops) : undefined };
@@ -133,7 +133,7 @@ function parseAll(cursor: Cursor): Parsed {
 function parsePart(cursor: Cursor, token: Exclude<Token, { kind: 'operator' }>): Parsed {
   if (token.kind === 'words') {
     const query = wordsQuery(token);
-    // Punctuation alone asks for nothing and must not make its neighbours find nothing.
+    // Punctuation asks for nothing, and must not keep its neighbours from matching.
     return { keep: query.kind === 'nothing' ? undefined : query, drop: undefined };
   }
   if (token.text === ')' || cursor.depth >= depthMax) return { keep: undefined, drop: undefined };
@@ -169,7 +169,7 @@ function checkSize(query: WordQuery): void {
   if (prefixes.length > queryPrefixesMax || prefixes.filter(isShortPrefix).length > shortPrefixesMax) {
     throw new CarrelError(
       'invalid_arguments',
-      `A query may have ${queryPrefixesMax} beginnings*, ${shortPrefixesMax} of them with two letters only. Leave some out.`,
+      `A query may have ${queryPrefixesMax} prefixes*, and ${shortPrefixesMax} with only two letters. Leave some out.`,
     );
   }
   if (countPhrases(query) > queryPhrasesMax) {

@@ -1,8 +1,8 @@
 import { fold } from './fold.ts';
 
 /**
- * The halves of contractions are there because an apostrophe parts a word. Of other languages only those in a script of
- * their own: "die", "war" and "hat" are German words that carry no weight, and English ones that do.
+ * Halves of contractions are listed because an apostrophe splits a word. Other languages are included only if they have a
+ * script of their own: "die", "war" and "hat" mean little in German and a lot in English.
  */
 const english = `a about after all also am an and any are as at be because been before being both but by can could did do does doing
    don for from had has have having he her here hers him his how i if in into is it its itself just ll me might more most
@@ -15,7 +15,7 @@ const thai = `ที่ ของ ใน และ เป็น ได้ มี
    ตัว ที่ไหน เมื่อไร เมื่อไหร่ อัน ทำ แห่ง ยังไง พวก เขา`;
 
 /**
- * Words that a question is made of and an answer is not: they carry no weight unless a query has no other.
+ * Words that occur in questions rather than in answers. They carry no weight unless a query has no others.
  * Folded, not stemmed.
  */
 export const questionWords: ReadonlySet<string> = new Set(`${english} ${thai}`.split(/\s+/).map(fold));

@@ -23,7 +23,7 @@ test('the stretch with the most different words is shown', () => {
   assert.ok(shown.length <= 80 + 6);
 });
 
-test('without a match the beginning is shown, cut between words', () => {
+test('without a match the start is shown, cut between words', () => {
   assert.equal(markedText(makeSnippet(filler, nothing, 20), '[', ']'), 'lorem ipsum dolor…');
 });
 

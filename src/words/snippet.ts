@@ -1,14 +1,14 @@
 import { analyse } from './analyse.ts';
 import { leavesOf, type WordQuery } from './word-query.ts';
 
-/** A stretch of a text around what was found, on one line, with the places of the matches in it. */
+/** An excerpt of a text around the matches, on one line, with their positions in it. */
 export interface Snippet {
   readonly text: string;
-  /** Start and end of each match, in UTF-16 units of `text`, in order and apart from one another. */
+  /** Start and end of each match in `text`, in UTF-16 units, in order and without overlaps. */
   readonly marks: readonly (readonly [start: number, end: number])[];
 }
 
-/** The stretch with the most different words of the query; the beginning where there is none. */
+/** The excerpt with the most different words of the query, or the start of the text if it has none. */
 export function makeSnippet(text: string, query: WordQuery, unitsMax = 200): Snippet {
   const matches = findMatches(text, query);
   const window = bestWindow(text, matches, unitsMax);
@@ -19,7 +19,7 @@ export function makeSnippet(text: string, query: WordQuery, unitsMax = 200): Sni
 export interface Match {
   start: number;
   end: number;
-  /** Which word of the query it is. */
+  /** Which word of the query matched. */
   leaf: number;
 }
 
@@ -28,27 +28,27 @@ interface Window {
   end: number;
 }
 
-/** Enough to choose from; a long text full of one word is not read to its end. */
+/** Enough to choose from: a long text full of one word is not read to its end. */
 const matchesMax = 1000;
 
 /** In the order of the text. */
 export function findMatches(text: string, query: WordQuery): Match[] {
   const terms = new Map<string, number>();
-  const beginnings: [prefix: string, leaf: number][] = [];
+  const prefixes: [prefix: string, leaf: number][] = [];
   leavesOf(query).forEach((leaf, index) => {
     if (leaf.kind === 'term') terms.set(leaf.term, index);
-    else if (leaf.kind === 'prefix') beginnings.push([leaf.prefix, index]);
+    else if (leaf.kind === 'prefix') prefixes.push([leaf.prefix, index]);
     else {
       for (const term of leaf.terms) terms.set(term, index);
       const last = leaf.terms.at(-1);
-      if (leaf.open && last !== undefined) beginnings.push([last, index]);
+      if (leaf.open && last !== undefined) prefixes.push([last, index]);
     }
   });
   const matches: Match[] = [];
-  if (terms.size + beginnings.length === 0) return matches;
+  if (terms.size + prefixes.length === 0) return matches;
   analyse(text, (term, start, end) => {
     if (matches.length >= matchesMax) return;
-    const leaf = terms.get(term) ?? beginnings.find(([prefix]) => term.startsWith(prefix))?.[1];
+    const leaf = terms.get(term) ?? prefixes.find(([prefix]) => term.startsWith(prefix))?.[1];
     if (leaf !== undefined) matches.push({ start, end, leaf });
   });
   return matches.sort((a, b) => a.start - b.start || a.end - b.end);
@@ -71,13 +71,13 @@ function bestWindow(text: string, matches: readonly Match[], unitsMax: number): 
   if (best === undefined) return { start: 0, end: wordEnd(text, 0, unitsMax) };
   const from = matches[best.first]?.start ?? 0;
   const to = matches[best.last]?.end ?? from;
-  // A third of the room goes before the first match; what follows explains more than what went before.
+  // A third of the room is for the text before the first match; what follows a match explains more.
   const spare = Math.max(0, unitsMax - (to - from));
   const start = text.length <= unitsMax ? 0 : wordStart(text, Math.max(0, from - Math.floor(spare / 3)), from);
   return { start, end: wordEnd(text, start, unitsMax, Math.min(to, start + unitsMax)) };
 }
 
-/** The first beginning of a word at or behind `at`, but not beyond `limit`. */
+/** The first start of a word at or after `at`, but not beyond `limit`. */
 function wordStart(text: string, at: number, limit: number): number {
   if (at === 0) return 0;
   const space = /\s\S/.exec(text.slice(at - 1, limit + 1));
@@ -97,7 +97,7 @@ function wholeCharacter(text: string, at: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }
 
-/** Cuts the window out, folds white space to single spaces and moves the marks along. */
+/** Takes the window out of the text, collapses white space and moves the marks along. */
 function flatten(text: string, window: Window, matches: readonly Match[]): Snippet {
   let result = window.start > 0 ? '…' : '';
   const places = new Map<number, number>();

@@ -14,7 +14,7 @@ export function stemEnglish(word: string): string {
   return word.slice(0, same) + String.fromCharCode(...scratch.subarray(same, length));
 }
 
-/** The same in place: the word lies from `start` on, and its stem does afterwards. The length of the stem, never above. */
+/** The same in place: the stem replaces the word at `start`. Returns its length, which is never greater. */
 export function stemBytes(bytes: Uint8Array, start: number, length: number): number {
   if (length < 3) return length;
   word = bytes;
@@ -30,10 +30,10 @@ export function stemBytes(bytes: Uint8Array, start: number, length: number): num
   return end - start;
 }
 
-/** Longer words than terms may be are no words. */
+/** Room for the longest term. */
 const scratch = new Uint8Array(64);
 
-/** The word at work: the bytes from `first` up to `end`. */
+/** The current word: the bytes from `first` up to `end`. */
 let word: Uint8Array = scratch;
 let first = 0;
 let end = 0;
@@ -137,7 +137,7 @@ function step5(): void {
   if (word[end - 1] === l && word[end - 2] === l && measure(end) > 1) end -= 1;
 }
 
-/** Stems grow only into what was cut off before, so there is room. */
+/** A stem only grows by less than was removed before, so there is room. */
 function append(byte: number): void {
   word[end] = byte;
   end += 1;
@@ -167,7 +167,7 @@ function hasVowel(to: number): boolean {
   return false;
 }
 
-/** A y is a vowel behind a consonant. */
+/** A y is a vowel after a consonant. */
 function isVowel(at: number, afterVowel: boolean): boolean {
   const byte = word[at];
   if (byte === y) return at > first && !afterVowel;

@@ -14,7 +14,7 @@ test('the terms are those of the analysis, with a space at both ends', () => {
   assert.deepEqual(termText(' … \0 - '), { main: '', extra: '', length: 0 });
 });
 
-test('pieces that are not one plain word are cut as the analysis cuts them', () => {
+test('pieces that are not one plain word are tokenised as the analysis does it', () => {
   const signs = [...' .,;:!?\'"()-_/+#*\t\n\0', ' ', '’', '…', '。'];
   const words = [
     'went',

@@ -4,8 +4,8 @@ import { currentLanguage } from './language.ts';
 import { stemBytes, stemEnglish } from './stem-english.ts';
 
 /**
- * The analysed terms of one field as the databases store them: ` term term term `, with a space at both ends, so that a
- * term, a beginning and a phrase are found by searching for a substring. Empty when there are none.
+ * The terms of one field as the databases store them: ` term term term `, with a space at both ends, so that a term, a
+ * prefix and a phrase are found as substrings. Empty if there are none.
  */
 export interface TermText {
   readonly main: string;
@@ -15,9 +15,9 @@ export interface TermText {
 }
 
 /**
- * No term reaches across white space, so each piece between is cut by itself. A piece that is one plain word needs no more
- * than its small letters and its stem, which are written as bytes; this does most of a text in a seventh of the time. All
- * other pieces go through the analysis.
+ * No term spans white space, so each piece between is tokenised by itself. A piece that is one plain word only needs
+ * lower-casing and stemming, which is done on bytes: a seventh of the time for most of a text. All other pieces go through
+ * the full analysis.
  */
 export function termText(text: string): TermText {
   const isEnglish = currentLanguage() === 'english';
@@ -45,7 +45,7 @@ export function termText(text: string): TermText {
   return { main: take(main), extra: take(extra), length };
 }
 
-/** Control characters part words as well. */
+/** Control characters separate words as well. */
 const space = 0x20;
 
 function endOfPiece(text: string, start: number): number {
@@ -54,15 +54,15 @@ function endOfPiece(text: string, start: number): number {
   return end;
 }
 
-/** What `takePlainWord` found: the word is what was written to `main` last. */
+/** What `takePlainWord` found. The word itself is what was written to `main` last. */
 let pieceEnd = 0;
 let wordLength = 0;
 let wordHash = 0;
 let isStemmable = false;
 
 /**
- * Whether the piece holds at most one word, of ASCII letters and digits, with no capital but the first letter, and nothing
- * that would make it part of something longer. Signs around it do not count. The word is written as it is read.
+ * Whether the piece has at most one word, of ASCII letters and digits, with no capital except the first letter, and nothing
+ * that would make it part of a longer term. Punctuation around it is ignored. The word is written as it is read.
  */
 function takePlainWord(text: string, start: number): boolean {
   makeRoom(main);
@@ -95,13 +95,13 @@ function takePlainWord(text: string, start: number): boolean {
   return true;
 }
 
-/** The analysis cuts longer terms. */
+/** The analysis truncates longer terms. */
 const plainUnitsMax = 64;
 const stemUnitsMin = 3;
 
 const [special, sign, small, capital, digit] = [0, 1, 2, 3, 4] as const;
 
-/** What may be part of a term is special: plus and hash, as in C++ and C#, and everything beyond ASCII. So is a space. */
+/** Special is what may be part of a term, like plus and hash in C++ and C#, everything beyond ASCII, and the space. */
 const kinds = Uint8Array.from({ length: 0x80 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/[a-z]/.test(character)) return small;
@@ -127,8 +127,8 @@ function writeStem(): void {
 }
 
 /**
- * The stems of the words that were met last, by the hash of the word: the lengths of the word and of its stem, the word,
- * and its stem, which is empty where it is the word. Few words make up most of a text.
+ * A cache of stems, by the hash of the word: the lengths of the word and its stem, the word, and the stem, which is empty if
+ * it equals the word. A few words make up most of a text.
  */
 const knownWords = 65_536;
 const knownUnitsMax = 15;
@@ -152,7 +152,7 @@ function learn(slot: number): void {
   copy(word, 0, known, slot + stemAt, stemLength);
 }
 
-/** Puts the stem into `word`. Its length; 0 if it is no other than the word. */
+/** Puts the stem into `word` and returns its length, or 0 if it equals the word. */
 function stemWord(): number {
   const length = wordLength;
   copy(main.bytes, main.used - length, word, 0, length);
@@ -178,7 +178,7 @@ function irregularOf(length: number): Uint8Array | undefined {
   return found.stem;
 }
 
-/** Of the bytes of a word; no two irregular forms have the same. A string for each word would take longer. */
+/** A hash of the bytes of a word that is different for all irregular forms. Making a string of each word would be slower. */
 function hashOf(bytes: Uint8Array, length: number): number {
   let hash = 0;
   for (let at = 0; at < length; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
@@ -193,7 +193,7 @@ const irregularStems = new Map(
   }),
 );
 
-/** The terms of one field on their way: what was written as text, and the bytes behind it. */
+/** The terms of one field while they are written: the text so far, and the bytes after it. */
 interface Stream {
   text: string;
   bytes: Buffer;
@@ -202,18 +202,18 @@ interface Stream {
 
 const streamBytesMax = 1 << 20;
 
-// One text is cut at a time, so the room for its terms is used again.
+// Texts are tokenised one at a time, so the buffers are reused.
 const main: Stream = { text: '', bytes: Buffer.allocUnsafe(4096), used: 0 };
 const extra: Stream = { text: '', bytes: Buffer.allocUnsafe(4096), used: 0 };
 
-/** For a plain word and the space before it. */
+/** Enough for a plain word and the space before it. */
 function makeRoom(stream: Stream): void {
   if (stream.used + plainUnitsMax + 2 <= stream.bytes.length) return;
   flush(stream);
   stream.bytes = Buffer.allocUnsafe(Math.min(2 * stream.bytes.length, streamBytesMax));
 }
 
-/** Nothing, if the length is 0. */
+/** Writes nothing if the length is 0. */
 function writeBytes(stream: Stream, source: Uint8Array, start: number, length: number): void {
   if (length === 0) return;
   makeRoom(stream);
@@ -223,7 +223,7 @@ function writeBytes(stream: Stream, source: Uint8Array, start: number, length: n
   stream.used = used + 1 + length;
 }
 
-/** A few bytes: a view of them, which `set` would take, costs more. */
+/** For a few bytes a loop is faster than making the view that `set` takes. */
 function copy(from: Uint8Array, start: number, to: Uint8Array, toStart: number, length: number): void {
   for (let at = 0; at < length; at += 1) to[toStart + at] = from[start + at] ?? 0;
 }
@@ -239,7 +239,7 @@ function flush(stream: Stream): void {
   stream.used = 0;
 }
 
-/** What was written, and begins anew. */
+/** Returns what was written and starts over. */
 function take(stream: Stream): string {
   if (stream.used > 0) {
     stream.bytes[stream.used] = space;

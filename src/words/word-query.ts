@@ -4,42 +4,42 @@ import { stemOf } from './language.ts';
 import { questionWords } from './question-words.ts';
 
 /**
- * What may be asked of a word index, in analysed terms. The databases render it into their own language; text that a
- * caller wrote never gets there unanalysed, so it can be no syntax error and no program.
+ * A query to a word index, in terms. The databases render it in their own language. A caller's text never gets there as it
+ * is, so it can neither be a syntax error nor inject anything.
  */
 export type WordQuery =
   | WordLeaf
   | { readonly kind: 'and' | 'or'; readonly parts: readonly WordQuery[] }
-  /** Everything that `keep` finds and `drop` does not. There is no negation without something to take away from. */
+  /** Everything that `keep` finds and `drop` does not. A negation always has something to exclude from. */
   | { readonly kind: 'except'; readonly keep: WordQuery; readonly drop: WordQuery }
-  /** Finds nothing: the text held no word. */
+  /** Finds nothing: the text had no words. */
   | { readonly kind: 'nothing' };
 
 export type WordLeaf =
   | {
       readonly kind: 'term';
       readonly term: string;
-      /** The word as the query has it, of which the term is the stem: a document that has this form ranks higher. */
+      /** The form in the query, of which the term is the stem. A document with this form ranks higher. */
       readonly written?: string;
-      /** How much it counts; 1 if nothing is said. For the order only: it finds the same documents. */
+      /** How much it counts, 1 by default. For ranking only: it finds the same documents. */
       readonly weight?: number;
     }
   | { readonly kind: 'prefix'; readonly prefix: string }
-  /** Terms of the main stream, one directly after the other; with `open`, the last one is a beginning only. */
+  /** Adjacent terms of the main stream; with `open`, the last one is a prefix. */
   | { readonly kind: 'phrase'; readonly terms: readonly string[]; readonly open: boolean };
 
 /** More leaves cost a database seconds (500 OR-ed words: 1.7 s on 20,000 rows) and add nothing to a ranking. */
 export const queryLeavesMax = 48;
 
-/** In a query with operators. Groups of alternatives that must meet cost more than a list: 20 and 20 took half a second. */
+/** In a query with operators. Groups of alternatives that are AND-ed cost more than a list: 20 by 20 took half a second. */
 export const joinedTermsMax = 32;
 
-/** The places of all words of a phrase must be read: 20 phrases of the commonest words took a second on 100,000 passages. */
+/** A phrase reads the positions of all its words: 20 phrases of the commonest words took a second on 100,000 passages. */
 export const queryPhrasesMax = 8;
 
 /**
- * A beginning stands for every word that has it: one of two letters costs as much as several of the commonest words. Of
- * those only one is allowed, and a single letter is taken as a whole word.
+ * A prefix stands for every word that starts with it: one of two letters costs as much as several of the commonest words.
+ * Only one of those is allowed, and a single letter is taken as a whole word.
  */
 export const queryPrefixesMax = 5;
 export const shortPrefixesMax = 1;
@@ -48,12 +48,12 @@ export function isShortPrefix(prefix: string): boolean {
   return prefix.length < 3 && !isPairedCharacter(prefix);
 }
 
-/** Text beyond this is not looked at. Far above what 48 terms need. */
+/** Text beyond this is ignored. Far more than 48 terms need. */
 const queryUnitsMax = 10_000;
 
 /**
- * Any of the words, ranked: how a sentence or a question is asked. Words beyond the bound are left out, and so are
- * question words, unless `alone` and there are no others.
+ * Any of the words, ranked: for a sentence or a question. Words beyond the limit are left out, and so are question words,
+ * unless `alone` is set and there are no others.
  */
 export function plainQuery(text: string, { alone = true } = {}): WordQuery {
   const leaves = new Map<string, WordLeaf>();
@@ -75,12 +75,12 @@ export function plainQuery(text: string, { alone = true } = {}): WordQuery {
   return anyOf([...terms, ...prefixes]);
 }
 
-/** The words in this order, directly one after the other. */
+/** The words in this order, directly after one another. */
 export function phraseQuery(text: string): WordQuery {
   return phraseOf(analysed(text).main, false);
 }
 
-/** All of the words, each one as the beginning of a longer one; those beyond the bounds as whole words. */
+/** All of the words, each as a prefix; those beyond the limits as whole words. */
 export function prefixQuery(text: string): WordQuery {
   const words = text.slice(0, queryUnitsMax).split(/\s+/).slice(0, queryLeavesMax);
   const room = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
@@ -95,7 +95,7 @@ export function prefixQuery(text: string): WordQuery {
   return allOf(parts.filter((part) => part.kind !== 'nothing'));
 }
 
-/** One word of the query language: found whole, or as its parts side by side. */
+/** One word of the query language: matched whole, or as its parts side by side. */
 export function exactWord(text: string): WordQuery {
   const { main, extra } = analysed(text);
   const [only] = main;
@@ -109,7 +109,7 @@ export function exactWord(text: string): WordQuery {
   return whole === undefined ? phrase : anyOf([phrase, { kind: 'term', term: whole }]);
 }
 
-/** One word of which only the beginning is given. */
+/** One word, as a prefix. */
 export function prefixWord(text: string): WordQuery {
   const { main } = analysed(text);
   const [only] = main;
@@ -129,7 +129,7 @@ export function allOf(parts: readonly WordQuery[]): WordQuery {
   return combine('and', parts);
 }
 
-/** The leaves that speak for a document, each once; those that are to be absent are not among them. */
+/** The leaves that count in favour of a document, each once. Excluded ones are not among them. */
 export function leavesOf(query: WordQuery): WordLeaf[] {
   const leaves = new Map<string, WordLeaf>();
   const visit = (part: WordQuery): void => {
@@ -146,7 +146,7 @@ export function leafKey(leaf: WordLeaf): string {
   return leaf.kind === 'prefix' ? `${leaf.prefix}*` : `"${leaf.terms.join(' ')}"${leaf.open ? '*' : ''}`;
 }
 
-/** The words that a leaf is made of, each as a leaf of its own. */
+/** The words of a leaf, each as a leaf of its own. */
 export function membersOf(leaf: WordLeaf): WordLeaf[] {
   if (leaf.kind !== 'phrase') return [leaf];
   return leaf.terms.map((term, index) =>
@@ -179,7 +179,7 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
 /** A single character of a paired script is indexed only as the first half of a pair or at the end of its run. */
 function wordLeaf({ term, stem }: MainWord): WordLeaf {
   if (isPairedCharacter(term)) return { kind: 'prefix', prefix: term };
-  // A pair is always found as it is written, and how a question word is written tells nothing.
+  // A pair always matches as it is written, and the form of a question word says nothing.
   const plain = startsPaired(term) || questionWords.has(term);
   return plain ? { kind: 'term', term: stem } : { kind: 'term', term: stem, written: term };
 }
@@ -192,7 +192,7 @@ function weighed(leaf: WordLeaf, weight: number | undefined): WordLeaf {
   return leaf.kind === 'term' && weight ? { ...leaf, weight } : leaf;
 }
 
-/** The lone last character of a run, which the pair before it covers already. */
+/** The single last character of a run, which the pair before it already covers. */
 function isTail(words: readonly MainWord[], index: number): boolean {
   const word = words[index];
   const before = words[index - 1];

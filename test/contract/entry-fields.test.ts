@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { EntryStore, IndexFieldsRequest } from '../../src/storage/contracts/entries.ts';
-import type { EntryFilter } from '../../src/storage/stores/entries/entry-filter.ts';
+import type { EntryFilter } from '../../src/storage/contracts/entry-filter.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 const is = (path: string[], value: string | number): EntryFilter => ({

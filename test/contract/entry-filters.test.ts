@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
 import type { EntryStore, Metadata } from '../../src/storage/contracts/entries.ts';
-import type { MetadataCondition, Scalar } from '../../src/storage/stores/entries/entry-filter.ts';
+import type { MetadataCondition, Scalar } from '../../src/storage/contracts/entry-filter.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { oracleMatches } from '../support/filter-oracle.ts';
 

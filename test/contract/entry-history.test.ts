@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
 import type { Entry, EntryStore, Metadata, NewImage } from '../../src/storage/contracts/entries.ts';
-import type { EntryFilter } from '../../src/storage/stores/entries/entry-filter.ts';
+import type { EntryFilter } from '../../src/storage/contracts/entry-filter.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend } from '../support/backends.ts';
 

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../src/base/workers/answer-calls.ts';
 import { openDatabase } from '../../src/storage/sqlite/database.ts';
 import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
-import { createLocalTransactions } from '../../src/storage/sqlite/local-transactions.ts';
+import { createLocalTransactions } from '../../src/storage/sqlite/threads/local-transactions.ts';
 import { numberOf, type Statements } from '../../src/storage/statements.ts';
 
 export type CountingRequest = 'count' | 'count and fail' | 'read';

@@ -60,7 +60,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
       return failure === undefined;
     },
     ready: () => held(() => started.promise),
-    call: (request, signal) => held(() => ask(request, signal)),
+    call,
     close: () =>
       held(async () => {
         if (failure === undefined) peer.send('close');
@@ -74,7 +74,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
       }),
   };
 
-  async function ask(request: Request, signal: AbortSignal | undefined): Promise<Answer> {
+  async function call(request: Request, signal?: AbortSignal): Promise<Answer> {
     signal?.throwIfAborted();
     if (failure) throw failure;
     lastId += 1;
@@ -83,6 +83,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
     const abandon = () => reject(signal?.reason);
     signal?.addEventListener('abort', abandon);
     waiting.set(id, { resolve, reject });
+    hold();
     try {
       peer.send({ id, request } satisfies WorkerCall<Request>);
       // Both sides name the same types; a message cannot carry that proof.
@@ -90,6 +91,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
     } finally {
       waiting.delete(id);
       signal?.removeEventListener('abort', abandon);
+      release();
     }
   }
 
@@ -100,13 +102,21 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
   }
 
   async function held<T>(action: () => Promise<T>): Promise<T> {
-    holds += 1;
-    peer.hold(true);
+    hold();
     try {
       return await action();
     } finally {
-      holds -= 1;
-      if (holds === 0) peer.hold(false);
+      release();
     }
+  }
+
+  function hold(): void {
+    holds += 1;
+    if (holds === 1) peer.hold(true);
+  }
+
+  function release(): void {
+    holds -= 1;
+    if (holds === 0) peer.hold(false);
   }
 }

@@ -49,6 +49,12 @@ test('elsewhere there are plain lines and no bar', () => {
   assert.equal(stderr.text(), '');
 });
 
+test('the name of a file cannot move the cursor or end the line', () => {
+  const { stdout, stderr } = outputs(false);
+  createReporter(false, { stdout, stderr }).tell({ ...failed, path: '/f/\u001b[2J\nadded /f/x\u202e.pdf' });
+  assert.equal(stdout.text(), 'failed /f/\ufffd[2J added /f/x\ufffd.pdf: It is damaged.\n');
+});
+
 test('for scripts each event is a line of JSON', () => {
   const { stdout, stderr } = outputs(true);
   const reporter = createReporter(true, { stdout, stderr });

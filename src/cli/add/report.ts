@@ -1,5 +1,6 @@
 import type { JobId } from '../../engine/engine.ts';
 import { createProgressLine, type Terminal } from '../progress-line.ts';
+import { printableText } from '../terminal/printable.ts';
 import type { PassedOver } from './find-files.ts';
 
 /** What happens to files, one at a time. Paths are absolute. */
@@ -53,7 +54,8 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
       const text = stderr.isTTY === true && quietOnTerminal.has(event.event) ? undefined : describe(event);
       if (text === undefined) return;
       line.clear();
-      stdout.write(`${text}\n`);
+      // Names of files are foreign text, too.
+      stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
     },
     progress: (done, total) => line.show(progressBar(done, total, (performance.now() - startedAt) / 1000)),
     end: () => line.clear(),

@@ -1,7 +1,7 @@
 import type { CommandLine } from '../command-line.ts';
 import type { Column } from '../terminal/table.ts';
 import { ask, given, listFlag, numberFlag } from './ask.ts';
-import { number, type Row, remark, rowsOf, show, text } from './show.ts';
+import { number, type Row, remark, rowsOf, show, tellRemarks, text } from './show.ts';
 
 /** `carrel find <query>`: find, in every source. */
 export async function findCommand(line: CommandLine): Promise<void> {
@@ -20,6 +20,7 @@ export async function findCommand(line: CommandLine): Promise<void> {
     text(hit['uri']),
   ]);
   show(line, answer, columnsFor(hits), rows, 'nothing found');
+  tellRemarks(answer);
   for (const { source, status, message } of rowsOf(answer['sources'])) {
     // Empty must never mean broken.
     if (status === 'failed' || status === 'degraded') remark(`${text(source)} ${text(status)}: ${text(message)}`);

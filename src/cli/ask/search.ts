@@ -4,7 +4,7 @@ import type { CommandLine } from '../command-line.ts';
 import type { Column } from '../terminal/table.ts';
 import { ask, given, listFlag, numberFlag, textFlag } from './ask.ts';
 import { openFile } from './open-file.ts';
-import { number, path, type Row, remark, rowsOf, show, text } from './show.ts';
+import { number, path, type Row, rowsOf, show, tellRemarks, text } from './show.ts';
 
 /** `carrel search <query>`: kb_search. */
 export async function searchCommand(line: CommandLine): Promise<void> {
@@ -26,7 +26,7 @@ export async function searchCommand(line: CommandLine): Promise<void> {
     text(hit['document_id']),
   ]);
   show(line, answer, columnsFor(hits), rows, 'nothing found');
-  for (const key of ['degraded', 'hint']) if (text(answer[key]) !== '') remark(text(answer[key]));
+  tellRemarks(answer);
   if (line.flags['open'] === true) openFile(hits[0]?.['source_path']);
 }
 

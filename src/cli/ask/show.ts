@@ -34,6 +34,13 @@ export function remark(text: string): void {
   if (process.stdout.isTTY) process.stderr.write(`carrel: ${printableLine(text)}\n`);
 }
 
+/** Why an answer is empty, or worth less than it could be. */
+export function tellRemarks(answer: Row): void {
+  for (const key of ['degraded', 'hint']) if (text(answer[key]) !== '') remark(text(answer[key]));
+  const weak = answer['weak_omitted'];
+  if (typeof weak === 'number' && weak > 0) remark(`${weak} weak matches are left out`);
+}
+
 export function rowsOf(value: unknown): Row[] {
   return Array.isArray(value) ? value.filter((each): each is Row => typeof each === 'object' && each !== null) : [];
 }

@@ -26,6 +26,13 @@ export const commands: readonly CommandDescription[] = [
   ...dataCommands.map(inGroup('data')),
 ].map((command) => ({ ...command, flags: [...command.flags, ...everywhere] }));
 
+const names = commands.map(({ name }) => name);
+
+/** What a shell completes the words of a command with; those of `help` are the commands themselves. */
+export function completionsOf({ name, completes }: CommandDescription): CommandDescription['completes'] {
+  return name === 'help' ? names : completes;
+}
+
 export function findCommand(name: string): CommandDescription | undefined {
   return commands.find((command) => command.name === name);
 }

@@ -1,5 +1,5 @@
 import { roles } from '../../app/roles.ts';
-import { type FlagDescription, jsonFlag, readOnlyFlag, serving, toggle, toolsetsFlag } from '../flags.ts';
+import { type FlagDescription, jsonFlag, readOnlyFlag, serving, toggle, toolsetsFlag, valued } from '../flags.ts';
 import { clients } from '../init/clients.ts';
 import { type GroupedCommand, many } from './command.ts';
 
@@ -9,11 +9,11 @@ const forPeople: readonly FlagDescription[] = [...serving, toolsetsFlag, jsonFla
 export const setupCommands: readonly GroupedCommand[] = [
   {
     name: 'init',
-    summary: 'connects clients to this server: writes their files, with a backup, and tries it',
+    summary: 'connects MCP clients: writes their configuration files, after trying the server',
     words: '[client...]',
     wordsMax: many,
     completes: [...clients.map(({ id }) => id), 'all'],
-    more: 'Without a client it says which are here, and asks on a terminal. "all" means all that are here. --data-dir and --config are passed on to the server.',
+    more: 'Without a client, it lists those on this machine and asks, if run on a terminal. "all" means all of these. --data-dir and --config are passed on to the server. Files keep everything else in them and get a backup.',
     examples: [
       'carrel init',
       'carrel init cursor',
@@ -22,9 +22,9 @@ export const setupCommands: readonly GroupedCommand[] = [
     ],
     flags: [
       toggle('print', 'only show what would be written'),
-      toggle('remove', 'take out what was written, and nothing else'),
+      toggle('remove', 'remove what init wrote, and nothing else'),
       readOnlyFlag,
-      toggle('http', 'write the address of a server that runs already, instead of how to start one'),
+      toggle('http', 'write the URL of a running server instead of the command to start one'),
       ...serving.filter(({ name }) => name === 'host' || name === 'port'),
       toggle('show-token', 'with --print: show the token too'),
     ],
@@ -37,6 +37,12 @@ export const setupCommands: readonly GroupedCommand[] = [
   },
   { name: 'config', summary: 'shows the effective settings and where each came from', ...aboutRole, flags: forPeople },
   { name: 'tools', summary: 'lists the tools and their cost in tokens', ...aboutRole, flags: forPeople },
+  {
+    name: 'bench',
+    summary: 'measures start, ingestion and search on this machine, in about a minute',
+    more: 'It ingests generated documents into a temporary folder with SQLite. Of your settings only those of the embedding model count.',
+    flags: [valued('documents', 'number', 'how many documents (default 200)'), jsonFlag],
+  },
   {
     name: 'completion',
     summary: 'prints the completion script of a shell',

@@ -1,4 +1,5 @@
 import type { CommandDescription } from '../commands/command.ts';
+import { completionsOf } from '../commands/commands.ts';
 import type { FlagDescription } from '../flags.ts';
 
 /** For bash 3.2 and newer, which is what macOS has; without the package bash-completion. */
@@ -31,7 +32,9 @@ complete -o filenames -o bashdefault -F _carrel carrel
 `;
 }
 
-function commandCase({ name, flags, completes }: CommandDescription): string {
+function commandCase(command: CommandDescription): string {
+  const { name, flags } = command;
+  const completes = completionsOf(command);
   const flagNames = flags.map((flag) => `--${flag.name}`).join(' ');
   const words =
     completes === 'files'

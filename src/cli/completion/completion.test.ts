@@ -34,6 +34,11 @@ test('bash completes commands, flags, values of flags and files with spaces in t
       ['annual folder', 'annual report.pdf'],
     ],
     [['add', '--data-dir', 'ann'], ['annual folder']],
+    [['help', 'sea'], ['search']],
+    [
+      ['init', 'cl'],
+      ['claude-code', 'claude-desktop', 'cline'],
+    ],
     [['search', '--limit', ''], []],
     [['nonsense', '--'], []],
   ];

@@ -1,11 +1,12 @@
 import type { CommandDescription } from '../commands/command.ts';
+import { completionsOf } from '../commands/commands.ts';
 import type { FlagDescription } from '../flags.ts';
 
 export function fishCompletion(commands: readonly CommandDescription[]): string {
-  const lines = commands.flatMap(({ name, summary, flags, completes }) => [
+  const lines = commands.flatMap(({ name, summary, flags, ...command }) => [
     `complete -c carrel -n __fish_use_subcommand -a ${name} -d ${quote(summary)}`,
     ...flags.map((flag) => flagLine(flag, `__fish_seen_subcommand_from ${name}`)),
-    ...wordLines(name, completes),
+    ...wordLines(name, completionsOf({ name, summary, flags, ...command })),
   ]);
   const alone = commands.find(({ name }) => name === 'serve')?.flags ?? [];
   return `# Completes carrel in fish: carrel completion fish > ~/.config/fish/completions/carrel.fish

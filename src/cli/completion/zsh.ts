@@ -1,4 +1,5 @@
 import type { CommandDescription } from '../commands/command.ts';
+import { completionsOf } from '../commands/commands.ts';
 import type { FlagDescription } from '../flags.ts';
 
 /** A function for zsh's own completion, as a file in fpath or read with `source`. */
@@ -34,7 +35,9 @@ fi
 `;
 }
 
-function commandCase({ name, flags, completes, wordsMax = 0 }: CommandDescription): string {
+function commandCase(command: CommandDescription): string {
+  const { name, flags, wordsMax = 0 } = command;
+  const completes = completionsOf(command);
   const words =
     wordsMax === 0
       ? []

@@ -16,7 +16,7 @@ export interface Remote {
 /** One file of a client. */
 export interface ClientFile {
   readonly path: string;
-  /** What is there where the client is installed. */
+  /** Paths that exist where the client is installed. */
   readonly signs: readonly string[];
   /** Where this file's entry differs from the client's usual one. */
   readonly remote?: (remote: Remote) => Entry;
@@ -33,7 +33,7 @@ export interface Client {
   /** The usual one first. */
   files(machine: Machine): readonly ClientFile[];
   local(launch: Launch): Entry;
-  /** Undefined: it takes no address from its file. */
+  /** Undefined: its file cannot hold a URL. */
   readonly remote?: (remote: Remote) => Entry;
   readonly next: string;
 }
@@ -57,7 +57,7 @@ export const clients: readonly Client[] = [
     },
     local: typed,
     remote: (remote) => ({ type: 'http', url: remote.url, ...bearer(remote) }),
-    next: 'start Claude Code again; /mcp lists carrel',
+    next: 'restart Claude Code; /mcp lists carrel',
   },
   {
     id: 'claude-desktop',
@@ -76,7 +76,7 @@ export const clients: readonly Client[] = [
       return folders.map((folder) => ({ path: join(folder, 'claude_desktop_config.json'), signs: [folder] }));
     },
     local: usual,
-    next: 'quit Claude Desktop whole and open it again; Settings > Developer lists carrel',
+    next: 'quit Claude Desktop completely and open it again; Settings > Developer lists carrel',
   },
   {
     id: 'cursor',
@@ -86,7 +86,7 @@ export const clients: readonly Client[] = [
     files: ({ home, join }) => [{ path: join(home, '.cursor', 'mcp.json'), signs: [join(home, '.cursor')] }],
     local: usual,
     remote: (remote) => ({ url: remote.url, ...bearer(remote) }),
-    next: 'reload the window of Cursor; its settings list carrel under MCP',
+    next: 'reload the Cursor window; its settings list carrel under MCP',
   },
   {
     id: 'vscode',
@@ -148,7 +148,7 @@ export const clients: readonly Client[] = [
     files: ({ home, join }) => [{ path: join(home, '.gemini', 'settings.json'), signs: [join(home, '.gemini')] }],
     local: usual,
     remote: (remote) => ({ url: remote.url, type: 'http', ...bearer(remote) }),
-    next: 'start Gemini CLI again; /mcp lists carrel',
+    next: 'restart Gemini CLI; /mcp lists carrel',
   },
   {
     id: 'zed',
@@ -162,7 +162,7 @@ export const clients: readonly Client[] = [
     },
     local: usual,
     remote: (remote) => ({ url: remote.url, ...bearer(remote) }),
-    next: 'Zed reads its settings at once; a green dot in Settings > AI > MCP Servers says that it runs',
+    next: 'Zed reloads its settings by itself; a green dot in Settings > AI > MCP Servers means that the server runs',
   },
   {
     id: 'cline',
@@ -182,7 +182,7 @@ export const clients: readonly Client[] = [
     local: usual,
     // Without a type, an address means the older SSE there.
     remote: (remote) => ({ type: 'streamableHttp', url: remote.url, ...bearer(remote) }),
-    next: 'press restart beside carrel in the MCP panel of Cline',
+    next: "restart carrel in Cline's MCP panel",
   },
   {
     id: 'continue',

@@ -54,11 +54,11 @@ test('links to nothing, to themselves, to folders and devices are refused, and s
   fs.writeFileSync(join(folder, 'plain'), '');
   for (const [path, message] of [
     [link('dangling', join(folder, 'elsewhere.json')), /is a link to nothing/],
-    [link('loop', join(folder, 'loop')), /leads back to itself/],
-    [link('to-folder', join(folder, 'folder')), /which is no file/],
-    [link('to-device', '/dev/zero'), /which is no file/],
-    [join(folder, 'folder'), /is no file/],
-    [join(folder, 'plain', 'mcp.json'), /plain is no folder/],
+    [link('loop', join(folder, 'loop')), /is a link to itself/],
+    [link('to-folder', join(folder, 'folder')), /which is not a file/],
+    [link('to-device', '/dev/zero'), /which is not a file/],
+    [join(folder, 'folder'), /is not a file/],
+    [join(folder, 'plain', 'mcp.json'), /plain is not a folder/],
   ] as const) {
     assert.throws(() => findFile(path), { code: 'invalid_config', message }, path);
   }
@@ -72,11 +72,11 @@ test('a file that is write-protected or not UTF-8, or that changes meanwhile, is
   assert.throws(() => findFile(path), /write-protected/);
   fs.chmodSync(path, 0o600);
   fs.writeFileSync(path, Buffer.from('{"a": "\xff"}', 'latin1'));
-  assert.throws(() => findFile(path), /not written in UTF-8/);
+  assert.throws(() => findFile(path), /not valid UTF-8/);
   fs.writeFileSync(path, '{}');
   const found = findFile(path);
   fs.writeFileSync(path, '{"by": "the client"}');
-  assert.throws(() => replaceFile(found, '{}'), /changed by somebody else/);
+  assert.throws(() => replaceFile(found, '{}'), /changed by another program/);
   assert.equal(fs.readFileSync(path, 'utf8'), '{"by": "the client"}');
   assert.deepEqual(fs.readdirSync(folder), ['mcp.json']);
 });

@@ -30,9 +30,10 @@ export function findFile(path: string): FoundFile {
   }
   const target = link.isSymbolicLink() ? followed(path) : path;
   const stat = fs.statSync(target);
-  if (!stat.isFile()) throw refusal(path, target === path ? 'is no file' : `is a link to ${target}, which is no file`);
+  if (!stat.isFile())
+    throw refusal(path, target === path ? 'is not a file' : `is a link to ${target}, which is not a file`);
   checkOwner(path, stat);
-  if ((stat.mode & 0o222) === 0) throw refusal(path, 'is write-protected; chmod u+w lifts that');
+  if ((stat.mode & 0o222) === 0) throw refusal(path, 'is write-protected (chmod u+w makes it writable)');
   if (stat.size > bytesMax) throw refusal(path, `has more than ${bytesMax} bytes`);
   if (target !== path) checkFolder(target);
   const bytes = fs.readFileSync(target);
@@ -42,7 +43,7 @@ export function findFile(path: string): FoundFile {
     const hasBom = bytes.subarray(0, 3).equals(bom);
     return { path, target, exists: true, text, hasBom, mode: stat.mode & 0o7777 };
   } catch {
-    throw refusal(path, 'is not written in UTF-8');
+    throw refusal(path, 'is not valid UTF-8');
   }
 }
 
@@ -88,14 +89,15 @@ export function replaceFile(file: FoundFile, text: string): void {
 /** The client itself writes this file, too. */
 function checkUnchanged({ path, target, exists, text }: FoundFile): void {
   const now = fs.existsSync(target) ? new TextDecoder().decode(fs.readFileSync(target)) : undefined;
-  if (now !== (exists ? text : undefined)) throw refusal(path, 'was changed by somebody else just now; run it again');
+  if (now !== (exists ? text : undefined))
+    throw refusal(path, 'was changed by another program just now; run carrel init again');
 }
 
 function followed(path: string): string {
   try {
     return fs.realpathSync(path);
   } catch (error) {
-    throw refusal(path, isCode(error, 'ELOOP') ? 'is a link that leads back to itself' : 'is a link to nothing');
+    throw refusal(path, isCode(error, 'ELOOP') ? 'is a link to itself' : 'is a link to nothing');
   }
 }
 
@@ -112,7 +114,7 @@ function checkFolder(path: string): void {
     folder = dirname(folder);
     stat = statOf(folder);
   }
-  if (stat?.isDirectory() !== true) throw refusal(folder, 'is no folder');
+  if (stat?.isDirectory() !== true) throw refusal(folder, 'is not a folder');
   checkOwner(folder, stat);
 }
 

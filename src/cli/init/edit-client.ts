@@ -83,6 +83,6 @@ export async function snippetOf(client: Client, entry: Entry): Promise<string> {
 function foreign(path: string): CarrelError {
   return new CarrelError(
     'invalid_config',
-    `${path} has another server under the name ${serverName}. Rename or remove it first; nothing was changed.`,
+    `${path} already has another server named ${serverName}. Rename or remove that one first. Nothing was changed.`,
   );
 }

@@ -5,6 +5,7 @@ import { type Greeting, initialize, initialized, isRecord, listTools, parsed, re
 
 /** Shakes hands with a server that runs already; undefined where none answers. */
 export async function greetRemote({ url, token }: Remote): Promise<Greeting | undefined> {
+  const startedAt = performance.now();
   const { origin, pathname: path } = new URL(url);
   const client = createServiceClient({
     baseUrl: origin,
@@ -35,7 +36,7 @@ export async function greetRemote({ url, token }: Remote): Promise<Greeting | un
     await send(initialized, headers);
     const { result: tools } = await send(listTools, headers);
     await client.request({ method: 'DELETE', path, headers }).catch(() => {});
-    return readGreeting(result, tools);
+    return readGreeting(result, tools, startedAt);
   } catch (error) {
     if (error instanceof ServiceFailure) return undefined;
     throw error;
@@ -58,6 +59,6 @@ function resultOf(body: string): unknown {
 function refused(url: string): CarrelError {
   return new CarrelError(
     'unavailable',
-    `The server at ${url} wants another token than CARREL_AUTH_TOKEN or http.authToken gives here. Nothing was changed.`,
+    `The server at ${url} does not accept the configured token (CARREL_AUTH_TOKEN or http.authToken). Nothing was changed.`,
   );
 }

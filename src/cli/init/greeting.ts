@@ -6,6 +6,8 @@ export interface Greeting {
   readonly server: string;
   readonly revision: string;
   readonly tools: number;
+  /** From the start, or the first request, to the list of tools. */
+  readonly answeredMs: number;
 }
 
 export const initialize = {
@@ -17,14 +19,19 @@ export const initialize = {
 export const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
 export const listTools = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
 
-export function readGreeting(greeting: unknown, tools: unknown): Greeting {
+export function readGreeting(greeting: unknown, tools: unknown, startedAt: number): Greeting {
   const info = isRecord(greeting) && isRecord(greeting['serverInfo']) ? greeting['serverInfo'] : {};
   const list = isRecord(tools) ? tools['tools'] : undefined;
   if (!Array.isArray(list) || typeof info['name'] !== 'string') {
-    throw new CarrelError('unavailable', 'What answers there is no MCP server. Nothing was changed.');
+    throw new CarrelError('unavailable', 'What answered is not an MCP server. Nothing was changed.');
   }
   const revision = isRecord(greeting) ? String(greeting['protocolVersion']) : '';
-  return { server: `${info['name']} ${String(info['version'] ?? '')}`.trim(), revision, tools: list.length };
+  return {
+    server: `${info['name']} ${String(info['version'] ?? '')}`.trim(),
+    revision,
+    tools: list.length,
+    answeredMs: performance.now() - startedAt,
+  };
 }
 
 /** What is no JSON is no answer. */

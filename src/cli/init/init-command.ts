@@ -35,7 +35,7 @@ function named(word: string, machine: Machine): Client[] {
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
   throw new CarrelError(
     'invalid_usage',
-    `${JSON.stringify(word.slice(0, 60))} is no client that is known here.${hint} There are ${ids.join(', ')}.`,
+    `${JSON.stringify(word.slice(0, 60))} is not a client that Carrel knows.${hint} It knows ${ids.join(', ')}.`,
   );
 }
 
@@ -44,23 +44,23 @@ async function choose(machine: Machine): Promise<Client[]> {
   const here = clients.filter((client) => filesHere(client, machine).isFound);
   if (here.length === 0) {
     say(
-      `No client was found here. carrel init <client> writes the file of one anyway: ${clients.map(({ id }) => id).join(', ')}.`,
+      `No client was found on this machine. carrel init <client> still writes the file of one: ${clients.map(({ id }) => id).join(', ')}.`,
     );
     return [];
   }
   const width = Math.max(...here.map(({ id }) => id.length));
-  say('Found here:');
+  say('Found on this machine:');
   for (const client of here) {
     const paths = filesHere(client, machine).files.map(({ path }) => path);
     say(`  ${client.id.padEnd(width)}  ${client.title}, ${paths.join(', ')}`);
   }
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    say('carrel init <client> writes into its file; carrel init all into all of these.');
+    say('Run carrel init <client> to connect one, or carrel init all to connect all of these.');
     return [];
   }
   const asking = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const answer = await asking.question('Which? (names, all, or nothing to leave them alone) ');
+    const answer = await asking.question('Connect which? (names, all, or nothing to change none) ');
     return answer
       .split(/[\s,]+/)
       .filter((word) => word !== '')
@@ -74,7 +74,7 @@ function checkReach(client: Client, target: Target): void {
   if ('launch' in target || client.remote !== undefined) return;
   throw new CarrelError(
     'invalid_usage',
-    `${client.title} takes no address from its file: leave --http out, or add the address under Settings > Connectors.`,
+    `${client.title} takes no URL from its file. Leave --http out, or add the URL under Settings > Connectors.`,
   );
 }
 
@@ -89,19 +89,19 @@ async function writeAll(chosen: readonly Client[], machine: Machine, target: Tar
   }
   const greeting = 'launch' in target ? await shakeHands(target.launch) : await greetRemote(target.remote);
   for (const { client, isFound, edits } of plans) {
-    if (!isFound) say(`${client.title} was not found here; its file is written for when it comes.`);
+    if (!isFound) say(`${client.title} was not found on this machine; its file is written anyway.`);
     for (const edit of edits) tell(client, edit);
   }
   say(
     'launch' in target
-      ? `Starts: ${[target.launch.command, ...target.launch.args].join(' ')}`
-      : `Connects to: ${target.remote.url}`,
+      ? `Command: ${[target.launch.command, ...target.launch.args].join(' ')}`
+      : `URL: ${target.remote.url}`,
   );
   say(describe(greeting, target));
   const variables = 'launch' in target ? localVariables(line) : [];
   if (variables.length > 0) {
     say(
-      `Set here, and not passed on by clients: ${variables.join(', ')}. Put what matters into config.json in the data folder.`,
+      `These variables are set here, but clients won't pass them on: ${variables.join(', ')}. Put their values into config.json in the data folder.`,
     );
   }
   for (const { client } of plans) say(`Next, ${client.title}: ${client.next}.`);
@@ -125,7 +125,7 @@ async function print(chosen: readonly Client[], machine: Machine, target: Target
       process.stdout.write(await snippetOf(client, entryOf(client, file, shown)));
     }
   }
-  if (isMasked) process.stderr.write('carrel: <token> stands for the one that is configured; --show-token shows it\n');
+  if (isMasked) process.stderr.write('carrel: <token> stands for the configured token; --show-token shows it\n');
 }
 
 function entryOf(client: Client, file: ClientFile, target: Target): Entry {
@@ -137,18 +137,18 @@ function tell(client: Client, edit: PlannedEdit): void {
   const copy = edit.apply(new Date());
   const done = {
     add: 'added to',
-    update: 'brought up to date in',
-    remove: 'taken out of',
+    update: 'updated in',
+    remove: 'removed from',
     none: 'nothing to change in',
   };
-  say(`${client.title}: ${done[edit.change]} ${edit.path}${copy === undefined ? '' : ` (as it was: ${copy})`}`);
+  say(`${client.title}: ${done[edit.change]} ${edit.path}${copy === undefined ? '' : ` (backup: ${copy})`}`);
 }
 
 function describe(greeting: Greeting | undefined, target: Target): string {
   if (greeting !== undefined)
     return `It answers: ${greeting.server}, protocol ${greeting.revision}, ${greeting.tools} tools.`;
   const port = 'remote' in target ? ` --port ${new URL(target.remote.url).port || '80'}` : '';
-  return `Nothing answers there yet. Start it with: carrel serve --transport http${port}`;
+  return `No server answers there yet. Start it with: carrel serve --transport http${port}`;
 }
 
 /** Paths may hold anything. */

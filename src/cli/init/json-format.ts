@@ -99,7 +99,7 @@ function locate(text: string, root: Node, path: readonly string[]): { object: No
 function property(text: string, object: Node, key: string): Node | undefined {
   const all = (object.children ?? []).filter(({ children }) => children?.[0]?.value === key);
   const [first, second] = all;
-  if (second !== undefined) throw faultAt(text, second.offset, `${JSON.stringify(key)} stands there twice`);
+  if (second !== undefined) throw faultAt(text, second.offset, `${JSON.stringify(key)} is there twice`);
   return first;
 }
 

@@ -26,7 +26,7 @@ export function launchOf({ flags }: CommandLine): Launch {
   if (/[\\/]_npx[\\/]/.test(file)) {
     throw new CarrelError(
       'invalid_usage',
-      `${file} is npx's own copy, which npm may remove at any time. Install the package (npm install --global carrel), then run carrel init.`,
+      `${file} is a temporary copy of npx. Install the package first (npm install --global), then run carrel init.`,
     );
   }
   const args = [file, 'serve'];

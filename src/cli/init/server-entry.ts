@@ -74,11 +74,7 @@ export function checkOutcome(
 ): void {
   const isRight = sameData(findEntry(after, place), entry) && sameData(rest(before, place), rest(after, place));
   if (!isRight) {
-    throw new FileFault(
-      1,
-      1,
-      'it is laid out in a way that cannot be changed safely; --print shows what to add by hand',
-    );
+    throw new FileFault(1, 1, 'its layout cannot be changed safely; --print shows what to add by hand');
   }
 }
 

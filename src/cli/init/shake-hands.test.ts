@@ -18,7 +18,7 @@ test('a command that does not start, or is no server, is told with its own last 
   await assert.rejects(run('console.log("hello")'), { code: 'unavailable', message: /does not start/ });
   const other = `require('readline').createInterface({input: process.stdin}).on('line', (line) => {
     const { id } = JSON.parse(line); if (id) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: {} })); })`;
-  await assert.rejects(run(other), { code: 'unavailable', message: /no MCP server/ });
+  await assert.rejects(run(other), { code: 'unavailable', message: /not an MCP server/ });
 });
 
 test('where nothing listens, nothing answers', async () => {

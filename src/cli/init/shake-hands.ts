@@ -8,6 +8,7 @@ const timeoutMs = 60_000;
 
 /** Starts the command as a client would, with the little environment that one gives, and ends it again. */
 export async function shakeHands({ command, args }: Launch): Promise<Greeting> {
+  const startedAt = performance.now();
   const child = spawn(command, args, { env: bareEnvironment(process.platform, process.env), stdio: 'pipe' });
   let complaint = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -34,7 +35,7 @@ export async function shakeHands({ command, args }: Launch): Promise<Greeting> {
   try {
     const greeting = await ask(initialize);
     child.stdin.write(`${JSON.stringify(initialized)}\n`);
-    return readGreeting(greeting, await ask(listTools));
+    return readGreeting(greeting, await ask(listTools), startedAt);
   } finally {
     clearTimeout(timer);
     const closed = new Promise<void>((resolve) => {

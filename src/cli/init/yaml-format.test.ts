@@ -82,3 +82,8 @@ test('a file that is not YAML, or not what Continue has, is refused with line an
   await assert.rejects(set('mcpServers:\n- name: carrel\n- name: carrel\n'), { name: 'FileFault', line: 3 });
   await assert.rejects(set('a: 1\n---\nb: 2\n'), { name: 'FileFault' });
 });
+
+test('comments around the only item stay when it goes', async () => {
+  const text = 'mcpServers: # mine\n  # about it\n  - name: carrel\n    command: carrel\n# the end\nname: a\n';
+  assert.equal(await remove(text), 'mcpServers: [] # mine\n  # about it\n# the end\nname: a\n');
+});

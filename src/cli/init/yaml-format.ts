@@ -99,7 +99,7 @@ async function parse(text: string, place?: EntryPlace): Promise<Parsed> {
     throw faultAt(
       text,
       items.findLast(({ name }) => name === place?.name)?.range[0] ?? 0,
-      `${place?.name} stands there twice`,
+      `${place?.name} is there twice`,
     );
   }
   const [start = keyEnd, end = keyEnd] = value.range ?? [];

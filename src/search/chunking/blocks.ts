@@ -8,7 +8,7 @@ export type Block =
 
 /**
  * The blocks of a text, in order: headings (Markdown, setext and wiki style), fenced code, pipe tables, and paragraphs.
- * Text without any markup is paragraphs between blank lines. Blocks carry no white space at their ends.
+ * Text without any markup is split into paragraphs at blank lines. Blocks have no white space at their ends.
  */
 export function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
@@ -42,7 +42,7 @@ const wikiHeading = /^\s*(={1,6}|(?:= ){1,5}=)\s+([^=]+?)\s+\1\s*$/;
 const setextUnderline = /^ {0,3}(=+|-{2,})\s*$/;
 const tableRow = /^\s*\|.*\|\s*$/;
 
-/** An opened fence that is never closed holds the rest of the text, as Markdown has it (CommonMark 0.31 §4.5). */
+/** A fence that is never closed extends to the end of the text (CommonMark 0.31 §4.5). */
 function takeFence(lines: readonly Line[], index: number): Taken | undefined {
   const marker = fence.exec(lines[index]?.text ?? '')?.[1];
   if (!marker) return undefined;

@@ -3,20 +3,20 @@ import { type CodeLine, codeLines, type Unit, unitsOf } from './code-units.ts';
 import { declaredName } from './declared-name.ts';
 import { forcedPieces } from './forced-pieces.ts';
 
-/** Small declarations share a chunk up to this part of its length: one that is alone is found more exactly. */
+/** Small declarations share a chunk up to this part of its length. A declaration on its own is found more precisely. */
 const sharedPart = 0.5;
 
-/** The indent of a body is told by its first lines. */
+/** The indent of a body is determined by its first lines. */
 const linesLookedAt = 10_000;
 
-/** Blocks in blocks are opened this deep; what is deeper is cut between lines. */
+/** Nested blocks are split by structure down to this depth; deeper ones between lines. */
 const depthMax = 12;
 
 /**
- * Cuts source code, and text that is laid out like it (YAML, printed JSON), by its structure. A declaration stays whole
- * with its comments while it fits. One that does not fit is cut between the parts of its body. The path of a chunk has the
- * names of what encloses it and, if it is one declaration, its own. No language is parsed: structure is read from the
- * indent of lines, which holds for all that people write by hand.
+ * Chunks source code, and text with a similar layout (YAML, formatted JSON), by its structure. A declaration that fits
+ * stays whole, with its comments. One that does not fit is split between the parts of its body. The path of a chunk has the
+ * names of the enclosing declarations and, if it is a single one, its own. No language is parsed: structure is read from
+ * indentation, which works for everything that people write by hand.
  */
 export function chunkCode(text: string, language: string | undefined, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
@@ -47,7 +47,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
     close();
   }
 
-  /** A declaration longer than a chunk: its head and the parts of its body, under its name. */
+  /** Splits a declaration that is longer than a chunk: its head and the parts of its body, under its name. */
   function openUp(unit: Unit, path: readonly string[], depth: number): void {
     const inner = withName(path, declaredName(unit.head.text, language));
     const bodyAt = unit.lines.indexOf(unit.head) + 1;
@@ -58,7 +58,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
       return;
     }
     const indent = Math.min(...inside.slice(0, linesLookedAt).map((line) => line.indent));
-    // The head leads the first part of the body; brackets that stand out as far as the head end the last.
+    // The head goes with the first part of the body; brackets that are indented like the head go with the last.
     const lines = [
       ...unit.lines.slice(0, bodyAt).map((line) => ({ ...line, indent, leads: true })),
       ...body.map((line) => ({ ...line, indent: Math.max(line.indent, indent) })),
@@ -66,7 +66,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
     pack(lines, inner, depth + 1);
   }
 
-  /** Lines in a row while they fit. */
+  /** Consecutive lines, as many as fit. */
   function linePieces(lines: readonly CodeLine[]): Span[] {
     const pieces: Span[] = [];
     for (const { start, end, isBlank } of lines) {

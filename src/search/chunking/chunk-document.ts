@@ -5,8 +5,8 @@ import { chunkRows } from './chunk-rows.ts';
 import { chunkText } from './chunk-text.ts';
 
 /**
- * Cuts a document by what it is: code and data by their structure, tables between rows, everything else by headings,
- * paragraphs and sentences. Files of an archive or mail are cut each by its own kind, under its name.
+ * Chunks a document by its kind: code and data by structure, tables between rows, everything else by headings, paragraphs
+ * and sentences. Each file of an archive or mail is chunked by its own kind, under its name.
  */
 export function chunkDocument(
   document: Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'members'>,

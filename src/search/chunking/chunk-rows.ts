@@ -2,12 +2,12 @@ import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk
 import { forcedPieces } from './forced-pieces.ts';
 
 const headerUnitsMax = 300;
-/** A quoted cell that has no end within this length has none at all: then every line is a row. */
+/** A quoted cell that is longer than this is taken for a stray quote: then every line is a row. */
 const quotedUnitsMax = 20_000;
 
 /**
- * Cuts CSV between rows (RFC 4180: a quoted cell may hold line breaks). The columns' names, which are the first row, are in
- * the path of every chunk, so that a row can be understood where it is found.
+ * Chunks CSV between rows (RFC 4180: a quoted cell may contain line breaks). The first row, the names of the columns, is in
+ * the path of every chunk, so that a row can be understood by itself.
  */
 export function chunkRows(text: string, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
@@ -49,7 +49,7 @@ function rowsOf(text: string): Span[] {
   return rows;
 }
 
-/** The end of the first line at which no quoted cell is open, or undefined where one never ends. */
+/** The end of the first line at which no quoted cell is open, or undefined if one never ends. */
 function quotedEnd(text: string, start: number, firstEnd: number, quotes: Quotes): number | undefined {
   let end = firstEnd;
   let isOpen = false;
@@ -62,11 +62,11 @@ function quotedEnd(text: string, start: number, firstEnd: number, quotes: Quotes
 }
 
 interface Quotes {
-  /** Takes the next quotation mark, if it stands before `end`. */
+  /** Consumes the next quotation mark if it is before `end`. */
   hasBefore(end: number): boolean;
 }
 
-/** Looks ahead once for each mark: a search from every row on would read a text without any as often as it has rows. */
+/** Searches ahead once for each mark. Searching from every row would read a text without quotes once for each row. */
 function createQuotes(text: string): Quotes {
   let next = text.indexOf('"');
   return {

@@ -4,13 +4,13 @@ import { looksLikeCode } from './code-shape.ts';
 import { forcedPieces } from './forced-pieces.ts';
 import { sentencesOf } from './sentences.ts';
 
-/** Of the names of columns, so much is carried along. */
+/** How much of a table's header is repeated in the paths of its chunks. */
 const columnsUnitsMax = 300;
 
 /**
- * Cuts a document into passages that can be read alone. Headings stay with what they head, code blocks and tables stay
- * whole while they fit, paragraphs are cut only between sentences. Chunks follow one another without overlap, and all
- * text but the white space between them is in exactly one of them.
+ * Splits a document into chunks that can be read on their own. Headings stay with their text, code blocks and tables stay
+ * whole if they fit, and paragraphs are split only between sentences. Chunks do not overlap, and everything except the
+ * white space between them is in exactly one of them.
  */
 export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
@@ -24,7 +24,7 @@ export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] 
   };
   for (const block of blocksOf(text)) {
     if (block.kind === 'heading') {
-      // Headings in a row (a title, then its first section) open one chunk together.
+      // Consecutive headings (a title, then its first section) start one chunk together.
       if (!open || [...open.kinds].some((kind) => kind !== 'heading')) close();
       while (path.length > 0 && (path.at(-1)?.level ?? 0) >= block.level) path.pop();
       path.push({ level: block.level, title: block.title });
@@ -35,7 +35,7 @@ export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] 
       open.end = piece.end;
       open.kinds.add(block.kind);
       open.titlePath = path.map(({ title }) => title);
-      // Rows of a table that was cut do not say what their columns are.
+      // Without the header, rows of a table that was split do not say what their columns are.
       if (block.kind === 'table' && open.start > block.start) open.titlePath.push(columnsOf(text, block));
     }
   }
@@ -43,7 +43,7 @@ export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] 
   return chunks;
 }
 
-/** The first row of a table, for the chunks that begin behind it. */
+/** The first row of a table, for the chunks that start after it. */
 function columnsOf(text: string, { start, end }: Span): string {
   const row = text.slice(start, Math.min(end, start + columnsUnitsMax)).split('\n', 1)[0] ?? '';
   return row.replace(/^\s*\|\s*|\s*\|\s*$/g, '');
@@ -57,11 +57,13 @@ function finished(text: string, open: Span & { kinds: Set<BlockKind>; titlePath:
   return { start, end, text: body, titlePath, kind };
 }
 
-/** A block that fits is one piece. What is too long is cut at the best places that its kind has. */
+/** A block that fits is one piece. A longer one is split between sentences or lines, depending on its kind. */
 function piecesOf(text: string, block: Block, unitsMax: number): Span[] {
   if (block.end - block.start <= unitsMax) return [block];
-  const cut = block.kind === 'prose' ? sentencesOf(text, block) : linesOf(text, block);
-  return cut.flatMap((piece) => (piece.end - piece.start <= unitsMax ? [piece] : forcedPieces(text, piece, unitsMax)));
+  const parts = block.kind === 'prose' ? sentencesOf(text, block) : linesOf(text, block);
+  return parts.flatMap((piece) =>
+    piece.end - piece.start <= unitsMax ? [piece] : forcedPieces(text, piece, unitsMax),
+  );
 }
 
 function linesOf(text: string, { start, end }: Span): Span[] {
@@ -70,7 +72,7 @@ function linesOf(text: string, { start, end }: Span): Span[] {
     const newline = text.indexOf('\n', at);
     const lineEnd = newline === -1 || newline >= end ? end : newline;
     const last = lines.at(-1);
-    // Closing brackets and fences say nothing alone: they stay with the line before.
+    // Closing brackets and fences mean nothing alone: they stay with the previous line.
     if (last && !/[\p{L}\p{N}]/u.test(text.slice(at, lineEnd))) last.end = lineEnd;
     else if (text.slice(at, lineEnd).trim() !== '') lines.push({ start: at, end: lineEnd });
     at = lineEnd + 1;

@@ -1,6 +1,6 @@
 import type { BlockKind } from './blocks.ts';
 
-/** A part of a text, as offsets in UTF-16 units; `end` is the first one behind it. */
+/** A part of a text, as offsets in UTF-16 units; `end` is exclusive. */
 export interface Span {
   start: number;
   end: number;
@@ -9,17 +9,17 @@ export interface Span {
 export interface Chunk extends Span {
   /** Exactly the text between the offsets. */
   text: string;
-  /** The headings above, outermost first. A heading that opens the chunk is in its text as well. */
+  /** The headings above, outermost first. A heading that starts the chunk is in its text as well. */
   titlePath: readonly string[];
   kind: BlockKind;
 }
 
 export interface ChunkingOptions {
-  /** Length of a chunk in UTF-16 units. Only what cannot be cut at a line or sentence end is ever cut elsewhere. */
+  /** The longest chunk, in UTF-16 units. Text is split between lines or sentences wherever that is possible. */
   unitsMax?: number;
 }
 
-/** The length at which the reference chunking of our test data was made; an answer fits in, and five fit a prompt. */
+/** As in the reference chunking of our test data. An answer fits into a chunk, and five chunks fit a prompt. */
 const unitsMaxDefault = 1200;
 
 export function chunkUnits({ unitsMax = unitsMaxDefault }: ChunkingOptions): number {

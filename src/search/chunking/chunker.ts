@@ -9,10 +9,10 @@ export interface Chunker {
   close(): Promise<void>;
 }
 
-/** Cut in a millisecond or two: not worth the way to another thread. */
+/** Texts up to this length are chunked in a millisecond or two: not worth a thread. */
 const shortUnits = 20_000;
 
-/** Cuts long texts on a thread that starts with the first of them and does not keep the process alive. */
+/** Chunks long texts on a thread that starts with the first of them and does not keep the process alive. */
 export function createChunker(): Chunker {
   let thread: Calls<TextToChunk, readonly NewChunk[]> | undefined;
   return {
@@ -31,5 +31,5 @@ export function createChunker(): Chunker {
 }
 
 function lost(cause: unknown): CarrelError {
-  return new CarrelError('internal', 'The text could not be cut into passages.', { cause });
+  return new CarrelError('internal', 'The text could not be split into chunks.', { cause });
 }

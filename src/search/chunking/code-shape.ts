@@ -1,6 +1,6 @@
 /**
- * Whether a text is program code rather than prose, by the shape of its lines. It decides that a passage is embedded
- * as one, because the parts of a function mean little alone (see docs/benchmarks-search.md), so a mistake costs little.
+ * Whether a text is program code rather than prose, by the shape of its lines. Code is embedded whole and weighted
+ * differently (see docs/benchmarks-search.md), so a mistake costs little.
  */
 export function looksLikeCode(text: string): boolean {
   const lines = text
@@ -13,8 +13,8 @@ export function looksLikeCode(text: string): boolean {
 }
 
 /**
- * The words of a piece of code as a sentence would have them: names taken apart, brackets and operators left out. Before
- * them the name of the language, which a question has and code has not.
+ * Code as the words of a sentence: names split into words, brackets and operators removed. The name of the language comes
+ * first, because a question mentions it and the code does not.
  */
 export function wordsOfCode(code: string): string {
   const language = languages.find(([, sign]) => sign.test(code.slice(0, unitsRead)))?.[0] ?? '';
@@ -30,7 +30,7 @@ function sentenceOf(code: string): string {
     .trim();
 }
 
-/** The first that fits. What fits none has no name; a wrong one costs little. */
+/** The first that matches is used. A wrong one costs little. */
 const languages: readonly (readonly [name: string, sign: RegExp])[] = [
   [
     'python',
@@ -52,7 +52,7 @@ const languages: readonly (readonly [name: string, sign: RegExp])[] = [
   ['sql', /^\s*(?:SELECT|INSERT INTO|CREATE TABLE|UPDATE \w+ SET|DELETE FROM)\b/im],
 ];
 
-/** The beginning tells. */
+/** The start of a text is enough. */
 const unitsRead = 4_000;
 
 const declaration =

@@ -2,23 +2,23 @@ import type { Span } from './chunk.ts';
 
 export interface CodeLine extends Span {
   text: string;
-  /** Columns before the first character; a tab reaches to the next multiple of four. */
+  /** Columns before the first character; tab stops are every four columns. */
   indent: number;
   isBlank: boolean;
-  /** Belongs to the line that follows it, whatever it looks like. */
+  /** Belongs to the next line, whatever it looks like. */
   leads?: boolean;
 }
 
-/** A statement or declaration: what stands before it and belongs to it, its first line, and what is indented below. */
+/** A statement or declaration, with the comments above it and what is indented below it. */
 export interface Unit {
   lines: CodeLine[];
-  /** The line that says what it is: the first that is neither comment nor annotation. */
+  /** The first line that is neither a comment nor an annotation. */
   head: CodeLine;
-  /** Only closes what was opened before. */
+  /** Only closes what an earlier unit opened. */
   isTail: boolean;
 }
 
-/** Lines without the white space at their ends. A line that is longer than its part of the text has no line break. */
+/** Lines without trailing white space. */
 export function codeLines(text: string): CodeLine[] {
   const lines: CodeLine[] = [];
   for (let start = 0; start < text.length; ) {
@@ -32,8 +32,8 @@ export function codeLines(text: string): CodeLine[] {
 }
 
 /**
- * The units of some lines, in order; every line that is not blank is in exactly one. A unit begins at a line of the least
- * indent; comments and annotations right above it are its own, and so are the brackets and words that end it.
+ * The units of these lines, in order; every line that is not blank is in exactly one. A unit starts at a line with the
+ * smallest indent. Comments and annotations right above it belong to it, and so do the brackets and keywords that end it.
  */
 export function unitsOf(lines: readonly CodeLine[]): Unit[] {
   const base = lines.reduce(
@@ -46,7 +46,7 @@ export function unitsOf(lines: readonly CodeLine[]): Unit[] {
   for (const line of lines) {
     const last = units.at(-1);
     if (line.isBlank) {
-      // A comment that a blank line follows speaks of more than the next line.
+      // A comment followed by a blank line is about more than the next line.
       if (leading.length > 0 && !inComment && !leading.at(-1)?.leads) units.push(unit(leading.splice(0)));
       else if (leading.length > 0) leading.push(line);
       else last?.lines.push(line);
@@ -60,7 +60,7 @@ export function unitsOf(lines: readonly CodeLine[]): Unit[] {
       for (const before of leading.splice(0)) last.lines.push(before);
       last.lines.push(line);
     } else units.push(unit([...leading.splice(0), line]));
-    // A comment in several lines leads what follows it.
+    // A multi-line comment belongs to what follows it.
     if (inComment && units.at(-1)?.lines.length === 1 && units.at(-1)?.head === line)
       leading = units.pop()?.lines ?? [];
   }
@@ -74,11 +74,11 @@ function unit(lines: CodeLine[]): Unit {
   return { lines, head, isTail: closes.test(head.text) };
 }
 
-/** Ends or goes on with what the lines above began. */
+/** Ends or continues what the lines above started. */
 const closes =
   /^\s*(?:[}\])>]|(?:end|else|elif|elsif|elseif|except|catch|finally|rescue|ensure|fi|done|esac|endif|endfunction|then|do)\b|\*\/)/;
 
-/** Comments, annotations and attributes go with what they stand above. */
+/** Comments, annotations and attributes belong to what is below them. */
 const leads =
   /^\s*(?:\/\/|#(?!include|define|if|else|endif|pragma|import)|--|;|\/\*|\*|@\w|#\[|\[[A-Z]\w*[\](]|template\s*<|"""|'''|%)/;
 
@@ -86,7 +86,7 @@ function isLeading(text: string): boolean {
   return leads.test(text);
 }
 
-/** Whether a comment in several lines goes on behind this line. */
+/** Whether a multi-line comment is still open after this line. */
 function staysInComment(text: string, isInside: boolean): boolean {
   if (isInside) return !text.includes('*/');
   return /^\s*\/\*/.test(text) && !text.includes('*/');

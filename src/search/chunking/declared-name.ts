@@ -1,4 +1,4 @@
-/** The name that a line of code declares, or undefined. By the words and shapes that languages share, not by grammars. */
+/** The name that a line of code declares, if any. Goes by keywords and shapes that languages share, not by grammars. */
 export function declaredName(line: string, language: string | undefined): string | undefined {
   const text = line.slice(0, lineUnitsMax).trim();
   if (language === 'xml') return /^([\w.-]+(?::[\w.-]+)?)(?:\s.*)?:(?:\s|$)/.exec(text)?.[1];
@@ -27,7 +27,7 @@ const modifiers =
   '(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|open|override|virtual|inline|async|const|extern|unsafe|pub(?:\\([^)]*\\))?|partial|data|readonly|declare|local|suspend|case|virtual|synchronized|native)\\s+)*';
 
 const patterns: readonly RegExp[] = [
-  // Go: a method is named with what it belongs to.
+  // Go: a method, with its receiver.
   /^func\s+\(\s*\w*\s*(\*?\w[\w.[\]]*\)\s*\w+)/,
   new RegExp(
     `^${modifiers}(?:class|interface|struct|enum(?:\\s+class)?|trait|module|namespace|object|record|protocol|extension|union|type|message|service|contract|library|package\\s+object|defmodule|typedef\\s+struct)\\s+([A-Za-z_$][\\w$]*(?:(?:\\.|::)[\\w$]+)*)`,
@@ -42,7 +42,7 @@ const patterns: readonly RegExp[] = [
   /^\[\[?([^\]]{1,80})\]\]?$/,
   // HCL.
   /^(?:resource|data|module|variable|output|provider|locals)\s+((?:"[^"]*"\s*)*)\{$/,
-  // C and its kin: a type, a name, arguments, and the body's bracket.
+  // C and its relatives: a type, a name, arguments and an opening brace.
   /^(?:[\w:<>,*&[\]~]+\s+)*[*&]*([A-Za-z_~][\w:~]*)\s*\([^;]*(?:\)[^;{]*\{?|,)$/,
   // Make.
   /^([\w.%/-]+)\s*:(?!=)(?:\s|$)/,

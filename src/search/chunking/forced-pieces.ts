@@ -1,6 +1,6 @@
 import type { Span } from './chunk.ts';
 
-/** A sentence or line longer than a chunk: cut at white space, or between characters where there is none. */
+/** Splits a sentence or line that is longer than a chunk at white space, or between characters if there is none. */
 export function forcedPieces(text: string, { start, end }: Span, unitsMax: number): Span[] {
   const pieces: Span[] = [];
   for (let at = start; at < end; ) {

@@ -5,24 +5,24 @@ import type { Chunk } from './chunk.ts';
 import { chunkDocument } from './chunk-document.ts';
 
 export type TextToChunk = Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'marks' | 'members'> & {
-  /** Written as one thing, whatever headings it has. */
+  /** Kept in one chunk if it is short, whatever headings it has. */
   isNote?: boolean;
 };
 
 /**
- * What was given as one short piece, such as an abstract or a function, is found as one: cut in two, its halves would
- * rank for themselves and stand in the way of other documents. Five of this length fit a prompt.
+ * A short document, such as an abstract or a function, is one chunk: its halves would rank separately and crowd out other
+ * documents. Five of this length fit a prompt.
  */
 const wholeUnitsMax = 3_000;
 
 /**
- * The passages of a text, each with where it stands in the original. Pages and lines count from 1; no passage goes over the
- * end of a page, so that whoever cites it can name the page.
+ * The chunks of a text, each with its location in the original. Pages and lines count from 1. No chunk spans two pages, so
+ * that a citation can name the page.
  */
 export function placedChunks(document: TextToChunk): NewChunk[] {
   const places = createPlaces(document);
   const pageEnds = pageEndsOf(document.marks);
-  const chunks = chunkDocument(document).flatMap((chunk) => cutAt(pageEnds, chunk));
+  const chunks = chunkDocument(document).flatMap((chunk) => splitAt(pageEnds, chunk));
   const whole = wholeOf(document, chunks, places);
   return (whole === undefined ? chunks : [whole]).map(({ text, start, end, titlePath }) => {
     const { page, line, lineEnd = line, member } = places.of({ start, end });
@@ -43,7 +43,7 @@ function pageEndsOf(marks: readonly Mark[]): number[] {
 }
 
 /** The parts of a chunk between these offsets, without the white space around them. */
-function cutAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
+function splitAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
   const inside = offsets.filter((offset) => offset > chunk.start && offset < chunk.end);
   if (inside.length === 0) return [chunk];
   return [...inside, chunk.end].flatMap((end, index) => {
@@ -55,7 +55,7 @@ function cutAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
   });
 }
 
-/** The chunks as one, where they are short together and stand under the same headings, on one page, in one file. */
+/** All chunks as one, if they are short together and under the same headings, on one page, in one file. */
 function wholeOf({ text, isNote }: TextToChunk, chunks: readonly Chunk[], places: Places): Chunk | undefined {
   const [first] = chunks;
   const last = chunks.at(-1);

@@ -12,7 +12,7 @@ export function sentencesOf(text: string, { start, end }: Span): Span[] {
   return spans;
 }
 
-// The rules are the same for nearly all languages; the root locale has no list of abbreviations that could be wrong.
+// The rules are the same for nearly all languages, and the root locale has no list of abbreviations that could be wrong.
 let segmenter: Intl.Segmenter | undefined;
 
 function segments(text: string): Intl.Segments {

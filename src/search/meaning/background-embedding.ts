@@ -5,17 +5,17 @@ import type { PutVectors, TextToEmbed, VectorStore } from '../../storage/contrac
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { embedPassages } from '../passage-vectors.ts';
 
-/** Makes the vectors of one model that are missing, in the background: a write never waits for them. */
+/** Makes the missing vectors of one model in the background, so that a write never waits for them. */
 export interface BackgroundEmbedding {
   /** False while the provider does not answer. */
   readonly available: boolean;
-  /** There may be something to embed. */
+  /** Call it when there may be something to embed. */
   wake(): void;
   /** These are embedded before others. */
   prefer(owners: readonly number[]): void;
   /**
-   * These are embedded before others. Resolves when they are, when the time is over or nothing gets done, or at once while
-   * the provider is away.
+   * Embeds these first. Resolves when they are done, when the time is up or no progress is made, or at once while the
+   * provider is down.
    */
   settled(owners: readonly number[], waitMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -25,28 +25,28 @@ export interface BackgroundEmbeddingDeps {
   readonly vectors: Pick<VectorStore<never>, 'waiting' | 'put' | 'pack'>;
   readonly provider: EmbeddingProvider;
   readonly log: Logger;
-  /** Called whenever nothing waits any more. */
+  /** Called whenever there is nothing left to embed. */
   readonly onDone?: () => void;
 }
 
 type EmbeddedText = PutVectors['texts'][number];
 
 const batchSize = 32;
-/** Owners that are put before others; whoever asked for more has long gone. */
+/** Owners that are embedded before others: whoever asked for more is long gone. */
 const wantedMax = 20_000;
-/** Of texts that are embedded at once: whoever waits for others does so for a second at most. */
+/** Total length of a batch: a caller that waits for other texts waits a second at most. */
 const batchUnitsMax = 16_000;
-/** A single text that takes longer may take minutes: nobody waits for it. */
+/** A text that takes longer than this may take minutes, so nobody waits for it. */
 const stallMs = 5_000;
 
-/** So many texts with new vectors are worth being packed. */
+/** From this many texts with new vectors on, packing pays. */
 export const packedMin = 4_000;
 
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
   const { vectors, provider, log } = deps;
   const model = provider.name;
   let unpacked = 0;
-  /** Owners that somebody waits for, the latest first. */
+  /** Owners that a caller waits for, the latest first. */
   let wanted = new Set<number>();
   let step = Promise.withResolvers<void>();
   /** The provider, not the database: that one is busy now and then, and what it fails at is done again. */
@@ -68,7 +68,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       return !isDone;
     },
     onFailure(error) {
-      log.warn('texts wait to be embedded', { model, reason: reasonOf(error) });
+      log.warn('texts are waiting to be embedded', { model, reason: reasonOf(error) });
       endStep();
     },
   });
@@ -99,11 +99,11 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     backlog.wake();
   }
 
-  /** What is packed need not be read one by one by the next process that searches. */
+  /** Packed vectors save the next process that searches from reading them one by one. */
   async function packMany(signal: AbortSignal): Promise<void> {
     if (unpacked < packedMin) return;
     unpacked = 0;
-    // A search reads them all the same.
+    // Unpacked vectors can be searched as well.
     await vectors.pack(model, { signal }).catch(() => {});
   }
 
@@ -118,14 +118,17 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       isAway = false;
       return waiting.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
     } catch (error) {
-      // Either nothing can be embedded now, and this throws too, or one of the texts cannot be.
+      // Either nothing can be embedded now, and this throws too, or one of the texts is at fault.
       await provider.embed(['.'], { signal }).catch((away) => {
         isAway = !signal.aborted;
         throw away;
       });
       const [only, ...others] = waiting;
       if (only === undefined || others.length > 0) return inTurn(waiting, signal);
-      log.warn('a text cannot be embedded and is found by words only', { owner: only.owner, reason: reasonOf(error) });
+      log.warn('a text cannot be embedded and will be found by words only', {
+        owner: only.owner,
+        reason: reasonOf(error),
+      });
       return [{ owner: only.owner, textHash: only.textHash, windows: [] }];
     }
   }
@@ -137,7 +140,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   }
 }
 
-/** The first of them that are not too long together, and at least one. */
+/** As many of the first texts as fit a batch, and at least one. */
 function atOnce(texts: readonly TextToEmbed[]): readonly TextToEmbed[] {
   let units = 0;
   const tooMany = texts.findIndex(({ text }, place) => {

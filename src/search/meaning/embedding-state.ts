@@ -4,9 +4,9 @@ import { type ModelState, type VectorCorpus, vectorCorpora } from '../../storage
 /** What is embedded by which model, for `carrel doctor` and the status of a server. */
 export interface CorpusEmbeddings {
   readonly corpus: VectorCorpus;
-  /** The models that there are vectors of, the newest last. */
+  /** The models that have vectors, the newest last. */
   readonly models: readonly ModelState[];
-  /** Where one model is being replaced by another. */
+  /** Set while one model is being replaced by another. */
   readonly change: { readonly from: string; readonly to: string; readonly waiting: number } | undefined;
 }
 

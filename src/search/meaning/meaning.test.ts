@@ -6,9 +6,9 @@ import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
+import type { EntryFilter } from '../../storage/contracts/entry-filter.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
-import type { EntryFilter } from '../../storage/stores/entries/entry-filter.ts';
 import { type EmbeddingProvider, normalised } from '../embeddings/embedding-provider.ts';
 import { createMeaning, type Meaning } from './meaning.ts';
 

@@ -9,19 +9,19 @@ import type { AllowedOwners, MeaningMatch } from './nearest-vectors.ts';
 
 /** Search by meaning over one corpus. Vectors are made in the background; a write never waits for them. */
 export interface Meaning<Filter> {
-  /** The model that answers: the former one, until every text has vectors of the one that is configured. */
+  /** The model that answers: the previous one, until every text has vectors of the configured one. */
   readonly model: string;
   readonly dimensions: number | undefined;
   /** False while the provider does not answer. */
   readonly available: boolean;
-  /** There is something to embed. */
+  /** Call it when there is something to embed. */
   wake(): void;
   /** These are embedded before others, because somebody has asked for them. */
   prefer(owners: readonly number[]): void;
   /**
-   * The nearest texts, each once, by its nearest part. Waits a moment for those that are just being embedded; `pending`
-   * tells how many of those that the filter lets through were not found for that reason. What may not be found is left out
-   * before anything is ranked.
+   * The nearest texts, each once, by its nearest part. Waits a moment for texts that are being embedded; `pending` is the
+   * number of texts that pass the filter and could not be found because they are not embedded yet. Filters apply before
+   * anything is ranked.
    */
   search(request: MeaningRequest<Filter>): Promise<MeaningAnswer>;
   close(): Promise<void>;
@@ -29,31 +29,31 @@ export interface Meaning<Filter> {
 
 export interface MeaningRequest<Filter> {
   readonly text: string;
-  /** Of the text, where it is known already: a second search for the same text need not embed it again. */
+  /** The embedding of the text, if known: saves a second search for the same text from embedding it again. */
   readonly vector?: Float32Array | undefined;
   readonly limit: number;
-  /** What the database can tell, in its own terms. */
+  /** Applied by the database. */
   readonly filter?: Filter | undefined;
-  /** The owners that may be found, for a caller who knows them. */
+  /** Restricts the search to these owners, for a caller who knows them. */
   readonly allowed?: AllowedOwners | undefined;
-  /** How long texts are waited for that are just being embedded; three seconds unless told. */
+  /** How long to wait for texts that are being embedded; three seconds by default. */
   readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface MeaningAnswer {
-  /** Of the text that was searched for. */
+  /** The embedding of the text that was searched for. */
   readonly vector: Float32Array;
   readonly matches: MeaningMatch[];
   readonly pending: number;
-  /** The one that embedded the text; see `Meaning.model`. */
+  /** The model that embedded the text; see `Meaning.model`. */
   readonly model: string;
 }
 
 export interface MeaningDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
   readonly provider: EmbeddingProvider;
-  /** The provider of a model that was used before, by its name; undefined where it cannot be had any more. */
+  /** The provider of a previously used model, by name; undefined if it is no longer available. */
   readonly providerOf?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
   /** A search waits for so many texts that are being embedded; more take too long. */
@@ -66,18 +66,18 @@ interface Settled {
 }
 
 const settleMs = 3_000;
-/** More texts than these take minutes, and are not worth waiting for. */
+/** More texts than this take minutes and are not waited for. */
 const settledMax = 20_000;
 
 /**
- * Touches neither the database nor the model before it is woken or asked.
+ * Uses neither the database nor the model before `wake` or `search` is called.
  *
- * A change of the model, in steps:
+ * Changing the model:
  *
- * 1. The configured model is chosen: from then on every text waits for its vectors, new ones for those of the former too.
- * 2. While any waits, questions are embedded by the former model and compared with its vectors. Where the former model
- *    cannot be had, the vectors that are there already are searched, and `pending` tells how many are missing.
- * 3. When none waits, questions go to the new model, and the vectors of former ones are dropped.
+ * 1. The configured model is chosen: from then on every text needs vectors of it, and new texts of the previous model too.
+ * 2. As long as any are missing, queries are embedded by the previous model and compared with its vectors. If that model
+ *    is no longer available, the vectors made so far are searched, and `pending` tells how many are missing.
+ * 3. When none are missing, queries go to the new model, and the vectors of previous ones are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
   const { vectors, provider, log, waitedForMax = settledMax } = deps;
@@ -87,7 +87,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   const modelOfVector = new WeakMap<Float32Array, string>();
   let isChanging = true;
   let isClosed = false;
-  /** Former lanes on their way out. */
+  /** Former lanes that are being closed. */
   let leaving: Promise<unknown> = Promise.resolve();
 
   return {
@@ -106,7 +106,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     },
     prefer: (owners) => serving().embedding.prefer(owners),
     async search(request) {
-      // A database that takes no writes can still be searched.
+      // A read-only database can still be searched.
       await start().catch(() => {});
       const before = former;
       if (before !== undefined) {
@@ -115,7 +115,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
           return await searchIn(before, request);
         } catch (error) {
           if (request.signal.aborted || !isCarrelError(error)) throw error;
-          log.warn('the former embedding model does not answer, questions go to the new one', { model: before.model });
+          log.warn('the previous embedding model does not answer, queries go to the new one', { model: before.model });
           leaveFormer();
         }
       }
@@ -133,7 +133,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   }
 
   function start(): Promise<void> {
-    // One that failed is tried again.
+    // If it failed, the next call tries again.
     started ??= begin().catch((error) => {
       started = undefined;
       throw error;
@@ -148,7 +148,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const last = models.findLast(({ model, vectors: count }) => model !== main.model && count > 0);
     if (own.pending === 0 || last === undefined) return;
     const known = await deps.providerOf?.(last.model);
-    log.info('texts are embedded with another model', { from: last.model, to: main.model, waiting: own.pending });
+    log.info('texts are being embedded with another model', { from: last.model, to: main.model, waiting: own.pending });
     if (known === undefined) return;
     former = createModelLane({ vectors, provider: known, log, ready: async () => {} });
   }
@@ -156,7 +156,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   async function searchIn(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<MeaningAnswer> {
     const { limit, filter, allowed, signal } = request;
     const vector = await vectorOf(lane, request);
-    // A second search for the same text goes on with what the first has found.
+    // A second search for the same text continues with what the first one found.
     const { state, pending } =
       request.vector === undefined
         ? await settle(lane, request)
@@ -165,7 +165,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return { matches, pending, vector, model: lane.model };
   }
 
-  /** One that came with an earlier answer may be of another model by now. */
+  /** A vector from an earlier answer may be of another model by now. */
   async function vectorOf(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<Float32Array> {
     const { text, vector: known, signal } = request;
     if (known !== undefined && modelOfVector.get(known) === lane.model) return known;
@@ -175,7 +175,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return vector;
   }
 
-  /** How many of the texts that the search is about have no vectors, after those that are being made were waited for. */
+  /** Waits for the texts in question that are being embedded, and counts those that still have no vectors. */
   async function settle(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<Settled> {
     const { model } = lane;
     const { filter, signal, waitMs = settleMs } = request;
@@ -192,20 +192,20 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
       await lane.embedding.settled(owners, waitMs, signal);
       owners = await missing();
     }
-    // Read last: what is no longer missing is to be found.
+    // Read last, so that the search finds what has been embedded since.
     return { state: await vectors.state({ model }, { signal }), pending: owners.length };
   }
 
-  /** Everything has vectors of the configured model. */
+  /** Called when everything has vectors of the configured model. */
   function onDone(): void {
     if (!isChanging) return;
     isChanging = false;
     leaveFormer();
     dropFormer().catch((error) => {
       isChanging = true;
-      // The next process goes on with it.
+      // The next process will continue.
       if (isClosed) return;
-      log.warn('the vectors of a former model are still there', {
+      log.warn('the vectors of a previous model could not be removed', {
         reason: error instanceof Error ? error.message : '',
       });
     });
@@ -217,20 +217,20 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (left !== undefined) leaving = Promise.all([leaving, left.close(), left.provider.close()]);
   }
 
-  /** Not those that another process has chosen since: it knows the newer configuration. */
+  /** Spares models that another process has chosen since: it has the newer configuration. */
   async function dropFormer(): Promise<void> {
     await vectors.drop();
     for (const { model } of await vectors.models()) {
       if (model === main.model) return;
       await vectors.drop(model);
-      log.info('the vectors of a former model are gone', { model });
+      log.info('the vectors of a previous model were removed', { model });
     }
   }
 }
 
 function replaced(model: string): CarrelError {
   const message =
-    `Another process has replaced the vectors of ${model} by those of another model. ` +
+    `Another process has replaced the vectors of ${model} with those of another model. ` +
     'Restart this one with the same EMBEDDING_PROVIDER and EMBEDDING_MODEL.';
   return new CarrelError('unavailable', message);
 }

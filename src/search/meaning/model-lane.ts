@@ -6,7 +6,7 @@ import type { NearestVectors } from './nearest-vectors.ts';
 import { createScannedVectors } from './scanned-vectors.ts';
 import { createStoredNearest } from './stored-nearest.ts';
 
-/** Everything that one model needs: what embeds, what fills in missing vectors, and what finds the nearest. */
+/** Everything for one model: its provider, the background embedding, and the search for the nearest vectors. */
 export interface ModelLane<Filter> {
   readonly model: string;
   readonly provider: EmbeddingProvider;

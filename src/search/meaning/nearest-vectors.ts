@@ -1,6 +1,6 @@
 import type { VectorState } from '../../storage/contracts/vectors.ts';
 
-/** What the search by meaning says about a text. */
+/** A match found by meaning. */
 export interface MeaningMatch {
   /** The owner of the vector: an entry, or a passage by its key. */
   readonly id: number;
@@ -12,9 +12,9 @@ export interface MeaningMatch {
 export interface NearestOptions<Filter> {
   readonly limit: number;
   readonly filter: Filter | undefined;
-  /** Owners that may be found; all, if undefined. */
+  /** Restricts the search to these owners. */
   readonly allowed: AllowedOwners | undefined;
-  /** Read since the search began: what is to be found. */
+  /** Read after the search started, so it includes everything that the search has to find. */
   readonly state: VectorState;
   readonly signal: AbortSignal;
 }
@@ -27,7 +27,7 @@ export interface NearestVectors<Filter> {
   close(): Promise<void>;
 }
 
-/** The nearest vector of each owner; equals in the order of the owners. */
+/** The nearest vector of each owner; ties by owner. */
 export function bestOfOwners(
   scored: readonly { owner: number; start: number; end: number; score: number }[],
   limit: number,

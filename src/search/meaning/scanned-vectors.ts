@@ -14,19 +14,19 @@ const loadSize = 2_000;
 
 const vectorsMax = 4_000_000;
 
-/** For the scan. None is started before there are 4,096 vectors. */
+/** For the scan. None is started for fewer than 4,096 vectors. */
 const threads = Math.min(4, availableParallelism());
 
-/** Candidates that are scored exactly, at least: bytes alone may misplace the tenth. */
+/** The least number of candidates to score exactly: quantised scores may misplace the tenth. */
 const rescoredMin = 50;
 
-/** Vectors that are looked at for each owner that is wanted. A long text has several, and only the nearest counts. */
+/** Vectors to look at for each owner wanted. A long text has several, and only the nearest counts. */
 const vectorsPerOwner = 2;
 
-/** So many vectors are all scored exactly: that takes no longer than to choose among them. */
+/** Up to this many vectors are all scored exactly: selecting among them would take as long. */
 const scoredMax = 400;
 
-/** An image in memory of the stored vectors, which other processes may add to: brought up to date before each search. */
+/** An in-memory copy of the stored vectors. Other processes may add some, so it is updated before each search. */
 export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsDeps<Filter>): NearestVectors<Filter> {
   let index: VectorIndex | undefined;
   let lastKey = 0;
@@ -37,7 +37,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
 
   return {
     async search(query, { limit, filter, allowed, state, signal }) {
-      // One after the other, because each goes on where the last one ended.
+      // One after another, because each continues where the last one ended.
       updating = updating.catch(() => {}).then(() => update(query.length, state));
       const [owners] = await Promise.all([
         allowed === undefined ? passing(filter, signal) : createIdSet(allowed),
@@ -61,7 +61,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     return filter === undefined ? undefined : idSetOf(await vectors.matching(filter, { signal }));
   }
 
-  /** As many vectors as it takes to have that many owners, and some more, whose order is not certain yet. */
+  /** Enough vectors for that many owners, and some more, because the order is not exact yet. */
   async function candidates(
     known: VectorIndex,
     query: Float32Array,
@@ -76,9 +76,9 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   }
 
   async function update(dimensions: number, given: VectorState): Promise<void> {
-    // One that was read before another search came further would look as if the database had gone back.
+    // A state that is older than what another search has read would look as if the database had gone back in time.
     const state = given.lastRemoval < lastRemoval ? await vectors.state({ model }) : given;
-    // Too much was removed since, or another database was put in the place of this one.
+    // Too much was removed in the meantime, or the database was replaced by another one.
     const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isLost) await forgetAll();
     if (index === undefined) {
@@ -97,7 +97,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     for (let block = await read(lastKey); block !== undefined && block.keys.length > 0; ) {
       const { keys, owners, codes, scales, packed } = block;
       const after = keys.at(-1) ?? 0;
-      // The next is read while this one is taken in.
+      // The next block is read while this one is added.
       const next = read(after);
       next.catch(() => {});
       if (block.dimensions === dimensions) known.add({ ids: keys, groups: owners, codes, scales });

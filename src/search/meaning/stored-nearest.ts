@@ -1,7 +1,7 @@
 import type { VectorStore } from '../../storage/contracts/vectors.ts';
 import { bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
 
-/** Where the database finds the nearest vectors itself, nothing is kept in memory. */
+/** For a database that finds the nearest vectors itself: nothing is kept in memory. */
 export function createStoredNearest<Filter>(
   nearest: NonNullable<VectorStore<Filter>['nearest']>,
   model: string,

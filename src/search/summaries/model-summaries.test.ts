@@ -35,7 +35,7 @@ async function startServer(t: TestContext, answer: (call: Call, response: Server
 
 const config = (base: string, more: Partial<ModelSummariesConfig> = {}): ModelSummariesConfig => ({
   ...{ provider: 'ollama', model: 'm', base, key: undefined, tokensMax: 50, timeoutMs: 5_000, attemptsMax: 2 },
-  ...{ backOffMs: 1, concurrencyMax: 2, prompt: undefined, contextTokens: 4096, cutsLongTexts: false },
+  ...{ backOffMs: 1, concurrencyMax: 2, prompt: undefined, contextTokens: 4096, truncatesLongTexts: false },
   ...{ reasoningEffort: undefined, ...more },
 });
 const request = { source: 'user' as const, signal: new AbortController().signal };
@@ -102,7 +102,7 @@ test('answers without a summary, and refusals of the text, are about the text', 
 
 test('a text that is too long is cut where that is wanted', async (t) => {
   const { base, calls } = await startServer(t, () => ({ message: { content: 'Cut.' } }));
-  const provider = createModelSummaries(config(base, { cutsLongTexts: true }));
+  const provider = createModelSummaries(config(base, { truncatesLongTexts: true }));
   assert.equal(await provider.summarise('😀'.repeat(20_000), request), 'Cut.');
   const { content = '' } = calls[0]?.body.messages[1] ?? {};
   assert.ok(content.length < 12_288 && content.isWellFormed());

@@ -6,7 +6,7 @@ import { type SummaryProvider, UnusableText } from './summary-provider.ts';
 export interface ModelSummariesConfig {
   readonly provider: 'ollama' | 'openai';
   readonly model: string;
-  /** The address that the operator configured. */
+  /** As configured by the operator. */
   readonly base: string;
   readonly key: string | undefined;
   readonly tokensMax: number;
@@ -14,24 +14,24 @@ export interface ModelSummariesConfig {
   readonly attemptsMax: number;
   readonly backOffMs: number;
   readonly concurrencyMax: number;
-  /** Takes the place of our own instructions. */
+  /** Replaces our own instructions. */
   readonly prompt: string | undefined;
   /** Tokens that the model can read. */
   readonly contextTokens: number;
-  /** A text that is longer than that is cut, instead of being refused. */
-  readonly cutsLongTexts: boolean;
-  /** OpenAI's reasoning models want to be told. */
+  /** Truncates a longer text instead of refusing it. */
+  readonly truncatesLongTexts: boolean;
+  /** For OpenAI's reasoning models. */
   readonly reasoningEffort: string | undefined;
 }
 
-/** Few languages have fewer characters in a token. */
+/** Few languages have fewer characters per token. */
 const charsPerToken = 3;
-/** What is left for the instructions. */
+/** Reserved for the instructions. */
 const promptTokens = 500;
 /** Statuses that are about the text and not about the server, its key or its model. */
 const aboutText = [400, 413, 422];
 
-/** Summaries by a model on a server: Ollama, or whatever speaks OpenAI's chat completions. */
+/** Summaries by a model on a server: Ollama, or anything that speaks OpenAI's chat completions. */
 export function createModelSummaries(config: ModelSummariesConfig): SummaryProvider {
   const calls = createRemoteCalls({
     ...config,
@@ -77,7 +77,7 @@ function ollama(config: ModelSummariesConfig) {
 }
 
 function openai({ base, model, tokensMax, reasoningEffort }: ModelSummariesConfig) {
-  // Models that reason take neither a temperature nor the older name of the bound.
+  // Reasoning models accept neither a temperature nor the older name of the limit.
   const bounds =
     reasoningEffort === undefined
       ? { temperature: 0, max_tokens: tokensMax }
@@ -96,7 +96,7 @@ const sources = {
   agent: 'It was written by an agent: say what was done, found, concluded or left open.',
 };
 
-/** A mark that the text cannot know stands at its ends, so that nothing in it can pass for an instruction. */
+/** A random mark at both ends of the text keeps anything in it from passing for an instruction. */
 function messagesFor(text: string, source: 'user' | 'agent', prompt: string | undefined): Message[] {
   const mark = randomBytes(8).toString('hex');
   const instructions =
@@ -111,10 +111,10 @@ function messagesFor(text: string, source: 'user' | 'agent', prompt: string | un
   ];
 }
 
-function fitting(text: string, { contextTokens, tokensMax, cutsLongTexts }: ModelSummariesConfig): string {
+function fitting(text: string, { contextTokens, tokensMax, truncatesLongTexts }: ModelSummariesConfig): string {
   const room = Math.max(1, contextTokens - promptTokens - Math.min(tokensMax, contextTokens / 4)) * charsPerToken;
   if (text.length <= room) return text;
-  if (!cutsLongTexts) throw new UnusableText('the text is longer than the model can read');
+  if (!truncatesLongTexts) throw new UnusableText('the text is longer than the model can read');
   return text.slice(0, room).toWellFormed();
 }
 

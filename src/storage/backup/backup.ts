@@ -58,10 +58,10 @@ export async function restore(place: BackupPlace, file: string, options: BackupO
   checkBackend(manifest, place);
   const members = membersAfterManifest(file, options.onProgress);
   if (place.storage.backend === 'sqlite') {
-    const { restoreSqlite } = await import('../sqlite/restore-sqlite.ts');
+    const { restoreSqlite } = await import('../sqlite/restore.ts');
     await restoreSqlite({ path: place.storage.path, originals: place.originals }, manifest, members, options);
   } else {
-    const { restorePostgres } = await import('../postgres/restore-postgres.ts');
+    const { restorePostgres } = await import('../postgres/restore.ts');
     await restorePostgres(place.storage, manifest, members, options);
   }
   return { ...manifest, bytes: statSync(file).size, warnings: [] };
@@ -85,11 +85,11 @@ export async function verifyBackup(file: string, onProgress: ProgressReport = ()
 
 async function openSource(place: BackupPlace, file: string, onProgress: ProgressReport): Promise<BackupSource> {
   if (place.storage.backend === 'sqlite') {
-    const { openSqliteSource } = await import('../sqlite/back-up-sqlite.ts');
+    const { openSqliteSource } = await import('../sqlite/back-up.ts');
     const copy = `${temporaryPath(file)}-database`;
     return openSqliteSource({ path: place.storage.path, originals: place.originals, copy }, onProgress);
   }
-  const { openPostgresSource } = await import('../postgres/back-up-postgres.ts');
+  const { openPostgresSource } = await import('../postgres/back-up.ts');
   return openPostgresSource(place.storage, onProgress);
 }
 

@@ -1,5 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
-import { isFilledFromTheStart } from '../word-analysis.ts';
+import { isFilledFromTheStart } from '../stores/words/word-analysis.ts';
 import type { TableFacts } from './manifest.ts';
 
 /** Refuses a database with content. */

@@ -1,6 +1,6 @@
 import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
-import type { ContentType, EntryFilter, Source } from '../stores/entries/entry-filter.ts';
+import type { ContentType, EntryFilter, Source } from './entry-filter.ts';
 import type { ReadOptions } from './read-options.ts';
 
 /** The memory of an agent: texts in threads, with tags, metadata and images. */

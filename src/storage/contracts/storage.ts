@@ -1,6 +1,6 @@
-import type { EntryFilter } from '../stores/entries/entry-filter.ts';
 import type { DocumentStore } from './documents.ts';
 import type { EntryStore } from './entries.ts';
+import type { EntryFilter } from './entry-filter.ts';
 import type { IngestionStore, OriginalStore } from './ingestion.ts';
 import type { NoteStore } from './notes.ts';
 import type { PassageFilter, PassageStore } from './passages.ts';

@@ -4,7 +4,8 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
 import type { ReadOptions } from '../contracts/read-options.ts';
 import { givenUp } from '../given-up.ts';
-import { isRetryable, storageError } from './postgres-errors.ts';
+import type { Row } from '../statements.ts';
+import { isRetryable, storageError } from './storage-error.ts';
 
 export interface PostgresConfig {
   /** postgres://user:password@host:port/database */
@@ -18,8 +19,6 @@ export interface PostgresConfig {
   /** Of the words. Unless told, the one that the database has; another one has all texts cut again. */
   readonly language?: Language | undefined;
 }
-
-export type Row = Record<string, unknown>;
 
 /** Statements of one transaction. Texts are constant and values are bound: none is ever put into the text. */
 export interface Statements {
@@ -172,23 +171,4 @@ async function abortable<T>(result: Promise<T>, signal: AbortSignal | undefined)
     result.catch(() => {});
     promise.catch(() => {});
   }
-}
-
-export function textOf(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`);
-  return value;
-}
-
-export function textsOf(row: Row, column: string): string[] {
-  const value = row[column];
-  if (!Array.isArray(value)) throw new TypeError(`column ${column} is no list`);
-  return value.map(String);
-}
-
-/** Keys and counts are 64 bits wide, which `pg` gives as text. */
-export function numberOf(row: Row, column: string): number {
-  const number = Number(row[column]);
-  if (!Number.isFinite(number)) throw new TypeError(`column ${column} is no number`);
-  return number;
 }

@@ -1,5 +1,6 @@
 import { checkSchema } from '../schema-version.ts';
-import { type Connections, numberOf, type Statements } from './connections.ts';
+import { numberOf } from '../statements.ts';
+import type { Connections, Statements } from './connections.ts';
 import { migrations } from './migrations.ts';
 
 /**

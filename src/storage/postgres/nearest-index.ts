@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { VectorCorpus } from '../contracts/vectors.ts';
+import { numberOf, textOf } from '../statements.ts';
 import type { StoredModel } from '../stores/vectors/vector-table.ts';
-import { type Connections, numberOf, type Statements, textOf } from './connections.ts';
+import type { Connections, Statements } from './connections.ts';
 
 /** The approximate index over the vectors of one model, made and removed while others read and write. */
 export interface NearestIndexes {

@@ -1,5 +1,6 @@
 import type { TableFacts } from '../backup/manifest.ts';
-import { numberOf, type Row, type Statements, textOf, textsOf } from './connections.ts';
+import { numberOf, type Row, textOf, textsOf } from '../statements.ts';
+import type { Statements } from './connections.ts';
 
 /** Tells where migration stands, and is written by whoever makes the schema. */
 const ownTables = ['schema_version'];

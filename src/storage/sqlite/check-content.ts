@@ -1,5 +1,6 @@
+import { textOf } from '../statements.ts';
 import { wordIndexes } from '../stores/words/word-indexes.ts';
-import { type Database, textOf } from './database.ts';
+import type { Database } from './database.ts';
 
 /** Compares what is stored with what is indexed. The problems found, one sentence each. */
 export function checkContent(database: Database): string[] {

@@ -5,7 +5,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { Language } from '../../words/language.ts';
 import { loadSqlite } from './load-sqlite.ts';
-import { isBusy } from './sqlite-errors.ts';
+import { isBusy } from './storage-error.ts';
 
 export interface DatabaseConfig {
   /** Of all words. A writer without it keeps the one that the database has; a reader must be told. */
@@ -82,20 +82,6 @@ export function openDatabase(config: DatabaseConfig): Database {
     },
     close: () => connection.close(),
   };
-}
-
-/** A column that the schema declares as TEXT. */
-export function textOf(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`);
-  return value;
-}
-
-/** A column that the schema declares as INTEGER or REAL. */
-export function numberOf(row: Row, column: string): number {
-  const value = row[column];
-  if (typeof value !== 'number') throw new TypeError(`column ${column} is no number`);
-  return value;
 }
 
 function prepareFile(path: string): void {

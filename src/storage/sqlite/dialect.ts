@@ -8,7 +8,7 @@ import { adoptFile, removeFile } from './original-files.ts';
 import { createPassageTable } from './passage-table.ts';
 import { vectorTable } from './vector-table.ts';
 import { createWordTable } from './word-table.ts';
-import type { WriteHelper } from './write-helper.ts';
+import type { WriteHelper } from './write-helper/write-helper.ts';
 
 export interface SqliteDialectDeps {
   /** Takes part of large writes. Without it all is done here. */

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
-import { type Database, numberOf } from './database.ts';
+import { numberOf } from '../statements.ts';
+import type { Database } from './database.ts';
 
 /**
  * Room on the disk that is kept for the day when it is full. Removing something writes to the log first, so on a full disk

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { type Condition, numberOf } from '../statements.ts';
 import type { Database } from './database.ts';
-import { bound } from './local-transactions.ts';
+import { bound } from './threads/local-transactions.ts';
 
 /** Keys, ascending, each once. */
 export type KeyList = Float64Array;

@@ -1,6 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import { checkSchema } from '../schema-version.ts';
-import { type Database, numberOf } from './database.ts';
+import { numberOf } from '../statements.ts';
+import type { Database } from './database.ts';
 import { migrations } from './migrations.ts';
 
 /**

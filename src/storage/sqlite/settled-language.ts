@@ -1,7 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import type { Language } from '../../words/language.ts';
-import { analysisFor } from '../word-analysis.ts';
-import { closeToOthers, openDatabase, textOf } from './database.ts';
+import { textOf } from '../statements.ts';
+import { analysisFor } from '../stores/words/word-analysis.ts';
+import { closeToOthers, openDatabase } from './database.ts';
 import { checkOwner, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 

@@ -5,9 +5,9 @@ import { createStorage } from '../create-storage.ts';
 import { storedLanguage } from '../stores/words/settle-analysis.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createOriginals } from './originals.ts';
-import { createReaderPool, storageClosed } from './reader-pool.ts';
 import { settledLanguage } from './settled-language.ts';
-import { createSqliteThread, type OperationCall, type SqliteThread } from './sqlite-thread.ts';
+import { createReaderPool, storageClosed } from './threads/reader-pool.ts';
+import { createSqliteThread, type OperationCall, type SqliteThread } from './threads/sqlite-thread.ts';
 import { createSqliteTransactions } from './transactions.ts';
 
 export interface SqliteStorageConfig {

@@ -1,8 +1,8 @@
 import { nameOf } from '../operations.ts';
 import type { Operation } from '../statements.ts';
 import type { Transactions } from '../transactions.ts';
-import type { ReaderPool } from './reader-pool.ts';
-import type { OperationCall, SqliteThread } from './sqlite-thread.ts';
+import type { ReaderPool } from './threads/reader-pool.ts';
+import type { OperationCall, SqliteThread } from './threads/sqlite-thread.ts';
 
 /** Has operations performed on the threads that have connections. They are named there, because functions cannot be sent. */
 export function createSqliteTransactions(

@@ -10,7 +10,7 @@ import type { Database } from './database.ts';
 import type { KeyLists } from './key-lists.ts';
 import { renderMatch } from './render-match.ts';
 import { createRowFilter } from './row-filter.ts';
-import { cutHere, type WriteHelper } from './write-helper.ts';
+import { cutHere, type WriteHelper } from './write-helper/write-helper.ts';
 
 /** Words in FTS5. Without a helper all texts are cut on this thread. */
 export function createWordTable(database: Database, keyLists: KeyLists, helper: WriteHelper | undefined): WordTable {

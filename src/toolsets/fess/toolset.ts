@@ -16,13 +16,13 @@ import { greetFess } from './greet-fess.ts';
 import { domainFacts, type KnowledgeDomain } from './knowledge-domain.ts';
 import { createPrompts } from './prompts.ts';
 import type { FessConfig } from './read-fess-config.ts';
-import { health } from './tools/health.ts';
-import { jobGet } from './tools/job-get.ts';
-import { listLabels } from './tools/list-labels.ts';
-import { popularWords } from './tools/popular-words.ts';
-import { read } from './tools/read.ts';
-import { search } from './tools/search.ts';
-import { suggest } from './tools/suggest.ts';
+import { createHealthTool } from './tools/health.ts';
+import { createJobGetTool } from './tools/job-get.ts';
+import { createListLabelsTool } from './tools/list-labels.ts';
+import { createPopularWordsTool } from './tools/popular-words.ts';
+import { createReadTool } from './tools/read.ts';
+import { createSearchTool } from './tools/search.ts';
+import { createSuggestTool } from './tools/suggest.ts';
 
 export interface FessToolsetDeps {
   jobs: CallJobs;
@@ -48,13 +48,13 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
     const label = domain.labelFilter;
     const documents = createDocumentReader({ api, content, seal, domain, chunkBytesMax: limits.maxChunkBytes });
     const tools = [
-      search({ api, label, pageSizeMax }),
-      suggest({ api, label }),
-      popularWords({ api, label }),
-      listLabels({ api }),
-      health({ api }),
-      jobGet({ jobs }),
-      read({ documents }),
+      createSearchTool({ label, pageSizeMax }, api),
+      createSuggestTool({ label }, api),
+      createPopularWordsTool({ label }, api),
+      createListLabelsTool(api),
+      createHealthTool(api),
+      createJobGetTool(jobs),
+      createReadTool(documents),
     ];
     return {
       tools: tools.map((tool) => inDomain(tool, domain, config.knowledgeDomains.length > 1)),

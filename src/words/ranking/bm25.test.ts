@@ -76,7 +76,7 @@ test('a word as it is written counts more than another form of it, once, by how 
   assert.deepEqual(countedLeaves(leavesOf(plainQuery('foxes'))).map(leafKey), ['fox', 'foxes']);
 });
 
-test('other forms of a word count, phrases need their order, beginnings need no end', () => {
+test('other forms of a word count, phrases need their order, prefixes need no end', () => {
   assert.ok(score(plainQuery('foxes'), 'two foxes') > 0);
   assert.ok(score(phraseQuery('quick fox'), 'the quick fox') > 0);
   assert.equal(score(phraseQuery('quick fox'), 'the fox quick'), 0);

@@ -34,7 +34,7 @@ export function createScorer(
   };
 }
 
-/** What each leaf adds to the score of a document, the most first; leaves that it does not hold are left out. */
+/** What each leaf adds to the score of a document, the largest first. Leaves that are not in it are left out. */
 export function weighTerms(
   leaves: readonly WordLeaf[],
   documentsWith: ReadonlyMap<string, number>,
@@ -49,12 +49,12 @@ export function weighTerms(
 }
 
 export interface TermScore {
-  /** As the query has it: a stem, a "phrase", a beginning*. */
+  /** As in the query: a stem, a "phrase" or a prefix*. */
   readonly term: string;
   readonly score: number;
 }
 
-/** What a document would get that held every leaf countless times: scores divided by it lie between 0 and 1. */
+/** The limit of the score of a document that has every leaf ever more often: scores divided by it are between 0 and 1. */
 export function highestScore(
   leaves: readonly WordLeaf[],
   documentsWith: ReadonlyMap<string, number>,
@@ -63,7 +63,7 @@ export function highestScore(
   return leaves.reduce((sum, leaf) => sum + leafWeight(leaf, documentsWith, statistics.documents), 0);
 }
 
-/** The terms whose number of documents a scorer needs. */
+/** The terms whose document counts a scorer needs. */
 export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
   const counted = new Map<string, WordLeaf>();
   for (const leaf of leaves) {
@@ -80,16 +80,15 @@ const fields = ['title', 'heading', 'body'] as const;
 const saturation = 0.9;
 const boosts = { title: 2, heading: 1.5, body: 1 } as const satisfies Record<keyof FieldValues, number>;
 
-/** A title longer than the average, and than so many terms, is held against its document a little; a short one is no merit. */
+/** A title longer than average, and than this many terms, costs its document a little; a short title gains nothing. */
 const titleLengthMin = 8;
 const titleLengthShare = 0.3;
 
 /**
- * How the length of a body counts, as a multiple of the average. Shorter bodies than `bodyLengthMin` terms are all alike: the
- * turns of a chat are short or long by chance, and "yes, thanks" must not gain from it. So are bodies from the average down
- * to `alikeFrom` of it: pieces of one document are cut where it could be cut. What is longer than the average is held
- * against its document; what is far shorter counts for it, because among short messages and long answers to them the long
- * ones hold every word of a question somewhere.
+ * How the length of a body counts, relative to the average. Bodies under `bodyLengthMin` terms are treated alike: chat
+ * turns are short or long by chance, and "yes, thanks" must not gain from it. So are bodies between `alikeFrom` of the
+ * average and the average: chunks of one document end wherever the text allowed it. Longer bodies lose. Far shorter ones
+ * gain, because among short messages and long answers, a long answer has every word of a question somewhere.
  */
 const bodyLengthMin = 80;
 const alikeFrom = 0.6;
@@ -97,18 +96,18 @@ const lossPerLength = 1.5;
 const gainExponent = 1.5;
 
 /**
- * A document that has a word as the query writes it gets so much more, by how rare that form is: "vaccination" is nearer to
- * itself than to "vaccine", though both have one stem. Once is enough; what counts is that it is there.
+ * The bonus for a word in exactly the form of the query, scaled by how rare that form is: "vaccination" is closer to itself
+ * than to "vaccine", though they share a stem. It counts once, however often the form occurs.
  */
 const writtenShare = 0.2;
 
 interface WeighedLeaf {
   readonly leaf: WordLeaf;
-  /** Of the word in any form. */
+  /** For the word in any form. */
   readonly weight: number;
-  /** Of the word as it is written, on top. */
+  /** In addition, for the form in the query. */
   readonly writtenWeight: number;
-  /** The word as it stands among the terms of a field. */
+  /** That form, as it is stored among the terms of a field. */
   readonly writtenTerm: string | undefined;
 }
 

@@ -2,8 +2,8 @@ import { leafKey, type WordLeaf, type WordQuery } from '../word-query.ts';
 import type { IndexStatistics } from './bm25.ts';
 
 /**
- * How candidates are looked for. A word that is in most documents costs a database the most and tells the least, so only
- * documents with one of the rarer words, the essential ones, are candidates; the others take part in the order.
+ * How candidates are found. A word that is in most documents costs a database the most and says the least, so only
+ * documents with one of the rarer, essential words are candidates; the other words only affect the order.
  */
 export interface CandidatePlan {
   readonly essential: readonly WordLeaf[];
@@ -12,25 +12,25 @@ export interface CandidatePlan {
 }
 
 /**
- * So many documents the essential words are to be in, attempt by attempt; the last attempt has no optional words. Far more
- * than the pool that is scored, and few enough to be ordered roughly in milliseconds.
+ * How many documents the essential words should be in, for each attempt; in the last attempt all words are essential. Far
+ * more than the pool that is scored, and few enough to be sorted roughly within milliseconds.
  */
 export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
   const every = Number.POSITIVE_INFINITY;
   // A document must have all of the words anyway.
   if (isConjunction(query)) return [every];
-  // How few documents hold a phrase is not known before it is looked for, and then all have been found.
+  // How many documents hold a phrase is only known after searching for it, and then all of them have been found.
   if (leaves.every(({ kind }) => kind === 'phrase')) return [every];
-  // What costs the most, putting together the documents of a beginning or of a phrase, is done anew at each attempt.
+  // Each attempt repeats the most expensive part: collecting the documents of a prefix or a phrase.
   return leaves.some(({ kind }) => kind !== 'term') ? [manyDocuments, every] : [4000, manyDocuments, every];
 }
 
 const manyDocuments = 32_000;
 
-/** Each word that a database looks at for the rough order costs time on every candidate. */
+/** Every word in the rough order costs a database time for each candidate. */
 const roughMax = 8;
 
-/** The words by which a database that computes the rough order in SQL does so. */
+/** The words of the rough order, for a database that computes it in SQL. */
 export function weighedWords(plan: CandidatePlan): readonly WordLeaf[] {
   return [...plan.essential, ...roughWords(plan)].slice(0, 2 * roughMax);
 }
@@ -40,7 +40,7 @@ export function roughWords({ essential, optional }: CandidatePlan): readonly Wor
   return optional.slice(0, Math.max(0, roughMax - essential.length));
 }
 
-/** The exact order up to here decides whether a pool is good enough. The same for every page, so that pages fit together. */
+/** The score at this rank decides whether a pool is good enough. The same for every page, so that pages fit together. */
 const settledRank = 50;
 
 export function planCandidates(
@@ -63,9 +63,9 @@ export function planCandidates(
 }
 
 /**
- * Whether a document that was no candidate could belong to the best: it holds optional words only, and no word is worth
- * more than its weight. A full pool is taken as it is where many documents were looked at, or where the query costs more
- * than a list, because all that could be missing are documents that hold nothing but the commonest words.
+ * Whether no other document can be among the best: one that is not a candidate has optional words only, and no word is worth
+ * more than its weight. A full pool is accepted as it is if many documents were looked at or the query is more than a list
+ * of words, because all it can lack are documents with nothing but the commonest words.
  */
 export function isSettled(
   documentsMin: number,
@@ -81,7 +81,7 @@ export function isSettled(
   return (scores[settledRank - 1] ?? 0) >= bound;
 }
 
-/** A query that is nothing but alternatives may be asked for by some of them. */
+/** A query that is a plain list of alternatives can be run with only some of them. */
 export function isAlternatives(query: WordQuery): boolean {
   return query.kind === 'or' && query.parts.every(isLeaf);
 }
@@ -94,7 +94,7 @@ function isLeaf(query: WordQuery): boolean {
   return 'term' in query || 'prefix' in query || 'terms' in query;
 }
 
-/** The counts of documents by word in one index, which hold until the index changes. */
+/** The number of documents for each word of one index, valid until the index changes. */
 export type CountCache = (index: string, statistics: IndexStatistics) => Map<string, number>;
 
 export function createCountCache(): CountCache {

@@ -7,7 +7,7 @@ export interface Candidate {
   readonly terms: DocumentTerms;
 }
 
-/** The best first, equals in the order of their ids. Both backends end here, so that they agree. */
+/** The best first, ties by id. Both backends rank here, so that they agree. */
 export function rankPool(pool: readonly Candidate[], score: (terms: DocumentTerms) => number): Ranked[] {
   return pool
     .map(({ key, id, terms }) => ({ key, id, score: score(terms) }))
@@ -15,7 +15,7 @@ export function rankPool(pool: readonly Candidate[], score: (terms: DocumentTerm
     .map(({ key, score: value }) => ({ key, score: value }));
 }
 
-/** What the words say about each of some documents; those that hold none of them are left out. */
+/** The score of each document by its words; documents with none of them are left out. */
 export function weighPool(
   documents: readonly Omit<Candidate, 'id'>[],
   termsOf: (terms: DocumentTerms) => TermScore[],
@@ -27,7 +27,7 @@ export function weighPool(
   });
 }
 
-/** By code unit. The order of a language would differ between machines. */
+/** By code unit. A locale's collation could differ between machines. */
 function compareIds(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 import type { WordQuery } from '../word-query.ts';
 import type { TermScore } from './bm25.ts';
 
-/** What both backends' word indexes take and give. */
+/** The types that the word indexes of both backends share. */
 export interface IndexedTexts {
   readonly title: string;
   readonly heading: string;
@@ -26,11 +26,11 @@ export interface FoundPage {
   /** In order. */
   readonly found: readonly Ranked[];
   readonly total: number;
-  /** What a document with every word of the query, often, would score. 0 for a query without words. */
+  /** The score of a document that had every word of the query many times. 0 for a query without words. */
   readonly scoreMax: number;
 }
 
-/** Asks what the words of a query say about documents that are known already. */
+/** Asks how well given documents match the words of a query. */
 export interface WeighRequest {
   readonly query: WordQuery;
   /** Those beyond `weighedMax` are left out. */
@@ -40,7 +40,7 @@ export interface WeighRequest {
 export const weighedMax = 500;
 
 export interface WeighedWords {
-  /** In no order; documents without any of the words are left out. */
+  /** In no particular order; documents without any of the words are left out. */
   readonly weighed: readonly WeighedDocument[];
   /** As in `FoundPage`. */
   readonly scoreMax: number;
@@ -54,16 +54,5 @@ export interface WeighedDocument {
   readonly terms: readonly TermScore[];
 }
 
-export interface WordIndexConfig {
-  /** The prefix of the index's tables. */
-  readonly name: string;
-  /** The table that its keys are of, which has an `id` that breaks ties. */
-  readonly owner: string;
-  /** How many candidates are scored exactly. What comes behind them is in the order of entry, the newest first. */
-  readonly poolMax: number;
-  /** Matches are counted up to here. */
-  readonly totalMax: number;
-}
-
-/** Up to here the documents that hold a word are counted; beyond it their number is estimated. */
+/** The documents with a word are counted up to this number; beyond it, the count is an estimate. */
 export const countedMax = 20_000;

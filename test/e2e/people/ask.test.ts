@@ -134,6 +134,22 @@ test('contract §9: beside a running server both see what the other writes', asy
   assert.equal(json('list').answer.total, 2);
 });
 
+test('with KB_ENGINE_URL the engine there is asked, and stderr says so', async (t) => {
+  const { dataDir } = place(t);
+  const engine = await startCarrel(t, ['engine'], { dataDir, env: { ...env, KB_API_KEY: 'the-key' } });
+  const elsewhere = join(makeFolder(t), 'data');
+  const remote = { ...env, KB_ENGINE_URL: engine.origin, KB_API_KEY: 'the-key' };
+  for (const args of [['search', 'lighthouse'], ['list'], ['jobs'], ['get', '1']]) {
+    const { status, stdout, stderr } = runPiped(elsewhere, args, { env: remote });
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /harbour|lighthouse/i, args.join(' '));
+    assert.equal(stderr, `carrel: from the engine at ${new URL(engine.origin).host}\n`);
+  }
+  const refused = runPiped(elsewhere, ['list'], { env: { ...remote, KB_API_KEY: 'wrong' } });
+  assert.equal(refused.status, 69);
+  assert.doesNotMatch(refused.stderr, /wrong|the-key/);
+});
+
 test('what cannot be done is one line: usage ends with 2, and read-only settings hold', (t) => {
   const { piped, dataDir } = place(t);
   for (const [args, message] of [

@@ -81,7 +81,7 @@ test('contract §9: init writes all ten clients, starts the server once, keeps t
     assert.equal(copies(id).length, 1, id);
     assert.equal(readFileSync(join(dirname(pathOf(id)), copies(id)[0] ?? ''), 'utf8'), before, id);
     assert.equal(statSync(pathOf(id)).mode & 0o777, 0o644, id);
-    assert.match(first.stdout, new RegExp(`added to ${pathOf(id).replaceAll('.', '\\.')} \\(as it was: `));
+    assert.match(first.stdout, new RegExp(`added to ${pathOf(id).replaceAll('.', '\\.')} \\(backup: `));
   }
   assert.ok(content('cursor').startsWith('\ufeff{'));
   assert.doesNotMatch(content('claude-desktop').replaceAll('\r\n', ''), /[\r\n]/);
@@ -106,17 +106,20 @@ test('init without a client says which are here; on a terminal it asks', (t) => 
   const { run, home, env, content, pathOf } = place(t, ['cursor', 'zed']);
   const { status, stdout } = run();
   assert.equal(status, 0);
-  assert.match(stdout, /Found here:\n {2}cursor {2}Cursor, .*\n {2}zed {5}Zed, .*\n.*carrel init <client>/);
+  assert.match(
+    stdout,
+    /Found on this machine:\n {2}cursor {2}Cursor, .*\n {2}zed {5}Zed, .*\n.*Run carrel init <client>/,
+  );
   assert.equal(content('cursor'), files['cursor']?.[1]);
   const asked = runOnTerminal(home, ['init'], { env, input: 'zed\n', columns: 200 });
-  assert.match(asked.stdout, /Which\?/);
+  assert.match(asked.stdout, /Connect which\?/);
   assert.match(asked.stdout, /It answers: carrel/);
   assert.match(content('zed'), /"carrel"/);
   assert.equal(content('cursor'), files['cursor']?.[1]);
   const nobody = place(t, []);
-  assert.match(nobody.run().stdout, /No client was found here/);
+  assert.match(nobody.run().stdout, /No client was found/);
   const made = nobody.run('cursor', '--read-only', '--data-dir', join(home, 'my data'));
-  assert.match(made.stdout, /was not found here/);
+  assert.match(made.stdout, /was not found on this machine/);
   const entry = JSON.parse(readFileSync(nobody.pathOf('cursor'), 'utf8')).mcpServers.carrel;
   assert.deepEqual(entry.args, [carrelProgram, 'serve', '--data-dir', join(home, 'my data'), '--read-only']);
   assert.equal(statSync(nobody.pathOf('cursor')).mode & 0o777, 0o600);
@@ -151,8 +154,7 @@ test('a file that cannot be read or changed is named with line and column, and n
   assert.match(run('gemini').stderr, /settings\.json is a link to nothing/);
   assert.equal(existsSync(outside), false);
   writeFileSync(pathOf('zed'), '{"context_servers": {"carrel": {"command": "docker", "args": ["run", "other"]}}}');
-  for (const args of [['zed'], ['zed', '--remove']])
-    assert.match(run(...args).stderr, /another server under the name carrel/);
+  for (const args of [['zed'], ['zed', '--remove']]) assert.match(run(...args).stderr, /another server named carrel/);
   assert.equal(existsSync(join(home, '.carrel')), false, 'nothing was started');
 });
 
@@ -161,7 +163,7 @@ test('an unknown client or flag, and --http where there is none, end with 2', (t
   for (const [args, message] of [
     [['curser'], /Did you mean cursor\?/],
     [['cursor', '--htpp'], /Did you mean --http\?/],
-    [['claude-desktop', '--http'], /takes no address/],
+    [['claude-desktop', '--http'], /takes no URL/],
   ] as const) {
     const { status, stderr } = run(...args);
     assert.equal(status, 2, stderr);
@@ -184,7 +186,7 @@ test('--http writes the address of a running server with its token, which is sho
 
   const wrong = runWith('another-token', 'claude-code');
   assert.equal(wrong.status, 69);
-  assert.match(wrong.stderr, /wants another token/);
+  assert.match(wrong.stderr, /does not accept the configured token/);
   assert.equal(readFileSync(pathOf('claude-code'), 'utf8'), files['claude-code']?.[1]);
 
   const { status, stdout, stderr } = runWith(token, 'claude-code', 'codex');
@@ -199,8 +201,8 @@ test('--http writes the address of a running server with its token, which is sho
     ),
   );
   await server.stop();
-  assert.match(run('codex', '--http', '--port', port).stdout, /Nothing answers there yet.*--port/);
+  assert.match(run('codex', '--http', '--port', port).stdout, /No server answers there yet.*--port/);
   const back = run('codex');
-  assert.match(back.stdout, /brought up to date/);
+  assert.match(back.stdout, /updated in/);
   assert.doesNotMatch(readFileSync(pathOf('codex'), 'utf8'), /http_headers|url =/);
 });

@@ -16,8 +16,8 @@ export async function leaveRecord(
   { kind, document, chunkCount, details }: AuditEntry,
 ): Promise<number> {
   const [row = {}] = await on.query(
-    `INSERT INTO ${on.dialect.schema}kb_jobs (kind, filename, title, doc_type, source_path, content_hash, tags, status,
-      phase, details, document_id, chunk_count, attempts, crashes, retries, run_after, created_at, updated_at)
+    `INSERT INTO ${on.dialect.schema}kb_jobs (kind, filename, title, doc_type, source_path, content_hash, tags,
+      status, phase, details, document_id, chunk_count, attempts, crashes, retries, run_after, created_at, updated_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, 'done', 'indexing', ?, ?, ?, 0, 0, 0, 0, ?, ?) RETURNING key`,
     [
       ...[kind, document?.filename ?? null, document?.title ?? null, document?.docType ?? null],

@@ -11,7 +11,7 @@ import type {
 } from '../../contracts/ingestion.ts';
 import { type BoundValue, numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../lock.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 
 /** A job whose process died so often waits before it is tried again, lest it take everything down with it each time. */
@@ -32,8 +32,7 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
   if ('staged' in content) await on.dialect.originals.adopt(on, content.staged);
   const [row = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}kb_jobs (kind, filename, title, doc_type, source_path, content_type, tags, note,
-      content_hash, bytes,
-      status, phase, details, attempts, crashes, retries, run_after, created_at, updated_at)
+      content_hash, bytes, status, phase, details, attempts, crashes, retries, run_after, created_at, updated_at)
       VALUES ('ingest', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 'received', '{}', 0, 0, 0, 0, ?, ?)
       RETURNING ${jobColumns}`,
     [
@@ -58,10 +57,8 @@ export async function claimJob(on: Statements, { owner, leaseMs }: ClaimRequest)
   if (key === undefined) return undefined;
   const [row = {}] = await on.query(
     `UPDATE ${on.dialect.schema}kb_jobs SET crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END,
-      status = 'processing',
-      attempts = attempts + 1, lease_owner = ?, lease_until = ${on.dialect.nowMs} + ?, phase = 'received',
-      phase_done = NULL,
-      phase_total = NULL, updated_at = ? WHERE key = ? RETURNING *`,
+      status = 'processing', attempts = attempts + 1, lease_owner = ?, lease_until = ${on.dialect.nowMs} + ?,
+      phase = 'received', phase_done = NULL, phase_total = NULL, updated_at = ? WHERE key = ? RETURNING *`,
     [owner, leaseMs, on.now, key],
   );
   return claimedOf(row);
@@ -87,8 +84,7 @@ export async function failJob(on: Statements, { id, owner, code, message, progre
   return changes(
     on,
     `UPDATE ${on.dialect.schema}kb_jobs SET status = 'failed', error = ?, error_code = ?, phase = ?, phase_done = ?,
-      phase_total = ?,
-      note = NULL, updated_at = ?, ${free} WHERE ${own}`,
+      phase_total = ?, note = NULL, updated_at = ?, ${free} WHERE ${own}`,
     [
       storable(message),
       code,
@@ -106,8 +102,7 @@ export async function postponeJob(on: Statements, { id, owner, delayMs, message 
   return changes(
     on,
     `UPDATE ${on.dialect.schema}kb_jobs SET status = 'queued', retries = retries + 1,
-      run_after = ${on.dialect.nowMs} + ?, error = ?, updated_at = ?,
-      ${free} WHERE ${own}`,
+      run_after = ${on.dialect.nowMs} + ?, error = ?, updated_at = ?, ${free} WHERE ${own}`,
     [delayMs, storable(message), on.now, id, owner],
   );
 }
@@ -141,9 +136,8 @@ export async function forgetJobs(on: Statements, { before, keptMax, limit }: For
   // Newer jobs have higher keys; where there are fewer than may be kept, there is no such key, and none is below it.
   const rows = await on.query(
     `DELETE FROM ${on.dialect.schema}kb_jobs WHERE key IN (SELECT key FROM ${on.dialect.schema}kb_jobs
-      WHERE ${ended} AND (updated_at < ? OR key <=
-      (SELECT key FROM ${on.dialect.schema}kb_jobs WHERE ${ended} ORDER BY key DESC LIMIT 1 OFFSET ?))
-      ORDER BY key LIMIT ?) RETURNING key`,
+      WHERE ${ended} AND (updated_at < ? OR key <= (SELECT key FROM ${on.dialect.schema}kb_jobs WHERE ${ended}
+      ORDER BY key DESC LIMIT 1 OFFSET ?)) ORDER BY key LIMIT ?) RETURNING key`,
     [before, keptMax, limit],
   );
   return rows.length;
@@ -157,8 +151,8 @@ async function knownContent(on: Statements, hash: string): Promise<AcceptOutcome
     return { outcome: 'known_document', id: numberOf(document, 'key'), title: textOf(document, 'title') };
   }
   const [job] = await on.query(
-    `SELECT key, title, filename FROM ${on.dialect.schema}kb_jobs
-      WHERE content_hash = ? AND kind = 'ingest' AND status IN ('queued', 'processing')`,
+    `SELECT key, title, filename FROM ${on.dialect.schema}kb_jobs WHERE content_hash = ? AND kind = 'ingest'
+      AND status IN ('queued', 'processing')`,
     [hash],
   );
   if (job === undefined) return undefined;
@@ -175,9 +169,8 @@ async function abandonedJob(on: Statements): Promise<number | undefined> {
 }
 
 async function dueJob(on: Statements): Promise<number | undefined> {
-  const [row] = await on.query(`SELECT key FROM ${on.dialect.schema}kb_jobs
-      WHERE status = 'queued' AND run_after <= ${on.dialect.nowMs} ORDER BY crashes, key LIMIT 1
-      ${on.dialect.skipLocked}`);
+  const [row] = await on.query(`SELECT key FROM ${on.dialect.schema}kb_jobs WHERE status = 'queued'
+    AND run_after <= ${on.dialect.nowMs} ORDER BY crashes, key LIMIT 1 ${on.dialect.skipLocked}`);
   return row === undefined ? undefined : numberOf(row, 'key');
 }
 

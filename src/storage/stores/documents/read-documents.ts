@@ -113,8 +113,8 @@ async function neighboursOf(
   count: number,
 ): Promise<LocatedChunk['neighbours']> {
   const rows = await on.query(
-    `SELECT position, body FROM ${on.dialect.schema}kb_passages
-      WHERE parent = ? AND position BETWEEN ? AND ? AND position <> ? ORDER BY position`,
+    `SELECT position, body FROM ${on.dialect.schema}kb_passages WHERE parent = ? AND position BETWEEN ? AND ?
+      AND position <> ? ORDER BY position`,
     [parentOf(id), position - count, position + count, position],
   );
   return rows.map((row) => ({ position: numberOf(row, 'position'), text: textOf(row, 'body') }));

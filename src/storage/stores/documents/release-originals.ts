@@ -1,5 +1,5 @@
 import { type Statements, textOf } from '../../statements.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../lock.ts';
 
 /** Removes those that neither a document nor a waiting job has. The number that went. */
 export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
@@ -7,8 +7,8 @@ export async function releaseOriginals(on: Statements, { hashes }: { hashes: rea
   for (const hash of hashes) {
     await lock(on, `kb content ${hash}`);
     const [used] = await on.query(
-      `SELECT 1 AS used WHERE EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_documents WHERE content_hash = ?)
-        OR EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_jobs
+      `SELECT 1 AS used WHERE EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_documents
+        WHERE content_hash = ?) OR EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_jobs
         WHERE content_hash = ? AND kind = 'ingest' AND status IN ('queued', 'processing'))`,
       [hash, hash],
     );
@@ -23,8 +23,8 @@ export async function releaseOriginals(on: Statements, { hashes }: { hashes: rea
 export async function usedOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
   const list = { list: hashes };
   const rows = await on.query(
-    `SELECT content_hash FROM ${on.dialect.schema}kb_documents WHERE content_hash IN (${on.dialect.texts})
-      UNION SELECT content_hash FROM ${on.dialect.schema}kb_jobs WHERE content_hash IN (${on.dialect.texts})
+    `SELECT content_hash FROM ${on.dialect.schema}kb_documents WHERE content_hash IN (${on.dialect.texts}) UNION
+      SELECT content_hash FROM ${on.dialect.schema}kb_jobs WHERE content_hash IN (${on.dialect.texts})
       AND kind = 'ingest' AND status IN ('queued', 'processing')`,
     [list, list],
   );

@@ -3,7 +3,7 @@ import type { FinishOutcome, FinishRequest } from '../../contracts/ingestion.ts'
 import type { NewPassage } from '../../contracts/passages.ts';
 import { numberOf, optionalTextOf, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../lock.ts';
 import { replacePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
 import { labelsOf, parentOf } from './document-labels.ts';
@@ -14,8 +14,8 @@ const rowsAtOnce = 100;
 
 export async function finishJob(on: Statements, request: FinishRequest): Promise<FinishOutcome> {
   const [row] = await on.query(
-    `SELECT * FROM ${on.dialect.schema}kb_jobs
-      WHERE key = ? AND status = 'processing' AND lease_owner = ? ${on.dialect.forUpdate}`,
+    `SELECT * FROM ${on.dialect.schema}kb_jobs WHERE key = ? AND status = 'processing'
+      AND lease_owner = ? ${on.dialect.forUpdate}`,
     [request.id, request.owner],
   );
   if (row === undefined) return { outcome: 'lost' };
@@ -26,17 +26,15 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   if (twin !== undefined) {
     const message = `Document ${twin.id} has the same content. Nothing was added.`;
     await on.query(
-      `UPDATE ${on.dialect.schema}kb_jobs
-        SET status = 'failed', error = ?, error_code = 'duplicate', document_id = ?, note = NULL,
-        lease_owner = NULL, lease_until = NULL, updated_at = ? WHERE key = ?`,
+      `UPDATE ${on.dialect.schema}kb_jobs SET status = 'failed', error = ?, error_code = 'duplicate', document_id = ?,
+        note = NULL, lease_owner = NULL, lease_until = NULL, updated_at = ? WHERE key = ?`,
       [message, twin.id, on.now, job.id],
     );
     return { outcome: 'duplicate', documentId: twin.id };
   }
   const [inserted = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}kb_documents (title, doc_type, filename, source_path, content_hash, content_type,
-      bytes, language,
-      details, chunk_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+      bytes, language, details, chunk_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
       storable(request.title),
       storable(request.docType),
@@ -88,8 +86,8 @@ export async function editNote(
   const filename = isDerived ? storable(derivedFilename) : before.filename;
   await on.query(`UPDATE ${on.dialect.schema}kb_notes SET text = ? WHERE document = ?`, [storable(text), id]);
   await on.query(
-    `UPDATE ${on.dialect.schema}kb_documents
-      SET title = ?, filename = ?, content_hash = ?, bytes = ?, chunk_count = ?, updated_at = ? WHERE key = ?`,
+    `UPDATE ${on.dialect.schema}kb_documents SET title = ?, filename = ?, content_hash = ?, bytes = ?,
+      chunk_count = ?, updated_at = ? WHERE key = ?`,
     [title, filename, contentHash, bytes, fresh.length, on.now, id],
   );
   await on.query(`DELETE FROM ${on.dialect.schema}kb_chunks WHERE document = ?`, [id]);

@@ -1,6 +1,6 @@
 import type { Entry, Metadata, NewImage } from '../../contracts/entries.ts';
+import type { ContentType } from '../../contracts/entry-filter.ts';
 import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
-import type { ContentType } from './entry-filter.ts';
 import { imageOf } from './entry-rows.ts';
 
 /** What an update is about to replace. */
@@ -16,8 +16,7 @@ export async function keepVersion(on: Statements, row: Row, replaced: Replaced):
   const movesImages = replaced.images && textOf(row, 'content_type') === 'multimodal';
   const [version = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}context_versions (entry, updated_at, replaced_at, content_type, text_content,
-      summary,
-      metadata, tags, replaced_images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+      summary, metadata, tags, replaced_images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
       id,
       textOf(row, 'updated_at'),
@@ -58,9 +57,8 @@ export async function pastStates(
 ): Promise<Map<number, PastState | undefined>> {
   const rows = await on.query(
     `SELECT v.key, v.entry, v.updated_at, v.content_type, v.metadata, v.tags, v.replaced_images,
-      CASE WHEN v.text_content IS NULL THEN 0 ELSE 1 END AS replaced_text
-      FROM ${on.dialect.schema}context_versions v WHERE v.entry IN (${on.dialect.integers}) AND v.replaced_at > ?
-      ORDER BY v.entry, v.replaced_at, v.key`,
+      CASE WHEN v.text_content IS NULL THEN 0 ELSE 1 END AS replaced_text FROM ${on.dialect.schema}context_versions v
+      WHERE v.entry IN (${on.dialect.integers}) AND v.replaced_at > ? ORDER BY v.entry, v.replaced_at, v.key`,
     [{ list: ids }, asOf],
   );
   const versions = Map.groupBy(rows, (row) => numberOf(row, 'entry'));

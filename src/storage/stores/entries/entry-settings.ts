@@ -19,8 +19,8 @@ export async function readSetting(
 
 export async function writeSetting(on: Statements, name: SettingName, value: string): Promise<void> {
   await on.query(
-    `INSERT INTO ${on.dialect.schema}context_settings (name, value) VALUES (?, ?)
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    `INSERT INTO ${on.dialect.schema}context_settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE
+      SET value = excluded.value`,
     [name, value],
   );
 }

@@ -1,7 +1,7 @@
 import type { SummaryRequest, TextToSummarise } from '../../contracts/entries.ts';
+import type { Source } from '../../contracts/entry-filter.ts';
 import { numberOf, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import type { Source } from './entry-filter.ts';
 
 export async function unsummarisedEntries(
   on: Statements,
@@ -9,8 +9,8 @@ export async function unsummarisedEntries(
 ): Promise<TextToSummarise[]> {
   const rows = await on.query(
     `SELECT o.key, o.source, o.text_content, o.text_hash FROM ${on.dialect.schema}context_summary_queue q
-      JOIN ${on.dialect.schema}context_entries o ON o.key = q.entry
-      WHERE o.deleted_at IS NULL ORDER BY q.entry LIMIT ?`,
+      JOIN ${on.dialect.schema}context_entries o ON o.key = q.entry WHERE o.deleted_at IS NULL
+      ORDER BY q.entry LIMIT ?`,
     [limit],
   );
   return rows.map((row) => ({

@@ -1,7 +1,7 @@
+import type { EntryFilter, MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
 import type { Dialect } from '../../dialect.ts';
 import type { Condition, ListValue, SqlValue, Statements } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
 import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
 
 /** The conditions on the columns of an entry `o` that never change. */

@@ -1,6 +1,6 @@
+import type { MetadataCondition } from '../../contracts/entry-filter.ts';
 import type { Statements } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import type { MetadataCondition } from './entry-filter.ts';
 import { readSetting } from './entry-settings.ts';
 
 /** The fields of metadata that have rows in the index. Filters on all others read the metadata itself. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Metadata } from '../../contracts/entries.ts';
+import type { Scalar } from '../../contracts/entry-filter.ts';
 import { storable } from '../../storable.ts';
-import type { Scalar } from './entry-filter.ts';
 import type { FieldIndex } from './indexed-fields.ts';
 
 /**

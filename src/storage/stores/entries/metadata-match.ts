@@ -1,5 +1,5 @@
 import type { Metadata } from '../../contracts/entries.ts';
-import type { MetadataCondition, Scalar } from './entry-filter.ts';
+import type { MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
 import { comparable, fieldAt } from './metadata-fields.ts';
 
 /** Whether the conditions hold for metadata that is at hand: what the statements of filter-condition ask of the index. */

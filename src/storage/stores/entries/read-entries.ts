@@ -10,6 +10,7 @@ import type {
   TextsRequest,
   WordSearchRequest,
 } from '../../contracts/entries.ts';
+import type { EntryFilter } from '../../contracts/entry-filter.ts';
 import {
   type Condition,
   type ListValue,
@@ -21,7 +22,6 @@ import {
 } from '../../statements.ts';
 import { findWords, weighWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
-import type { EntryFilter } from './entry-filter.ts';
 import { entriesThen } from './entry-history.ts';
 import { entriesOf } from './entry-rows.ts';
 import { readSetting } from './entry-settings.ts';

@@ -10,11 +10,12 @@ import {
 import type { Dialect } from '../../dialect.ts';
 import { type ListValue, numberOf, type Row, type SqlValue, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
+import { lockAll } from '../lock.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
 import { replaceWords } from './entry-parts.ts';
 import { writeSetting } from './entry-settings.ts';
-import { lockAll, once, threadLock } from './idempotency.ts';
+import { once, threadLock } from './idempotency.ts';
 import { recountThreads } from './thread-counts.ts';
 
 /** Ids that an answer names. */
@@ -53,8 +54,7 @@ export async function restoreEntries(
     const select = () =>
       on.query(
         `SELECT key, thread_id, deleted_at, text_content FROM ${on.dialect.schema}context_entries
-          WHERE ${wanted} AND deleted_at >= ?
-          ORDER BY key`,
+          WHERE ${wanted} AND deleted_at >= ? ORDER BY key`,
         [threadId === undefined ? { list: ids ?? [] } : storable(threadId), daysBefore(on.now, keptDays)],
       );
     await lockThreads(on, await select());

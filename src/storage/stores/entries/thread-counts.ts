@@ -1,5 +1,5 @@
+import type { ContentType, Source } from '../../contracts/entry-filter.ts';
 import type { Statements } from '../../statements.ts';
-import type { ContentType, Source } from './entry-filter.ts';
 
 export interface AddedEntry {
   readonly id: number;
@@ -30,8 +30,8 @@ export async function countAdded(on: Statements, entries: readonly AddedEntry[])
     const some = rows.slice(at, at + rowsMax);
     await on.query(
       `INSERT INTO ${on.dialect.schema}context_threads AS t (${columns})
-        VALUES ${some.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')} ON CONFLICT (thread_id) DO UPDATE SET
-        users = t.users + excluded.users, agents = t.agents + excluded.agents,
+        VALUES ${some.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')} ON CONFLICT (thread_id) DO UPDATE
+        SET users = t.users + excluded.users, agents = t.agents + excluded.agents,
         multimodal = t.multimodal + excluded.multimodal,
         first_entry = ${on.dialect.least('t.first_entry', 'excluded.first_entry')},
         last_entry = ${on.dialect.greatest('t.last_entry', 'excluded.last_entry')},
@@ -56,11 +56,10 @@ export async function recountThreads(on: Statements, threadIds: readonly string[
   const sum = (test: string) => `sum(CASE WHEN ${test} THEN 1 ELSE 0 END)`;
   await on.query(`DELETE FROM ${on.dialect.schema}context_threads WHERE thread_id IN (${on.dialect.texts})`, [list]);
   await on.query(
-    `INSERT INTO ${on.dialect.schema}context_threads (${columns})
-      SELECT o.thread_id, ${sum("o.source = 'user'")}, ${sum("o.source = 'agent'")},
-      ${sum("o.content_type = 'multimodal'")}, min(o.created_at), max(o.created_at), max(o.key)
-      FROM ${on.dialect.schema}context_entries o
-      WHERE o.thread_id IN (${on.dialect.texts}) AND o.deleted_at IS NULL GROUP BY o.thread_id`,
+    `INSERT INTO ${on.dialect.schema}context_threads (${columns}) SELECT o.thread_id, ${sum("o.source = 'user'")},
+      ${sum("o.source = 'agent'")}, ${sum("o.content_type = 'multimodal'")}, min(o.created_at), max(o.created_at),
+      max(o.key) FROM ${on.dialect.schema}context_entries o WHERE o.thread_id IN (${on.dialect.texts})
+      AND o.deleted_at IS NULL GROUP BY o.thread_id`,
     [list],
   );
 }

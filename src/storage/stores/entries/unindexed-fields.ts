@@ -1,6 +1,6 @@
+import type { MetadataCondition } from '../../contracts/entry-filter.ts';
 import type { Dialect } from '../../dialect.ts';
 import type { Condition } from '../../statements.ts';
-import type { MetadataCondition } from './entry-filter.ts';
 
 /**
  * What must stand in the metadata of an entry `o`, as the JSON that we wrote,

@@ -12,9 +12,10 @@ import {
   type UpdateOutcome,
   type UpdateRequest,
 } from '../../contracts/entries.ts';
+import type { ContentType } from '../../contracts/entry-filter.ts';
 import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import type { ContentType } from './entry-filter.ts';
+import { lockAll } from '../lock.ts';
 import { keepVersion } from './entry-history.ts';
 import {
   addFields,
@@ -27,7 +28,7 @@ import {
   writeImages,
   writeTags,
 } from './entry-parts.ts';
-import { lockAll, once, threadLock } from './idempotency.ts';
+import { once, threadLock } from './idempotency.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
 import { type AddedEntry, countAdded, countRetyped } from './thread-counts.ts';
@@ -114,8 +115,8 @@ async function repeatedEntry(on: Statements, threadId: string, source: string, t
   );
   if (last === undefined || textOf(last, 'text_hash') !== hashOf(text)) return undefined;
   const [answer] = await on.query(
-    `SELECT key FROM ${on.dialect.schema}context_entries
-      WHERE thread_id = ? AND source <> ? AND key > ? AND deleted_at IS NULL LIMIT 1`,
+    `SELECT key FROM ${on.dialect.schema}context_entries WHERE thread_id = ? AND source <> ? AND key > ?
+      AND deleted_at IS NULL LIMIT 1`,
     [threadId, source, numberOf(last, 'key')],
   );
   return answer === undefined ? last : undefined;
@@ -127,8 +128,7 @@ async function insert(on: Statements, entry: NewEntry, threadId: string, text: s
   const createdAt = entry.createdAt ?? on.now;
   const [row = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}context_entries (thread_id, source, content_type, text_content, text_hash,
-      metadata, summary, created_at,
-      updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+      metadata, summary, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
       threadId,
       entry.source,
@@ -175,8 +175,8 @@ async function repeat(on: Statements, entry: NewEntry, last: Row, index: FieldIn
   await keepVersion(on, last, { text: false, images: entry.images.length > 0 });
   if (type !== before) await countRetyped(on, textOf(last, 'thread_id'), 'multimodal');
   await on.query(
-    `UPDATE ${on.dialect.schema}context_entries SET metadata = coalesce(?, metadata), content_type = ?,
-      updated_at = ? WHERE key = ?`,
+    `UPDATE ${on.dialect.schema}context_entries SET metadata = coalesce(?, metadata), content_type = ?, updated_at = ?
+      WHERE key = ?`,
     [jsonOf(metadata), type, on.now, id],
   );
   if (metadata !== undefined) await writeFields(on, id, metadata, index);

@@ -1,10 +1,10 @@
+import type { EntryFilter } from '../../contracts/entry-filter.ts';
 import type { PassageFilter } from '../../contracts/passages.ts';
 import type { VectorStores } from '../../contracts/storage.ts';
 import type { NearestRequest, ScoredVector, VectorCorpus, VectorStore } from '../../contracts/vectors.ts';
 import { createIdSet } from '../../id-set.ts';
 import type { Operation } from '../../statements.ts';
 import type { Transactions } from '../../transactions.ts';
-import type { EntryFilter } from '../entries/entry-filter.ts';
 import { matchingEntries } from '../entries/read-entries.ts';
 import { matchingPassages } from '../passages/read-passages.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './models.ts';

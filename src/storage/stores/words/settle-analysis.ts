@@ -1,8 +1,8 @@
 import { type Language, useLanguage } from '../../../words/language.ts';
 import { numberOf, type Statements, textOf } from '../../statements.ts';
 import type { Transactions } from '../../transactions.ts';
-import { analysisFor } from '../../word-analysis.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../lock.ts';
+import { analysisFor } from './word-analysis.ts';
 import { type WordIndex, wordIndexes } from './word-indexes.ts';
 import { removeWords, writeWords } from './write-words.ts';
 

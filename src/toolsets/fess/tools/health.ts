@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { defineTool } from '../../../tools/tool.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi } from '../fess-api/fess-api.ts';
 
 /** 000 §7.4.5. */
-export const health = ({ api }: { api: FessApi }) =>
-  defineTool({
+export function createHealthTool(api: FessApi): Tool {
+  return defineTool({
     name: 'health',
     title: 'Health of Fess',
     description: 'Check the health status of the underlying Fess server: green, yellow or red.',
@@ -17,3 +17,4 @@ export const health = ({ api }: { api: FessApi }) =>
       return { status, timed_out: timedOut };
     },
   });
+}

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { CallJobs } from '../../../jobs/call-jobs.ts';
-import { defineTool } from '../../../tools/tool.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
 
 /** 000 §7.4.6, §9.3. */
-export const jobGet = ({ jobs }: { jobs: CallJobs }) =>
-  defineTool({
+export function createJobGetTool(jobs: CallJobs): Tool {
+  return defineTool({
     name: 'job_get',
     title: 'Job progress',
     description:
@@ -25,3 +25,4 @@ export const jobGet = ({ jobs }: { jobs: CallJobs }) =>
     }),
     run: async ({ jobId }, { caller }) => jobs.get(jobId, caller.owner),
   });
+}

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { defineTool } from '../../../tools/tool.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi } from '../fess-api/fess-api.ts';
 
 /** 000 §7.4.4. The one tool beside health that is not kept within the domain. */
-export const listLabels = ({ api }: { api: FessApi }) =>
-  defineTool({
+export function createListLabelsTool(api: FessApi): Tool {
+  return defineTool({
     name: 'list_labels',
     title: 'List labels',
     description:
@@ -15,3 +15,4 @@ export const listLabels = ({ api }: { api: FessApi }) =>
     output: z.object({ labels: z.array(z.object({ label: z.string(), value: z.string() })) }),
     run: async (_, { signal }) => ({ labels: await api.labels({ signal }) }),
   });
+}

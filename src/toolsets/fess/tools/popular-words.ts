@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { defineTool } from '../../../tools/tool.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi } from '../fess-api/fess-api.ts';
 
 /** 000 §7.4.3. */
-export const popularWords = ({ api, label }: { api: FessApi; label: string }) =>
-  defineTool({
+export function createPopularWordsTool({ label }: { label: string }, api: FessApi): Tool {
+  return defineTool({
     name: 'popular_words',
     title: 'Popular words',
     description: 'Retrieve popular words in the knowledge domain, which show what it holds.',
@@ -24,3 +24,4 @@ export const popularWords = ({ api, label }: { api: FessApi; label: string }) =>
       return { words: await api.popularWords(request, { signal }) };
     },
   });
+}

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { defineTool } from '../../../tools/tool.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { DocumentReader } from '../document-reader.ts';
 
 /** Beyond 000: the text of a document for hosts that show their model no resources. */
-export const read = ({ documents }: { documents: DocumentReader }) =>
-  defineTool({
+export function createReadTool(documents: DocumentReader): Tool {
+  return defineTool({
     name: 'read',
     title: 'Read a document',
     description:
@@ -34,3 +34,4 @@ export const read = ({ documents }: { documents: DocumentReader }) =>
       return { doc_id: docId, title, url, text, ...place, ...(isTruncated ? { truncated: true } : {}) };
     },
   });
+}

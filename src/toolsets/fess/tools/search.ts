@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { defineTool } from '../../../tools/tool.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi, FessHit, FessSearchAnswer } from '../fess-api/fess-api.ts';
 import { resultWindow } from '../parameter-guard.ts';
 import { createPhases } from '../phases.ts';
 import { queryLengthMax } from '../query-guard.ts';
 
-export interface SearchDeps {
-  api: FessApi;
+export interface SearchToolConfig {
   label: string;
   pageSizeMax: number;
 }
@@ -14,8 +13,8 @@ export interface SearchDeps {
 const pageSizeDefault = 20;
 
 /** 000 §7.4.1. */
-export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
-  defineTool({
+export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: FessApi): Tool {
+  return defineTool({
     name: 'search',
     title: 'Search documents',
     description:
@@ -74,6 +73,7 @@ export const search = ({ api, label, pageSizeMax }: SearchDeps) =>
       };
     },
   });
+}
 
 const facetsInput = z
   .object({

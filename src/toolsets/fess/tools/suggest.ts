@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { defineTool } from '../../../tools/tool.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi } from '../fess-api/fess-api.ts';
 
 /** 000 §7.4.2. */
-export const suggest = ({ api, label }: { api: FessApi; label: string }) =>
-  defineTool({
+export function createSuggestTool({ label }: { label: string }, api: FessApi): Tool {
+  return defineTool({
     name: 'suggest',
     title: 'Suggest terms',
     description: 'Suggest related terms for a query in the knowledge domain.',
@@ -31,3 +31,4 @@ export const suggest = ({ api, label }: { api: FessApi; label: string }) =>
       return { prefix, suggestions };
     },
   });
+}

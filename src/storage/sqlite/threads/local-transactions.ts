@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { Dialect } from '../dialect.ts';
-import type { BoundValue, Operation, Statements } from '../statements.ts';
-import type { Database } from './database.ts';
+import type { Dialect } from '../../dialect.ts';
+import type { BoundValue, Operation, Statements } from '../../statements.ts';
+import type { Database } from '../database.ts';
 
 type Perform = <Request, Answer>(
   operation: Operation<Request, Answer>,

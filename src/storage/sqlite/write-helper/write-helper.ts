@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
-import { startWorker } from '../../base/workers/worker-calls.ts';
-import { documentTermsOf } from '../../words/document-terms.ts';
-import { currentLanguage } from '../../words/language.ts';
-import type { DocumentTerms } from '../../words/ranking/bm25.ts';
-import type { IndexedTexts } from '../../words/ranking/word-index.ts';
+import { startWorker } from '../../../base/workers/worker-calls.ts';
+import { documentTermsOf } from '../../../words/document-terms.ts';
+import { currentLanguage } from '../../../words/language.ts';
+import type { DocumentTerms } from '../../../words/ranking/bm25.ts';
+import type { IndexedTexts } from '../../../words/ranking/word-index.ts';
 import { type CutCall, type CutReply, claim, type HelperData } from './helper-messages.ts';
 import { packTexts, unpackTerms } from './packed-terms.ts';
 

@@ -4,13 +4,13 @@ import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkEmpty } from '../backup/check-empty.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';
-import { columnList, connectAlone, statementsOf } from './back-up-postgres.ts';
+import { columnList, connectAlone, statementsOf } from './back-up.ts';
 import { checkContent } from './check-content.ts';
 import type { PostgresConfig, Statements } from './connections.ts';
 import { type CopyIn, copyIn } from './copy.ts';
 import { lockKey, prepare, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
-import { storageError } from './postgres-errors.ts';
+import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
 
 /** In one transaction: whoever reads meanwhile sees the old content, and afterwards the new. */

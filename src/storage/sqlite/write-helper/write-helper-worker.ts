@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { documentTermsOf } from '../../words/document-terms.ts';
-import { useLanguage } from '../../words/language.ts';
+import { documentTermsOf } from '../../../words/document-terms.ts';
+import { useLanguage } from '../../../words/language.ts';
+import { loadSqlite } from '../load-sqlite.ts';
 import { type CutCall, type CutReply, claim, type HelperData } from './helper-messages.ts';
-import { loadSqlite } from './load-sqlite.ts';
 import { packTerms, unpackTexts } from './packed-terms.ts';
 
 /** The thread behind write-helper.ts. */

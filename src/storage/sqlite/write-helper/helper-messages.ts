@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Language } from '../../words/language.ts';
+import type { Language } from '../../../words/language.ts';
 import type { PackedTerms, PackedTexts } from './packed-terms.ts';
 
 /** What the helping thread is started with. */

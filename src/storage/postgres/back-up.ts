@@ -4,11 +4,12 @@ import type { ArchiveMember } from '../backup/archive.ts';
 import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';
-import type { PostgresConfig, Row, Statements } from './connections.ts';
+import type { Row } from '../statements.ts';
+import type { PostgresConfig, Statements } from './connections.ts';
 import { copyOut } from './copy.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
-import { storageError } from './postgres-errors.ts';
+import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
 
 /** Lines are gathered into members of about this size; a line that is longer has one of its own. */

@@ -1,17 +1,17 @@
 import { workerData } from 'node:worker_threads';
-import { answerCalls, type CallHandler } from '../../base/workers/answer-calls.ts';
-import { useLanguage } from '../../words/language.ts';
-import { nameOf, operationOf } from '../operations.ts';
-import { vectorsAfter } from '../stores/vectors/read-vectors.ts';
-import { settleAnalysis } from '../stores/words/settle-analysis.ts';
-import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from './database.ts';
-import { createSqliteDialect } from './dialect.ts';
-import { createDiskReserve, type DiskReserve, makesRoom } from './disk-reserve.ts';
+import { answerCalls, type CallHandler } from '../../../base/workers/answer-calls.ts';
+import { useLanguage } from '../../../words/language.ts';
+import { nameOf, operationOf } from '../../operations.ts';
+import { vectorsAfter } from '../../stores/vectors/read-vectors.ts';
+import { settleAnalysis } from '../../stores/words/settle-analysis.ts';
+import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from '../database.ts';
+import { createSqliteDialect } from '../dialect.ts';
+import { createDiskReserve, type DiskReserve, makesRoom } from '../disk-reserve.ts';
+import { migrate } from '../migrate.ts';
+import { isFull, storageError } from '../storage-error.ts';
+import { createWriteHelper } from '../write-helper/write-helper.ts';
 import { createLocalTransactions } from './local-transactions.ts';
-import { migrate } from './migrate.ts';
-import { isFull, storageError } from './sqlite-errors.ts';
 import type { OperationCall } from './sqlite-thread.ts';
-import { createWriteHelper } from './write-helper.ts';
 
 /**
  * The thread of one connection. SQLite works on the thread that asks it, and a search may take as long as its bound

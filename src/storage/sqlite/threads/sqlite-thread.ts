@@ -1,8 +1,8 @@
-import { CarrelError } from '../../base/errors.ts';
-import type { Calls } from '../../base/workers/calls.ts';
-import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
-import type { OperationName } from '../operations.ts';
-import type { DatabaseConfig } from './database.ts';
+import { CarrelError } from '../../../base/errors.ts';
+import type { Calls } from '../../../base/workers/calls.ts';
+import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
+import type { OperationName } from '../../operations.ts';
+import type { DatabaseConfig } from '../database.ts';
 import type { LocalTransactions } from './local-transactions.ts';
 
 export interface OperationCall {

@@ -1,4 +1,4 @@
-import { type Language, languages } from '../words/language.ts';
+import { type Language, languages } from '../../../words/language.ts';
 
 /**
  * Says by which analysis the stored terms were made. Raised whenever the code in src/words cuts or stems otherwise: a

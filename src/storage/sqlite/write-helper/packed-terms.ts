@@ -1,5 +1,5 @@
-import type { DocumentTerms } from '../../words/ranking/bm25.ts';
-import type { IndexedTexts } from '../../words/ranking/word-index.ts';
+import type { DocumentTerms } from '../../../words/ranking/bm25.ts';
+import type { IndexedTexts } from '../../../words/ranking/word-index.ts';
 
 /** Title, heading and body of one document after the other: a list of texts passes between threads faster than objects. */
 export type PackedTexts = readonly string[];

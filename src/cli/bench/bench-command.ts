@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { localEngineSlices, openLocalEngine } from '../../app/open-engine.ts';
+import { loadRoleConfig } from '../../app/program.ts';
+import { serveRole } from '../../app/roles.ts';
+import { createSharedParts } from '../../app/shared-parts.ts';
+import { CarrelError } from '../../base/errors.ts';
+import { version } from '../../base/package-info.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { addAll } from '../add/add-all.ts';
+import { findFiles } from '../add/find-files.ts';
+import { numberFlag } from '../ask/ask.ts';
+import type { CommandLine } from '../command-line.ts';
+import { logOf } from '../debug-log.ts';
+import { launchOf } from '../init/launch-command.ts';
+import { shakeHands } from '../init/shake-hands.ts';
+import { createProgressLine } from '../progress-line.ts';
+import { type Corpus, writeCorpus } from './corpus.ts';
+import { type BenchReport, describeReport, percentile } from './report.ts';
+
+const documentsDefault = 200;
+const documentsMax = 20_000;
+const starts = 5;
+const roundsPerQuery = 3;
+
+/** `carrel bench`: what this machine does, on generated documents in a folder that is removed afterwards. */
+export async function benchCommand(line: CommandLine): Promise<void> {
+  const documents = numberFlag(line, 'documents') ?? documentsDefault;
+  if (documents < 1 || documents > documentsMax) {
+    throw new CarrelError('invalid_usage', `--documents must be from 1 to ${documentsMax}.`);
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+  const clear = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  const interrupted = (): void => {
+    clear();
+    process.exit(130);
+  };
+  process.once('SIGINT', interrupted);
+  const progress = createProgressLine(process.stderr);
+  try {
+    progress.show('starting the server');
+    const startMs = await measureStarts(line, folder);
+    const corpus = writeCorpus(join(folder, 'documents'), documents);
+    const measured = await measureEngine(line, folder, corpus, (text) => progress.show(text));
+    progress.clear();
+    const report: BenchReport = { ...machineFacts(), documents, bytes: corpus.bytes, startMs, ...measured };
+    const isJson = line.flags['json'] === true || !process.stdout.isTTY;
+    process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : describeReport(report));
+  } finally {
+    progress.clear();
+    process.off('SIGINT', interrupted);
+    clear();
+  }
+}
+
+/** From the start of the process to the list of its tools; the first one has nothing that an earlier one compiled. */
+async function measureStarts(line: CommandLine, folder: string): Promise<BenchReport['startMs']> {
+  const { command, args } = launchOf({ ...line, flags: { 'data-dir': join(folder, 'start') } });
+  const times: number[] = [];
+  for (let count = 0; count < starts; count += 1) times.push((await shakeHands({ command, args })).answeredMs);
+  const [first = 0, ...later] = times;
+  return { first, later: percentile(later, 0.5) };
+}
+
+type Measured = Pick<BenchReport, 'passages' | 'model' | 'ingest' | 'search'>;
+
+async function measureEngine(
+  line: CommandLine,
+  folder: string,
+  corpus: Corpus,
+  show: (text: string) => void,
+): Promise<Measured> {
+  // Nothing of the settings but the model: they may name a database or an engine that holds real data.
+  const config = loadRoleConfig(
+    { ...serveRole, slices: localEngineSlices },
+    { 'data-dir': join(folder, 'data') },
+    modelEnv(),
+  );
+  const log = logOf(line);
+  const engine = await openLocalEngine({ config, log, shared: createSharedParts(config) });
+  try {
+    const ingest = await measureIngest(engine, join(folder, 'documents'), show);
+    show('searching');
+    const { chunks, model } = await engine.status();
+    const search = {
+      words: await measureSearch(engine, corpus, { fts_only: true }),
+      ...(model === null ? {} : { meaning: await measureSearch(engine, corpus, { vec_only: true }) }),
+      both: await measureSearch(engine, corpus, {}),
+    };
+    return { passages: chunks, model: model?.name ?? null, ingest, search };
+  } finally {
+    await engine.close();
+  }
+}
+
+async function measureIngest(
+  engine: Engine,
+  folder: string,
+  show: (text: string) => void,
+): Promise<BenchReport['ingest']> {
+  const signal = new AbortController().signal;
+  const reporter = {
+    tell() {},
+    progress: (done: { files: number }, total: { files: number }) => show(`ingesting ${done.files}/${total.files}`),
+    end() {},
+  };
+  const startedAt = performance.now();
+  const { failed } = await addAll(findFiles([folder], { include: [], exclude: [] }), {
+    engine,
+    reporter,
+    tags: [],
+    signal,
+  });
+  if (failed > 0) throw new CarrelError('internal', `${failed} generated documents were not ingested.`);
+  const wordsMs = performance.now() - startedAt;
+  while (((await engine.status()).unembedded ?? 0) > 0) await delay(50);
+  return { wordsMs, wholeMs: performance.now() - startedAt };
+}
+
+async function measureSearch(engine: Engine, { queries }: Corpus, how: { fts_only?: boolean; vec_only?: boolean }) {
+  for (const query of queries.slice(0, 5)) await engine.search({ query, top: 10, ...how });
+  const times: number[] = [];
+  for (let round = 0; round < roundsPerQuery; round += 1) {
+    for (const query of queries) {
+      const startedAt = performance.now();
+      await engine.search({ query, top: 10, ...how });
+      times.push(performance.now() - startedAt);
+    }
+  }
+  return { p50Ms: percentile(times, 0.5), p95Ms: percentile(times, 0.95) };
+}
+
+function modelEnv(): NodeJS.ProcessEnv {
+  const kept = /^(EMBEDDING_|OLLAMA_|OPENAI_)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.test(name)));
+}
+
+function machineFacts(): Pick<BenchReport, 'version' | 'node' | 'machine'> {
+  const all = cpus();
+  const machine = `${process.platform} ${process.arch}, ${all.length} x ${all[0]?.model.trim() || 'unknown CPU'}`;
+  return { version, node: process.version, machine };
+}

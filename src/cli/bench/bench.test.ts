@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { writeCorpus } from './corpus.ts';
+import { type BenchReport, describeReport, percentile } from './report.ts';
+
+test('the same documents and questions every time, no two of them alike', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-corpus-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [one, other] = [join(folder, 'one'), join(folder, 'other')];
+  assert.deepEqual(writeCorpus(one, 50), writeCorpus(other, 50));
+  const hashes = readdirSync(one).map((name) => {
+    const text = readFileSync(join(one, name));
+    assert.deepEqual(text, readFileSync(join(other, name)));
+    return createHash('sha256').update(text).digest('hex');
+  });
+  assert.equal(new Set(hashes).size, 50);
+  const { queries } = writeCorpus(one, 400);
+  assert.equal(new Set(queries).size, 40);
+});
+
+test('percentiles are values that were measured', () => {
+  assert.equal(percentile([5, 1, 4, 2, 3], 0.5), 3);
+  assert.equal(percentile([5, 1, 4, 2, 3], 0.95), 5);
+  assert.equal(percentile([7], 0.5), 7);
+  assert.equal(percentile([], 0.5), 0);
+});
+
+test('without a model nothing is said about meaning', () => {
+  const latency = { p50Ms: 1, p95Ms: 2 };
+  const report: BenchReport = {
+    version: '1',
+    node: 'v24',
+    machine: 'x',
+    model: null,
+    documents: 10,
+    passages: 10,
+    bytes: 1000,
+    startMs: { first: 300, later: 200 },
+    ingest: { wordsMs: 500, wholeMs: 500 },
+    search: { words: latency, both: latency },
+  };
+  assert.doesNotMatch(describeReport(report), /meaning|vectors/);
+  assert.match(describeReport(report), /ingest, words +20\.0 documents\/s/);
+  assert.match(
+    describeReport({ ...report, model: 'm', search: { ...report.search, meaning: latency } }),
+    /by meaning +p50 1\.0 ms/,
+  );
+});

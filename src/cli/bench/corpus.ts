@@ -1,0 +1,60 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Corpus {
+  readonly bytes: number;
+  /** Questions of a few words, each from one of the documents. */
+  readonly queries: readonly string[];
+}
+
+const queriesCount = 40;
+/** Made-up words are cut into three times the tokens of real ones, so this is about 250 English words to the model. */
+const wordsPerDocument = 80;
+const vocabularySize = 6_000;
+
+/** Documents of words that no language has, as unevenly spread as those of one. The same ones every time. */
+export function writeCorpus(folder: string, documents: number): Corpus {
+  mkdirSync(folder, { recursive: true });
+  const random = createRandom(1);
+  const vocabulary = Array.from({ length: vocabularySize }, () => makeWord(random));
+  // Zipf's law, nearly: the square of an even spread prefers the front.
+  const pick = (): string => vocabulary[Math.floor(random() ** 2 * vocabularySize)] ?? '';
+  const queries: string[] = [];
+  let bytes = 0;
+  for (let index = 0; index < documents; index += 1) {
+    const words = Array.from({ length: wordsPerDocument }, pick);
+    const text = `# ${words.slice(0, 4).join(' ')}\n\n${sentences(words)}\n`;
+    bytes += Buffer.byteLength(text);
+    writeFileSync(join(folder, `${String(index).padStart(6, '0')}.md`), text);
+    if (queries.length < queriesCount && random() < (2 * queriesCount) / documents) {
+      queries.push([words[20], words[40], words[60]].join(' '));
+    }
+  }
+  while (queries.length < queriesCount) queries.push(`${pick()} ${pick()} ${pick()}`);
+  return { bytes, queries };
+}
+
+function sentences(words: readonly string[]): string {
+  const parts: string[] = [];
+  for (let at = 0; at < words.length; at += 16) parts.push(`${words.slice(at, at + 16).join(' ')}.`);
+  return parts.join(' ');
+}
+
+const beginnings = ['b', 'br', 'c', 'ch', 'd', 'f', 'g', 'h', 'l', 'm', 'n', 'p', 'r', 's', 'st', 't', 'v', 'w'];
+const middles = ['a', 'e', 'i', 'o', 'u', 'ai', 'ou', 'ea'];
+const endings = ['', 'n', 'r', 's', 't', 'nd', 'rk', 'l', 'm'];
+
+function makeWord(random: () => number): string {
+  const of = (parts: readonly string[]): string => parts[Math.floor(random() * parts.length)] ?? '';
+  const syllables = 1 + Math.floor(random() * 3);
+  return Array.from({ length: syllables }, () => of(beginnings) + of(middles) + of(endings)).join('');
+}
+
+/** A linear congruential generator: even enough here, and the same everywhere. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,49 @@
+export interface BenchReport {
+  readonly version: string;
+  readonly node: string;
+  readonly machine: string;
+  /** Null where nothing is searched by meaning. */
+  readonly model: string | null;
+  readonly documents: number;
+  readonly passages: number;
+  readonly bytes: number;
+  /** From the start of the process to its list of tools: the first start, and the median of those after it. */
+  readonly startMs: { readonly first: number; readonly later: number };
+  /** Until all could be found by words, and until all had vectors. */
+  readonly ingest: { readonly wordsMs: number; readonly wholeMs: number };
+  readonly search: { readonly words: Latency; readonly meaning?: Latency; readonly both: Latency };
+}
+
+export interface Latency {
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+}
+
+/** The nearest value at or above that share of all. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+}
+
+export function describeReport(report: BenchReport): string {
+  const { startMs, ingest, search, documents } = report;
+  const rate = (ms: number): string =>
+    `${(documents / (ms / 1000)).toFixed(1)} documents/s (${(ms / 1000).toFixed(1)} s)`;
+  const latency = ({ p50Ms, p95Ms }: Latency): string => `p50 ${p50Ms.toFixed(1)} ms, p95 ${p95Ms.toFixed(1)} ms`;
+  const rows: [string, string][] = [
+    ['start', `${startMs.later.toFixed(0)} ms to the list of tools (the first time ${startMs.first.toFixed(0)} ms)`],
+    ['ingest, words', rate(ingest.wordsMs)],
+    ...(report.model === null ? [] : ([['ingest, with vectors', rate(ingest.wholeMs)]] satisfies [string, string][])),
+    ['search by words', latency(search.words)],
+    ...(search.meaning === undefined
+      ? []
+      : ([['search by meaning', latency(search.meaning)]] satisfies [string, string][])),
+    ['search by both', latency(search.both)],
+  ];
+  return `carrel ${report.version}, Node ${report.node}, ${report.machine}
+model: ${report.model ?? 'none'}
+${documents} generated documents, ${report.passages} passages, ${(report.bytes / 1e6).toFixed(2)} MB, one caller at a time
+
+${rows.map(([name, value]) => `${name.padEnd(22)}${value}`).join('\n')}
+`;
+}
