@@ -42,6 +42,8 @@ export interface EngineStatus {
   chunks: number;
   /** Chunks that can only be found by words, because they are not embedded yet. Not every engine reports it. */
   unembedded?: number;
+  /** Why they stay so for now, in our words: what makes vectors does not answer. */
+  degraded?: string;
   collections: number;
   queue: { queued: number; processing: number; done: number; failed: number };
   storage: { backend: string; bytes: number };

@@ -11,6 +11,8 @@ export interface ChunkEmbedding {
   readonly model: { name: string; dimensions: number | null } | null;
   /** What runs the model; `not loaded` until it is first needed. */
   readonly device: string;
+  /** False while what makes vectors does not answer. */
+  readonly available: boolean;
   /** Undefined where nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   /** Chunks that can be found by their words only, because their vectors are still to come. */
@@ -51,6 +53,9 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
     get device() {
       return provider.device ?? 'not loaded';
     },
+    get available() {
+      return meaning.available;
+    },
     meaning,
     pending: async (options) => (await storage.vectors.kb.state({ model }, options)).pending,
     async pendingOf(documents, options) {
@@ -66,6 +71,7 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
 const noEmbedding: ChunkEmbedding = {
   model: null,
   device: 'none',
+  available: true,
   meaning: undefined,
   pending: async () => 0,
   pendingOf: async () => new Map(),

@@ -38,6 +38,8 @@ export interface EngineDeps {
 /** The engine in this process can also receive files in parts. */
 export interface LocalEngine extends Engine, Receiving {}
 
+const meaningAway = 'What makes vectors does not answer: new documents are found by their words only.';
+
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
@@ -85,6 +87,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         device: embedding.device,
         ...counts,
         unembedded,
+        ...(embedding.available ? {} : { degraded: meaningAway }),
         queue: { queued, processing, done, failed },
         storage: { backend: described.backend, bytes: described.bytes },
       };
