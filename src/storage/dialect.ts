@@ -1,10 +1,9 @@
 import type { StagedOriginal } from './contracts/ingestion.ts';
 import type { StorageDescription } from './contracts/storage.ts';
 import type { Row, Statements } from './statements.ts';
-import type { NoteTable } from './stores/notes/note-table.ts';
 import type { PassageTable } from './stores/passages/passage-table.ts';
 import type { VectorTable } from './stores/vectors/vector-table.ts';
-import type { WordTable } from './stores/words/word-table.ts';
+import type { KeyFilter, WordTable } from './stores/words/word-table.ts';
 
 /** The questions that the databases answer differently. */
 export interface Dialect {
@@ -46,6 +45,14 @@ export interface Dialect {
   describe(on: Statements): Promise<StorageDescription>;
   /** Compares what is stored with what is indexed. The problems found, one sentence each. */
   check(on: Statements): Promise<string[]>;
+}
+
+/** What the databases do differently with notes: how their tags are indexed. */
+export interface NoteTable {
+  /** Beside the list that the note itself has. */
+  indexTags(on: Statements, note: number, tags: readonly string[]): Promise<void>;
+  /** The notes that have all of these, each of which comes once. */
+  tagged(tags: readonly string[]): KeyFilter;
 }
 
 /** The bytes of documents, as a part of the transaction that runs. */

@@ -15,9 +15,9 @@ export interface LocalEmbeddingsConfig {
   /** Cores that the model may keep busy, with a thread and about 90 MB each. */
   threads: number;
   queuedTextsMax: number;
-  /** A text takes 5 to 100 ms. A worker that needs longer than this is ended and started anew. */
+  /** A text takes 5 to 100 ms. A worker that takes longer than this is terminated and restarted. */
   textTimeoutMs: number;
-  /** Without it, native code where it can be loaded. */
+  /** By default native code, if it can be loaded. */
   device?: OnnxDevice;
 }
 
@@ -40,9 +40,9 @@ interface Lane {
 }
 
 /**
- * The model in the package, on worker threads that start as texts need them and do not keep the process alive. Each thread
- * runs the model on one core and has one text at a time, queries first, so that a search waits for one text of an ingestion
- * at most. Texts are not run in batches: see embedding-model.ts.
+ * A local model, on worker threads that start as texts need them and do not keep the process alive. Each runs the model on
+ * one core and takes one text at a time, queries first, so that a search waits for at most one text that is being ingested.
+ * Texts are not run in batches: embedding-model.ts says why.
  */
 export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingProvider {
   const queries: Job[] = [];
@@ -97,7 +97,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
       job.left -= 1;
       if (job.left === 0) finish(job, () => job.resolve(job.vectors));
     } catch (error) {
-      // Without a thread, whoever waits is told; the next text starts another.
+      // Without the thread, all waiting calls fail; the next text starts another one.
       const failed = calls.alive ? [job] : [...queries, ...passages];
       const failure = isCarrelError(error) ? error : modelFailed(error);
       for (const each of failed) finish(each, () => each.reject(failure));
@@ -153,7 +153,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
       for (const job of [...queries, ...passages]) finish(job, () => job.reject(closed()));
       const stopping = lanes;
       lanes = [];
-      // Not unreferenced: with nothing else to do, the process would end before the close has.
+      // Keeps the process alive: with nothing else to do, it would exit before `close` has finished.
       const grace = new AbortController();
       const ended = Promise.all(stopping.map(({ working }) => working));
       await Promise.race([ended, delay(closeGraceMs, undefined, { signal: grace.signal }).catch(() => {})]);
@@ -164,8 +164,8 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
 }
 
 /**
- * A thread that is ended while its native code runs takes the whole process down. So the text that is being embedded, or
- * the model that is being loaded, may take this long before that is risked.
+ * Terminating a thread while its native code runs crashes the whole process. So the text that is being embedded, or the
+ * model that is being loaded, gets this long before that is risked.
  */
 const closeGraceMs = 3_000;
 
@@ -174,9 +174,9 @@ function closed(): CarrelError {
 }
 
 /**
- * The native runtime (1.29 and newer, on Linux and macOS) sends the use of the model to its maker and keeps an id of the
- * machine under the home folder, unless this variable is set before it is loaded. It must be set here: a worker has a
- * copy of the environment, which native code does not see.
+ * The native runtime (1.29 and newer, on Linux and macOS) sends telemetry and keeps a machine id in the home folder, unless
+ * this variable is set before it is loaded. It must be set here: a worker has a copy of the environment, which native code
+ * does not see.
  */
 function keepRuntimeQuiet(): void {
   process.env['ORT_DISABLE_TELEMETRY'] = '1';
