@@ -6,12 +6,12 @@ import { analysisFor } from './word-analysis.ts';
 import { type WordIndex, wordIndexes } from './word-indexes.ts';
 import { removeWords, writeWords } from './write-words.ts';
 
-/** Documents that are cut again at once. */
+/** Documents that are tokenised again in one batch. */
 const rewrittenAtOnce = 500;
 
 /**
- * Chooses the language of this thread, and cuts all texts again where they were cut by another analysis or in another
- * language. In one transaction: a process that is killed leaves the old terms, and the next one begins anew.
+ * Chooses the language of this thread, and tokenises all texts again if that was done by another analysis or in another
+ * language. In one transaction: a killed process leaves the old terms, and the next one starts over.
  */
 export async function settleAnalysis(
   { read, write }: Pick<Transactions, 'read' | 'write'>,
@@ -23,7 +23,7 @@ export async function settleAnalysis(
   if (stored !== stamp) await write(rewriteWords, stamp);
 }
 
-/** The one that all texts are cut in. */
+/** The one that all texts are tokenised in. */
 export async function storedLanguage(on: Statements): Promise<Language> {
   return analysisFor(await storedAnalysis(on), undefined).language;
 }

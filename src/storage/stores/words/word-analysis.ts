@@ -1,8 +1,8 @@
 import { type Language, languages } from '../../../words/language.ts';
 
 /**
- * Says by which analysis the stored terms were made. Raised whenever the code in src/words cuts or stems otherwise: a
- * database that was written by another is cut again when it is opened, because queries would not find its terms.
+ * Which analysis made the stored terms. Raised whenever the code in src/words tokenises or stems differently: a
+ * database written by another is tokenised again when it is opened, because queries would not find its terms.
  */
 const analysisVersion = 2;
 
@@ -12,7 +12,7 @@ export interface WordAnalysis {
   readonly stamp: string;
 }
 
-/** What is to be: in the language that is asked for, or else in the one that the database has. */
+/** The analysis to use: in the requested language, or in that of the database. */
 export function analysisFor(stored: string | undefined, wanted: Language | undefined): WordAnalysis {
   const known = languages.find((language) => language === stored?.split(' ')[1]);
   const language = wanted ?? known ?? 'english';
