@@ -1,12 +1,11 @@
 /**
- * What a kb engine does, whether it runs in this process or answers over HTTP. The shapes are those of its HTTP API, name
- * for name, so that nothing is translated twice. Tags are plain here: that `collection:x` means a collection is a
- * convention of the tools above.
+ * A kb engine, whether it runs in this process or behind HTTP. The shapes are those of its HTTP API, name for name, so that
+ * nothing is converted twice. Tags are plain here: that `collection:x` means a collection is a convention of the tools.
  */
 export interface Engine {
   status(options?: EngineCall): Promise<EngineStatus>;
   search(request: EngineSearch, options?: EngineCall): Promise<EngineSearchAnswer>;
-  /** Resolves when what was given is on disk: from then on it will be ingested, once, whatever happens to the process. */
+  /** Resolves when the submission is on disk. From then on it will be ingested, once, whatever happens to the process. */
   submit(submission: Submission, options?: EngineCall): Promise<SubmitOutcome>;
   jobs(request: JobsRequest, options?: EngineCall): Promise<JobPage>;
   job(id: JobId, options?: EngineCall): Promise<EngineJob>;
@@ -31,17 +30,17 @@ export interface EngineCall {
   signal?: AbortSignal | undefined;
 }
 
-/** A number with our engine; others have strings. */
+/** Our engine uses numbers, others strings. */
 export type JobId = number | string;
 
 export interface EngineStatus {
   version: string;
-  /** Null where nothing is embedded. */
+  /** Null if nothing is embedded. */
   model: { name: string; dimensions: number | null } | null;
   device: string;
   documents: number;
   chunks: number;
-  /** Those that are found by their words only, because their vectors are still to come. Not every engine tells. */
+  /** Chunks that can only be found by words, because they are not embedded yet. Not every engine reports it. */
   unembedded?: number;
   collections: number;
   queue: { queued: number; processing: number; done: number; failed: number };
@@ -52,14 +51,14 @@ export interface EngineStatus {
 export interface EngineSearch {
   query: string;
   top?: number | undefined;
-  /** All of them must be on the document. */
+  /** The document must have all of them. */
   tags?: readonly string[] | undefined;
   doc_type?: string | undefined;
   fts_only?: boolean | undefined;
   vec_only?: boolean | undefined;
   /** Hits with a lower score are left out. */
   threshold?: number | undefined;
-  /** So many chunks before and after each hit come with it. */
+  /** How many chunks before and after each hit to include. */
   neighbours?: number | undefined;
 }
 
@@ -68,12 +67,12 @@ export interface EngineSearchAnswer {
   results: EngineHit[];
   total_matches: number;
   returned: number;
-  /** Why the answer is worth less than it could be, in our words. */
+  /** Why the answer is not as good as it could be, in our words. */
   degraded?: string;
 }
 
 export interface EngineHit {
-  /** Null from an engine that does not tell. */
+  /** Null if the engine does not report it. */
   document_id: number | null;
   chunk_id: number | string;
   score: number;
@@ -90,7 +89,7 @@ export interface EngineHit {
   neighbours?: { chunk_index: number; text: string }[];
 }
 
-/** Where in the original a chunk stands. Lines and pages count from 1. */
+/** The location of a chunk in the original. Lines and pages count from 1. */
 export interface ChunkMetadata {
   page?: number;
   /** From the outermost heading to the nearest, joined with " > ". */
@@ -111,7 +110,7 @@ export interface FileSubmission {
   filename: string;
   /** Read once, in order. */
   content: AsyncIterable<Uint8Array>;
-  /** Where it is known before. */
+  /** If it is known in advance. */
   size?: number | undefined;
 }
 
@@ -121,19 +120,19 @@ export interface NoteSubmission {
 
 export type SubmitOutcome =
   | { accepted: true; job_id: JobId; status: string; filename: string }
-  /** The same bytes are a document already, or wait as a job. */
+  /** The same bytes already are a document or a waiting job. */
   | { accepted: false; document_id?: number; job_id?: JobId; title: string | null };
 
 export const jobStatuses = ['queued', 'processing', 'done', 'failed', 'cancelled'] as const;
 
 export interface EngineJob {
   id: JobId;
-  /** `ingest`, or which change it is the record of; an engine that keeps no record does not tell. */
+  /** `ingest`, or the kind of change that it records; absent if the engine keeps no record. */
   kind?: string;
   filename: string | null;
   status: string;
   progress: JobProgress | null;
-  /** Ours to read: the reason, and what to do. */
+  /** The reason and what to do, in our words. */
   error: string | null;
   document_id: number | null;
   chunk_count: number | null;
@@ -161,7 +160,7 @@ export interface JobPage {
 
 export interface DocumentsRequest {
   type?: string | undefined;
-  /** All of them must be on the document. */
+  /** The document must have all of them. */
   tags?: readonly string[] | undefined;
   source_path?: string | undefined;
   limit?: number | undefined;
@@ -223,14 +222,14 @@ export interface TagCount {
   count: number;
 }
 
-/** What is named must hold together; a selection that names nothing is refused. */
+/** All given conditions must hold; an empty selection is refused. */
 export interface BulkSelection {
   document_ids?: readonly number[] | undefined;
   tags?: readonly string[] | undefined;
   doc_type?: string | undefined;
   from_id?: number | undefined;
   to_id?: number | undefined;
-  /** Go on although more than the safety percentage of all documents would change. */
+  /** Proceed even if more than the safety percentage of all documents would change. */
   force?: boolean | undefined;
 }
 
@@ -238,6 +237,6 @@ export interface BulkOutcome {
   matched: number;
   total: number;
   changed: number;
-  /** The entry in the list of jobs that tells of it. */
+  /** The job that records the change. */
   job_id: JobId;
 }

@@ -1,7 +1,7 @@
 import { CarrelError } from '../base/errors.ts';
 import { storable } from '../storage/storable.ts';
 
-/** What callers give, brought into the form that is stored, or refused with the reason. */
+/** Input of callers, normalised for storing, or refused with a reason. */
 
 export const tagsMax = 64;
 const tagCharsMax = 200;
@@ -10,11 +10,11 @@ const pathCharsMax = 1_000;
 const filenameCharsMax = 255;
 const noteCharsMax = 1_000_000;
 
-/** Without white space around, each once, in their order; empty ones are left out. Case counts. */
+/** Trimmed, without duplicates and empty ones, in the given order. Case matters. */
 export function readTags(given: readonly string[], name = 'tags'): string[] {
   const tags = [...new Set(given.map((tag) => storable(tag).normalize('NFC').trim()))].filter((tag) => tag !== '');
   if (tags.length > tagsMax) throw fault(`${name} must have at most ${tagsMax} different items`);
-  // A comma separates tags in forms and addresses.
+  // A comma separates tags in forms and query strings.
   if (tags.some((tag) => tag.length > tagCharsMax || /[\p{Cc},]/u.test(tag))) {
     throw fault(
       `${name}: a tag must have at most ${tagCharsMax} characters, none of them a comma or a control character`,
@@ -23,7 +23,7 @@ export function readTags(given: readonly string[], name = 'tags'): string[] {
   return tags;
 }
 
-/** The last part of whatever was given: a name, and never a path. */
+/** The last part of what was given: a name, never a path. */
 export function readFilename(given: string): string {
   const name = oneLine(given.split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
   if (name === '' || name === '.' || name === '..') throw fault('filename must name a file');
@@ -40,7 +40,7 @@ export function readDocType(given: string | undefined): string | undefined {
   const docType = given?.trim().toLowerCase();
   if (docType === undefined || docType === '') return undefined;
   if (/^[a-z0-9][a-z0-9._+-]{0,39}$/.test(docType)) return docType;
-  throw fault('doc_type must have 1 to 40 letters, digits or the signs . _ + -, such as pdf or markdown');
+  throw fault('doc_type must have 1 to 40 letters, digits or the characters . _ + -, such as pdf or markdown');
 }
 
 export function readSourcePath(given: string | undefined): string | undefined {
@@ -56,14 +56,14 @@ export function readNote(given: string): string {
   return text;
 }
 
-/** The first line that says something, without the marks of a heading. */
+/** The first line with any text, without heading marks. */
 export function titleOfNote(text: string): string {
   const line = text.split('\n', 200).find((each) => /[\p{L}\p{N}]/u.test(each)) ?? '';
   const title = oneLine(line.replace(/^\s*(?:#{1,6}|[-*>])\s+/, ''));
   return title.length <= 80 ? title || 'Note' : `${title.slice(0, 79).toWellFormed().trimEnd()}…`;
 }
 
-/** Slashes and other signs that some disk takes amiss do not belong into the name of a file. */
+/** Without slashes and other characters that some file systems do not allow in names. */
 export function noteFilename(title: string): string {
   const name = title
     .replace(/[\p{Cc}\p{Cs}/\\:*?"<>|]+/gu, ' ')

@@ -2,7 +2,7 @@ import type { LocatedChunk, StoredChunk, StoredDocument } from '../storage/contr
 import type { PhaseProgress, StoredJob } from '../storage/contracts/ingestion.ts';
 import type { EngineChunk, EngineDocument, EngineJob, JobProgress } from './engine.ts';
 
-/** Stored things in the words of the API. */
+/** Stored data in the shapes of the API. */
 
 export function documentOnWire(document: StoredDocument): EngineDocument {
   return {
@@ -62,12 +62,12 @@ function progressOf(job: StoredJob, live: PhaseProgress | undefined): JobProgres
   return { phase, ...(done === undefined ? {} : { done }), ...(total === undefined ? {} : { total }) };
 }
 
-/** What was left out of the text, where something was. */
+/** What was left out of the text, if anything. */
 export function truncatedOf({ details: { truncated } }: Pick<StoredDocument, 'details'>): { truncated?: unknown } {
   return truncated === undefined ? {} : { truncated };
 }
 
-/** What only we need to know of a document stays out. */
+/** Details that are only for our own use are left out. */
 function publicDetails({ derivedTitle: _, ...details }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return details;
 }

@@ -4,7 +4,7 @@ import { meterTransactions } from './meter-transactions.ts';
 import { createDocumentStore } from './stores/documents/document-store.ts';
 import { createIngestionStore } from './stores/documents/ingestion-store.ts';
 import { createEntryStore } from './stores/entries/entry-store.ts';
-import { createNoteStore } from './stores/notes/note-store.ts';
+import { createNoteStore } from './stores/notes/notes.ts';
 import { createPassageStore } from './stores/passages/passage-store.ts';
 import { checkStorage, describeStorage } from './stores/upkeep.ts';
 import { createVectorStores, type NearestOperations } from './stores/vectors/vector-store.ts';

@@ -1,10 +1,9 @@
 import type { StagedOriginal } from './contracts/ingestion.ts';
 import type { StorageDescription } from './contracts/storage.ts';
 import type { Row, Statements } from './statements.ts';
-import type { NoteTable } from './stores/notes/note-table.ts';
 import type { PassageTable } from './stores/passages/passage-table.ts';
 import type { VectorTable } from './stores/vectors/vector-table.ts';
-import type { WordTable } from './stores/words/word-table.ts';
+import type { KeyFilter, WordTable } from './stores/words/word-table.ts';
 
 /** Where the databases differ. */
 export interface Dialect {
@@ -46,6 +45,14 @@ export interface Dialect {
   describe(on: Statements): Promise<StorageDescription>;
   /** Compares the stored data with the indexes. Returns the problems, one sentence each. */
   check(on: Statements): Promise<string[]>;
+}
+
+/** Where the databases differ for notes: how their tags are indexed. */
+export interface NoteTable {
+  /** Besides the list in the note itself. */
+  indexTags(on: Statements, note: number, tags: readonly string[]): Promise<void>;
+  /** The notes that have all of these tags; each is returned once. */
+  tagged(tags: readonly string[]): KeyFilter;
 }
 
 /** The bytes of documents, as part of the running transaction. */

@@ -45,7 +45,7 @@ import { chooseModel, dropVectors, forgetModel, listModels } from './stores/vect
 import { packVectors, removedVectors, scoreVectors, vectorState, vectorsAfter } from './stores/vectors/read-vectors.ts';
 import { unembeddedOwners, waitingTexts } from './stores/vectors/texts-to-embed.ts';
 import { putVectors } from './stores/vectors/write-vectors.ts';
-import { storedLanguage } from './stores/words/settle-analysis.ts';
+import { storedLanguage } from './stores/words/word-analysis.ts';
 
 /**
  * Every operation on a database. SQLite runs on its own thread, to which a function cannot be sent: both

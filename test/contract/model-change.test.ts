@@ -84,72 +84,77 @@ async function complete(meaning: Meaning<EntryFilter>, text: string) {
 
 const models = async (storage: Storage) => (await storage.vectors.context.models()).map(({ model }) => model);
 
-onEachBackend('a change of the model', (backend) => {
-  test('the former model answers until every text has vectors of the new one, and is dropped then', async (context) => {
-    const { storage, open } = await start(context, backend);
-    const [before, after] = [gatedProvider('test:old', 32, true), gatedProvider('test:new', 48, false)];
-    const first = await store(storage, 'aaa bbb');
-    const earlier = open(before);
-    assert.equal((await complete(earlier, 'aaa bbb')).matches[0]?.id, first);
+// Vectors are made, searched and dropped at the same time, on connections of their own.
+onEachBackend(
+  'a change of the model',
+  (backend) => {
+    test('the former model answers until every text has vectors of the new one, and is dropped then', async (context) => {
+      const { storage, open } = await start(context, backend);
+      const [before, after] = [gatedProvider('test:old', 32, true), gatedProvider('test:new', 48, false)];
+      const first = await store(storage, 'aaa bbb');
+      const earlier = open(before);
+      assert.equal((await complete(earlier, 'aaa bbb')).matches[0]?.id, first);
 
-    const meaning = open(after, [before]);
-    before.asked = [];
-    const found = await search(meaning, 'aaa bbb');
-    assert.deepEqual([found.matches[0]?.id, found.pending, meaning.model], [first, 0, 'test:old']);
-    assert.deepEqual([before.asked, after.asked], [['aaa bbb'], []]);
+      const meaning = open(after, [before]);
+      before.asked = [];
+      const found = await search(meaning, 'aaa bbb');
+      assert.deepEqual([found.matches[0]?.id, found.pending, meaning.model], [first, 0, 'test:old']);
+      assert.deepEqual([before.asked, after.asked], [['aaa bbb'], []]);
 
-    // What is written meanwhile gets vectors of both, and is found at once.
-    const second = await store(storage, 'xxx yyy');
-    assert.equal((await complete(meaning, 'xxx yyy')).matches[0]?.id, second);
-    const [state] = await embeddingState(storage);
-    assert.deepEqual(state?.change, { from: 'test:old', to: 'test:new', waiting: 2 });
+      // What is written meanwhile gets vectors of both, and is found at once.
+      const second = await store(storage, 'xxx yyy');
+      assert.equal((await complete(meaning, 'xxx yyy')).matches[0]?.id, second);
+      const [state] = await embeddingState(storage);
+      assert.deepEqual(state?.change, { from: 'test:old', to: 'test:new', waiting: 2 });
 
-    after.open();
-    while (meaning.model !== 'test:new') await setTimeout(5);
-    after.asked = [];
-    const now = await search(meaning, 'xxx yyy');
-    assert.deepEqual([now.matches[0]?.id, now.pending, after.asked], [second, 0, ['xxx yyy']]);
-    while ((await models(storage)).length > 1) await setTimeout(5);
-    assert.equal((await embeddingState(storage))[0]?.change, undefined);
+      after.open();
+      while (meaning.model !== 'test:new') await setTimeout(5);
+      after.asked = [];
+      const now = await search(meaning, 'xxx yyy');
+      assert.deepEqual([now.matches[0]?.id, now.pending, after.asked], [second, 0, ['xxx yyy']]);
+      while ((await models(storage)).length > 1) await setTimeout(5);
+      assert.equal((await embeddingState(storage))[0]?.change, undefined);
 
-    // A process that still has the old settings is told, and does not start the change anew.
-    await assert.rejects(search(earlier, 'aaa bbb'), /Restart this one with the same EMBEDDING_PROVIDER/);
-    assert.deepEqual(await models(storage), ['test:new']);
-  });
+      // A process that still has the old settings is told, and does not start the change anew.
+      await assert.rejects(search(earlier, 'aaa bbb'), /Restart this one with the same EMBEDDING_PROVIDER/);
+      assert.deepEqual(await models(storage), ['test:new']);
+    });
 
-  test('where the former model cannot be had, what is embedded already is found, and the rest is told', async (context) => {
-    const { storage, open } = await start(context, backend);
-    await store(storage, 'aaa bbb');
-    await complete(open(gatedProvider('test:old', 32, true)), 'aaa');
-    const after = gatedProvider('test:new', 48, false);
-    const meaning = open(after);
-    const found = await search(meaning, 'aaa bbb');
-    assert.deepEqual([found.matches, found.pending, meaning.model], [[], 1, 'test:new']);
-    after.open();
-    assert.equal((await complete(meaning, 'aaa bbb')).matches.length, 1);
-  });
+    test('where the former model cannot be had, what is embedded already is found, and the rest is told', async (context) => {
+      const { storage, open } = await start(context, backend);
+      await store(storage, 'aaa bbb');
+      await complete(open(gatedProvider('test:old', 32, true)), 'aaa');
+      const after = gatedProvider('test:new', 48, false);
+      const meaning = open(after);
+      const found = await search(meaning, 'aaa bbb');
+      assert.deepEqual([found.matches, found.pending, meaning.model], [[], 1, 'test:new']);
+      after.open();
+      assert.equal((await complete(meaning, 'aaa bbb')).matches.length, 1);
+    });
 
-  test('a former model that does not answer is given up', async (context) => {
-    const { storage, open } = await start(context, backend);
-    await store(storage, 'aaa bbb');
-    const before = gatedProvider('test:old', 32, true);
-    await complete(open(before), 'aaa');
-    before.isDown = true;
-    const after = gatedProvider('test:new', 48, false);
-    const meaning = open(after, [before]);
-    assert.equal((await search(meaning, 'aaa bbb')).pending, 1);
-    assert.equal(meaning.model, 'test:new');
-    after.open();
-  });
+    test('a former model that does not answer is given up', async (context) => {
+      const { storage, open } = await start(context, backend);
+      await store(storage, 'aaa bbb');
+      const before = gatedProvider('test:old', 32, true);
+      await complete(open(before), 'aaa');
+      before.isDown = true;
+      const after = gatedProvider('test:new', 48, false);
+      const meaning = open(after, [before]);
+      assert.equal((await search(meaning, 'aaa bbb')).pending, 1);
+      assert.equal(meaning.model, 'test:new');
+      after.open();
+    });
 
-  test('a model that was chosen by a process with newer settings is left alone', async (context) => {
-    const { storage, open } = await start(context, backend);
-    await store(storage, 'aaa bbb');
-    const running = open(gatedProvider('test:old', 32, true));
-    await complete(running, 'aaa');
-    await storage.vectors.context.choose('test:newer');
-    await store(storage, 'ccc ddd');
-    await complete(running, 'ccc ddd');
-    assert.deepEqual(await models(storage), ['test:old', 'test:newer']);
-  });
-});
+    test('a model that was chosen by a process with newer settings is left alone', async (context) => {
+      const { storage, open } = await start(context, backend);
+      await store(storage, 'aaa bbb');
+      const running = open(gatedProvider('test:old', 32, true));
+      await complete(running, 'aaa');
+      await storage.vectors.context.choose('test:newer');
+      await store(storage, 'ccc ddd');
+      await complete(running, 'ccc ddd');
+      assert.deepEqual(await models(storage), ['test:old', 'test:newer']);
+    });
+  },
+  'server',
+);

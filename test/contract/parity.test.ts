@@ -118,7 +118,7 @@ function makeSearch(random: Random): { text: string; request: PassageSearch } {
   return { text, request: { query: make(text), filter, limit: 1 + random.below(30), offset: random.below(5) } };
 }
 
-/** Too many short beginnings are refused alike, before any database is asked. */
+/** Too many short prefixes are refused alike, before any database is asked. */
 function parseOrPlain(text: string): WordQuery {
   try {
     return parseQuery(text);

@@ -64,7 +64,7 @@ onEachBackend('passages', (backend) => {
     assert.deepEqual(await ids(parseQuery('"one mach"*')), ['guide-1']);
   });
 
-  test('operators, beginnings and parentheses', async () => {
+  test('operators, prefixes and parentheses', async () => {
     assert.deepEqual((await ids(parseQuery('machine AND (host OR installer)'))).sort(), ['faq-0', 'guide-0']);
     assert.deepEqual(await ids(parseQuery('machine NOT deployment')), ['faq-0']);
     assert.deepEqual(await ids(parseQuery('machine NOT "rolling updates" NOT "the installer"')), ['faq-0']);

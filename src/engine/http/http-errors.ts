@@ -3,7 +3,7 @@ import { CarrelError, type ErrorKind, isCarrelError } from '../../base/errors.ts
 import type { Logger } from '../../base/log.ts';
 import { refuseUnread } from '../../http/respond.ts';
 
-/** Where a code says more than its kind. */
+/** For codes that need another status than their kind. */
 const statusOfCode: Readonly<Record<string, number>> = {
   empty_selection: 400,
   malformed_body: 400,
@@ -21,17 +21,17 @@ const statusOfKind: Readonly<Record<ErrorKind, number>> = {
   forbidden: 403,
   upstream: 503,
   timeout: 504,
-  // Nobody is there to read it.
+  // Nobody is left to read it.
   cancelled: 503,
   config: 500,
   internal: 500,
 };
 
-/** Every failure leaves as `{"error": code, "detail": message}`, with its facts beside them. */
+/** Every failure is sent as `{"error": code, "detail": message}`, along with its data. */
 export function respondError(request: IncomingMessage, response: ServerResponse, thrown: unknown, log: Logger): void {
   if (response.destroyed) return;
   if (response.headersSent) {
-    // The rest of an answer that has begun cannot be had: better no end than a wrong one.
+    // The answer has already started and cannot be completed: better broken off than ended as if it were whole.
     log.warn('an answer broke off', { path: request.url });
     response.destroy();
     return;

@@ -7,11 +7,11 @@ import type { LocalEngine } from '../local/create-engine.ts';
 
 export interface SubmittedForm {
   readonly fields: ReadonlyMap<string, readonly string[]>;
-  /** Its bytes are on disk, and the caller's to submit or to drop. */
+  /** Its bytes are on disk. The caller must submit or drop it. */
   readonly file: { readonly filename: string; readonly received: StagedOriginal } | undefined;
 }
 
-/** Beside the file. A note may have a million characters of four bytes. */
+/** Without the file. A note may have a million characters of four bytes each. */
 const fieldBytesMax = 4 * 1024 * 1024;
 const fieldsMax = 20;
 const formBytesMax = 8 * 1024 * 1024;
@@ -21,7 +21,7 @@ export interface FormOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reads a form as it comes: the file goes to disk piece by piece, and everything else is bounded. */
+/** Streams a form: the file goes to disk piece by piece, and everything else is limited in size. */
 export async function readForm(
   request: IncomingMessage,
   engine: LocalEngine,
@@ -31,7 +31,7 @@ export async function readForm(
     throw new CarrelError('unsupported_media_type', 'The body must be a form: Content-Type: multipart/form-data.');
   }
   if (Number(request.headers['content-length']) > fileBytesMax + formBytesMax) {
-    throw new CarrelError('too_large', `The file has more than ${fileBytesMax} bytes, the most that is taken.`, {
+    throw new CarrelError('too_large', `The file has more than ${fileBytesMax} bytes, the largest size accepted.`, {
       data: { bytesMax: fileBytesMax },
     });
   }
@@ -55,7 +55,7 @@ export async function readForm(
   }
 }
 
-/** Drops what has come so far. A file that was refused is why the form was given up, whatever the form says of it. */
+/** Drops what was received. If the file was refused, that is the error to report, not the broken form that followed. */
 async function abandon(
   files: readonly { received: Promise<StagedOriginal> }[],
   engine: LocalEngine,
@@ -86,7 +86,7 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
       stream.on('error', stop);
       if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
       if (name !== 'file' || seen > 1) return stop(fault('The form must have one file, in the field "file"'));
-      // Ends with an error when the form does, so that nobody waits for bytes that never come.
+      // Fails when the form does, so that nobody waits for bytes that never arrive.
       form.once('close', () => stream.destroyed || stream.destroy(new Error('the form was given up')));
       events.onFile(unescaped(filename ?? ''), stream).catch(stop);
     });
@@ -113,7 +113,7 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
 
 function openForm(request: IncomingMessage): BusboyInstance {
   try {
-    // Whether there is a content type was looked at before.
+    // The content type was checked before.
     return new Busboy({
       headers: request.headers as BusboyHeaders,
       limits: {
@@ -136,7 +136,7 @@ function unescaped(filename: string): string {
   return filename.replaceAll('%22', '"');
 }
 
-/** Parts of a form are sent as they are (RFC 7578 §4.7); stored as they come, these would be another file. */
+/** Parts of a form should have none (RFC 7578 §4.7). Encoded bytes, stored as they are, would be a different file. */
 function isTransferEncoded(encoding: string): boolean {
   return /^(?:base64|quoted-printable)$/i.test(encoding);
 }
@@ -149,5 +149,5 @@ function transferEncoded(): CarrelError {
 }
 
 function malformed(cause: unknown): CarrelError {
-  return new CarrelError('malformed_body', 'The form is damaged, or ended before it was complete.', { cause });
+  return new CarrelError('malformed_body', 'The form is malformed or incomplete.', { cause });
 }

@@ -4,10 +4,10 @@ import { CarrelError } from '../../base/errors.ts';
 import { isJsonBody, readBody } from '../../http/body.ts';
 import { fault } from '../given.ts';
 
-/** A note may have a million characters, each of which JSON may write as six bytes. */
+/** A note may have a million characters, and JSON may take six bytes for each. */
 const jsonBytesMax = 8 * 1024 * 1024;
 
-/** The body as the schema has it; what does not fit is named with its field. */
+/** The body, parsed by the schema. An error names the field. */
 export async function readJson<Schema extends z.ZodType>(
   request: IncomingMessage,
   schema: Schema,
@@ -25,7 +25,7 @@ export async function readJson<Schema extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
-  throw fault(`${field === '' ? 'The body' : field} ${issue?.message ?? 'does not fit'}`);
+  throw fault(`${field === '' ? 'The body' : field} ${issue?.message ?? 'is invalid'}`);
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -37,22 +37,22 @@ const kinds: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** In our words. What a schema itself says of a fault of its own goes before. */
+/** Our own messages. A message in the schema itself takes precedence. */
 function problemOf(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'invalid_type') return `must be ${kinds[issue.expected] ?? issue.expected}`;
   if (issue.code === 'too_big') return `must have at most ${issue.maximum} items`;
-  return 'does not fit';
+  return 'is invalid';
 }
 
 function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new CarrelError('malformed_body', 'The body is no valid JSON in UTF-8.', { cause });
+    throw new CarrelError('malformed_body', 'The body is not valid JSON in UTF-8.', { cause });
   }
 }
 
-/** A whole number of the address. */
+/** A whole number from the query string. */
 export function readInteger(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given === null || given === '') return undefined;
@@ -60,7 +60,7 @@ export function readInteger(query: URLSearchParams, name: string): number | unde
   return Number(given);
 }
 
-/** Names of the address, separated by commas or given several times. */
+/** A list from the query string, separated by commas or repeated. */
 export function readList(query: URLSearchParams, name: string): string[] | undefined {
   const given = query.getAll(name).flatMap((value) => value.split(','));
   return given.length === 0 ? undefined : given;

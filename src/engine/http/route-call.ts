@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LocalEngine } from '../local/create-engine.ts';
 
-/** A request that has passed the guards and found its route. */
+/** A request that has passed the guards and matched a route. */
 export interface RouteCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly engine: LocalEngine;
   readonly query: URLSearchParams;
-  /** What stands in the path where the pattern has a colon. */
+  /** The path parameters, by name. */
   readonly captures: readonly string[];
   readonly signal: AbortSignal;
 }

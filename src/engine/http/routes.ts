@@ -41,7 +41,7 @@ const selection = z.object({
   force: z.boolean().nullish(),
 });
 const bulkTagsBody = selection.extend({ add: names.nullish(), remove: names.nullish() });
-/** `tags` chooses the documents, as everywhere, where `set_tags` says what they get; alone, it is what they get. */
+/** With `set_tags`, `tags` selects the documents, as everywhere else; without it, `tags` is what they get. */
 const bulkSetTagsBody = selection
   .extend({ set_tags: names.nullish() })
   .refine(({ tags, set_tags: wanted }) => Boolean(tags ?? wanted), { path: ['set_tags'], error: 'is needed' });
@@ -169,21 +169,21 @@ function pageIn(query: URLSearchParams): { limit: number | undefined; offset: nu
   return { limit: readInteger(query, 'limit'), offset: readInteger(query, 'offset') };
 }
 
-/** An id that is none names no document. */
+/** An id that is not a number matches no document. */
 function documentId([given = '']: readonly string[]): number {
   const id = /^\d{1,15}$/.test(given) ? Number(given) : 0;
   if (id > 0) return id;
-  throw new CarrelError('document_not_found', 'No document has this id: the ids are numbers.');
+  throw new CarrelError('document_not_found', 'No document has this id: ids are numbers.');
 }
 
 type Present<Given> = { [Key in keyof Given]: Exclude<Given[Key], null> };
 
-/** Clients write null for what they leave out. */
+/** Clients send null for what they omit. */
 function present<Given extends Record<string, unknown>>(given: Given): Present<Given> {
   const entries = Object.entries(given).map(([key, value]) => [key, value ?? undefined]);
   return Object.fromEntries(entries) as Present<Given>;
 }
 
 async function refused(): Promise<void> {
-  throw new CarrelError('tool_disabled', 'This engine runs with --read-only: nothing can be changed.');
+  throw new CarrelError('tool_disabled', 'This engine runs with --read-only, so nothing can be changed.');
 }

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { commonHeaders } from '../../http/respond.ts';
 import type { RouteCall } from './route-call.ts';
 
-/** The original, byte by byte. It is foreign content: to be saved, and never to be shown as a page of ours. */
+/** The original, byte for byte. It is foreign content: to be saved, never to be shown as a page of ours. */
 export async function sendFile({ engine, request, response, signal }: RouteCall, id: number): Promise<void> {
   const file = await engine.file(id, { signal });
   response.writeHead(200, {

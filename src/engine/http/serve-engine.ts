@@ -10,18 +10,18 @@ import { createRoutes } from './routes.ts';
 
 export interface EngineServiceOptions extends GuardOptions {
   readonly port: number;
-  /** The path that everything is under, such as `/api/v1`. */
+  /** The path prefix of all routes, such as `/api/v1`. */
   readonly path: string;
-  /** Files and what comes with them may have so many bytes. */
+  /** The largest file that is accepted. */
   readonly fileBytesMax: number;
-  /** Refuses whatever changes something. */
+  /** Refuses all changes. */
   readonly readOnly: boolean;
   readonly log: Logger;
 }
 
 export interface EngineService {
   readonly url: string;
-  /** From now on requests are carried out; until then only the health is told, which is `starting`. */
+  /** From now on requests are served. Until then only the health check answers, with `starting`. */
   ready(engine: LocalEngine): void;
   close(graceMs: number): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     if (url === null || found === undefined) {
       return refuse(response, 404, 'not_found', `Nothing is served under this path. The API is under ${base}.`);
     }
-    // The answer to HEAD is that to GET; Node leaves its body out.
+    // HEAD is answered like GET; Node omits the body.
     const run = found.methods[request.method === 'HEAD' ? 'GET' : (request.method ?? '')];
     const allow = Object.keys(found.methods).map(allowed).join(', ');
     if (run === undefined) {

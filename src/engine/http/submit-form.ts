@@ -5,7 +5,7 @@ import type { SubmissionFields } from '../local/submit.ts';
 import { readForm, type SubmittedForm } from './read-form.ts';
 import type { RouteCall } from './route-call.ts';
 
-/** `POST /jobs`: a file or a note, with what is to be known about it. */
+/** `POST /jobs`: a file or a note, with its title, tags and so on. */
 export async function submitForm(call: RouteCall, fileBytesMax: number): Promise<void> {
   const { request, response, engine, signal } = call;
   const form = await readForm(request, engine, { fileBytesMax, signal });
@@ -30,7 +30,7 @@ async function submit({ file, fields }: SubmittedForm, { engine }: RouteCall): P
     throw fault('The form must have a file or a note, not both');
   }
   if (note === undefined) throw fault('The form must have the field "file", with a file, or the field "note"');
-  // Browsers and other clients write every line end of a field like this (HTML, "constructing the entry list").
+  // Browsers and other clients send every line break of a field as CRLF (HTML, "constructing the entry list").
   return engine.submit({ note: note.replaceAll('\r\n', '\n'), ...fieldsOf(fields) });
 }
 
@@ -51,7 +51,7 @@ function tagsIn(given: string): string[] {
       const parsed: unknown = JSON.parse(given);
       if (Array.isArray(parsed) && parsed.every((tag) => typeof tag === 'string')) return parsed;
     } catch {
-      // A tag may begin with a bracket.
+      // Not JSON after all: a tag may start with a bracket.
     }
   }
   return given.split(',');

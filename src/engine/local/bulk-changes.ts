@@ -62,7 +62,7 @@ function tooMany(
   threshold: number,
 ): CarrelError {
   const share = Math.round(percent * 10) / 10;
-  const message = `This would change ${matched} of ${total} documents (${share} %), more than the ${threshold} % that are allowed without force. Narrow the selection, or repeat with force if it is meant.`;
+  const message = `This would change ${matched} of ${total} documents (${share} %), more than the ${threshold} % that are allowed without force. Narrow the selection, or repeat with force if this is intended.`;
   return new CarrelError('safety_threshold_exceeded', message, {
     data: { message, matched, total, percent: share, threshold },
   });

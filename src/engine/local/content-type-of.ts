@@ -1,6 +1,5 @@
 /**
- * The type under which a file is given back, by the ending of its name. It says nothing about how the file is read:
- * that is decided by its content.
+ * The content type for downloading a file, by its extension. How a file is read does not depend on it, but on its content.
  */
 export function contentTypeOf(filename: string): string {
   const ending = /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';

@@ -24,27 +24,27 @@ import { createSubmitting, type Receiving } from './submit.ts';
 export interface EngineDeps {
   readonly storage: Storage;
   readonly extractor: Extractor;
-  /** Undefined where nothing is to be embedded. */
+  /** Undefined if nothing is to be embedded. */
   readonly embeddings: EmbeddingProvider | undefined;
-  /** The provider of a model that was used before, by its name. */
+  /** The provider of a previously used model, by name. */
   readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
-  /** Gives back what was lent to the engine; called once it has stopped using it. */
+  /** Releases what the engine was given. Called when the engine no longer uses it. */
   readonly close?: () => Promise<void>;
 }
 
-/** What the engine of this process can do besides. */
+/** The engine in this process can also receive files in parts. */
 export interface LocalEngine extends Engine, Receiving {}
 
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
-/** What earlier processes left to do waits until this one has given its first answers: it needs threads, and they cores. */
+/** Work that earlier processes left behind is delayed, so that its threads do not slow down the first answers. */
 const backlogDelayMs = 500;
 
 /**
- * The engine in this process. It owns nothing that it is given, and works on the queue soon after it stands, or at once
- * when something comes in; several engines, in this process or in others, may do so at the same time.
+ * The engine in this process. It does not own its dependencies. It starts working on the queue soon after its creation, or
+ * at once when something is submitted. Several engines, in this process or in others, may work on one queue.
  */
 export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
   const { storage, log } = deps;
@@ -196,14 +196,14 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     }
     const original = await originals.open(document.contentHash);
     if (original === undefined) {
-      throw new CarrelError('document_not_found', `The file of document ${id} is gone from the storage.`);
+      throw new CarrelError('document_not_found', `The file of document ${id} is missing from the storage.`);
     }
     return { filename, content_type, size: original.bytes, content: original.content };
   }
 
   async function updateNote(id: number, given: string, options: { signal?: AbortSignal | undefined } = {}) {
     const text = readNote(given);
-    // Before the work of embedding; the transaction looks again.
+    // Checked before embedding, and once more in the transaction.
     const before = await documents.get({ id }, options);
     if (before === undefined) throw documentNotFound(id);
     if ((await documents.note({ id }, options)) === undefined) throw notANote(id);
@@ -227,7 +227,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       case 'not_a_note':
         throw notANote(id);
       case 'duplicate':
-        throw new CarrelError('duplicate', `Document ${edited.id} has exactly this text already.`, {
+        throw new CarrelError('duplicate', `Document ${edited.id} already has exactly this text.`, {
           data: { document_id: edited.id, title: edited.title },
         });
     }
@@ -238,7 +238,7 @@ function tooManyTags(id: number): CarrelError {
   return new CarrelError('invalid_arguments', `Document ${id} would have more than ${tagsMax} tags.`);
 }
 
-/** Ours are numbers; whatever else is given names no job. */
+/** Our ids are numbers; anything else matches no job. */
 function jobKey(id: JobId): number {
   const key = typeof id === 'number' ? id : /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN;
   if (!Number.isSafeInteger(key)) throw jobNotFound();
@@ -246,7 +246,7 @@ function jobKey(id: JobId): number {
 }
 
 function jobNotFound(): CarrelError {
-  return new CarrelError('job_not_found', 'No job has this id. GET /api/v1/jobs lists those that there are.');
+  return new CarrelError('job_not_found', 'No job has this id. GET /api/v1/jobs lists all jobs.');
 }
 
 function documentNotFound(id: number): CarrelError {

@@ -11,19 +11,19 @@ import { titlePathOf } from '../../storage/text-hash.ts';
 import type { EmbedChunks } from './ingest.ts';
 import type { ChunkMeaning } from './search-documents.ts';
 
-/** Everything about the meaning of chunks: their vectors, made as they come in, and the search over them. */
+/** The vectors of chunks, made while they are ingested, and the search over them. */
 export interface ChunkEmbedding {
   readonly model: { name: string; dimensions: number | null } | null;
-  /** What runs the model; `not loaded` until it is first needed. */
+  /** What the model runs on; `not loaded` until it is first used. */
   readonly device: string;
-  /** Undefined where nothing is embedded. */
+  /** Undefined if nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   readonly embedChunks: EmbedChunks;
-  /** For a caller who waits: a few chunks get their vectors at once, more of them in the background. */
+  /** For a caller who waits: a few chunks are embedded at once, many in the background. */
   embedSoon(chunks: readonly NewChunk[], title: string, signal?: AbortSignal): Promise<readonly NewChunk[]>;
-  /** Chunks that can be found by their words only, because their vectors are still to come. */
+  /** Chunks that can only be found by words, because they are not embedded yet. */
   pending(options?: ReadOptions): Promise<number>;
-  /** What is stored without vectors gets them in the background. To be called once at the start, and after changes. */
+  /** Embeds chunks without vectors in the background. To be called at the start and after changes. */
   wake(): void;
   close(): Promise<void>;
 }
@@ -31,12 +31,12 @@ export interface ChunkEmbedding {
 export interface ChunkEmbeddingDeps {
   readonly storage: Storage;
   readonly embeddings: EmbeddingProvider | undefined;
-  /** The provider of a model that was used before, by its name. */
+  /** The provider of a previously used model, by name. */
   readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
 }
 
-/** Chunks that go to the model together: between two such groups others are served, and progress is told. */
+/** Chunks that go to the model together. Between two groups, other calls are served and progress is reported. */
 const groupSize = 16;
 
 export function createChunkEmbedding({
@@ -53,15 +53,15 @@ export function createChunkEmbedding({
     provider,
     providerOf: formerEmbeddings,
     log,
-    // A whole library may be waiting.
+    // A whole library may be waiting to be embedded.
     waits: false,
   });
   let chosen: Promise<void> | undefined;
-  // Chunks of another model, or of a time when the model was away, may be waiting.
+  // Earlier chunks may have vectors of another model, or none because the model was down.
   let isMissing = true;
 
   const embedChunks: EmbedChunks = async (chunks, title, options) => {
-    // The background finds out when it is back; until then every file would wait for it in vain.
+    // The background notices when the provider is back; until then every file would wait in vain.
     if (!meaning.available) return without(chunks);
     try {
       chosen ??= storage.vectors.kb.choose(model);
@@ -71,8 +71,8 @@ export function createChunkEmbedding({
       chosen = undefined;
       options.signal?.throwIfAborted();
       if (!isCarrelError(error)) throw error;
-      // The words can be searched at once; the meaning follows when the provider is back.
-      log.info('chunks are stored without their vectors', { reason: error.message });
+      // The chunks can be searched by words at once, and by meaning when the provider is back.
+      log.info('chunks are stored without vectors', { reason: error.message });
       return without(chunks);
     }
   };

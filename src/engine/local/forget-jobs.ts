@@ -4,10 +4,10 @@ import type { IngestionStore } from '../../storage/contracts/ingestion.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
 const everyMs = 3_600_000;
-/** Between two such parts other writes have their turn. */
+/** Removed at once; other writes get their turn in between. */
 const partMax = 5_000;
 
-/** Keeps the list of jobs bounded, now and every hour. Resolves, once closed, when nothing of it runs any more. */
+/** Keeps the list of jobs bounded, now and every hour. `close` resolves when nothing is running any more. */
 export function startForgettingJobs(
   { jobsKeptDays, jobsKeptMax }: Pick<EngineSettings, 'jobsKeptDays' | 'jobsKeptMax'>,
   ingestion: Pick<IngestionStore, 'forget'>,

@@ -17,7 +17,7 @@ export interface IngestDeps {
   readonly log: Logger;
 }
 
-/** Gives the chunks their vectors, or gives them back as they are where those cannot be had now. */
+/** Adds vectors to the chunks, or returns them as they are if embedding is unavailable. */
 export type EmbedChunks = (
   chunks: readonly NewChunk[],
   title: string,
@@ -30,13 +30,13 @@ export interface IngestCall {
   report(progress: PhaseProgress): void;
 }
 
-/** A file whose process died so often with it is given up. */
+/** A file is given up after its process has died this often. */
 const crashesMax = 100;
 
 const delayMinMs = 1_000;
 const delayMaxMs = 300_000;
 
-/** How often what may pass is tried again. What has no entry is the file's own fault, and final. */
+/** How often a job is retried after temporary errors. Errors that are not listed are due to the file, and final. */
 const retriesMax: Readonly<Record<string, number>> = {
   unavailable: Number.POSITIVE_INFINITY,
   storage_busy: Number.POSITIVE_INFINITY,
@@ -50,8 +50,8 @@ const retriesMax: Readonly<Record<string, number>> = {
 };
 
 /**
- * Makes a document of a job: read the bytes, extract, cut, embed, and store everything at once. Whatever happens, the job
- * ends, goes back into the queue, or is somebody else's.
+ * Makes a document of a job: reads the bytes, extracts the text, chunks and embeds it, and stores everything in one
+ * transaction. Whatever happens, the job ends, goes back into the queue, or belongs to another engine by now.
  */
 export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps): Promise<void> {
   const { ingestion } = deps.storage;
@@ -66,7 +66,7 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
   };
   try {
     const finished = await ingestion.finish({ ...own, ...(await prepare(job, watched, deps)) });
-    // What was cancelled or found twice has no use for its bytes.
+    // The bytes of a cancelled job or a duplicate are not needed.
     if (finished.outcome !== 'done') await deps.storage.originals.release([job.contentHash]);
   } catch (thrown) {
     if (call.signal.aborted) return deps.storage.originals.release([job.contentHash]).then(() => {});
@@ -86,7 +86,7 @@ async function prepare(job: ClaimedJob, { signal, report }: IngestCall, deps: In
   const given = await textOf(job, { signal, report }, deps);
   report({ phase: 'chunking' });
   const bare = await deps.chunker.chunk(given.content, signal);
-  if (bare.length === 0) throw new CarrelError('no_text_in_document', 'The file holds no text that could be searched.');
+  if (bare.length === 0) throw new CarrelError('no_text_in_document', 'The file has no text that could be searched.');
   report({ phase: 'embedding', done: 0, total: bare.length });
   const chunks = await deps.embedChunks(bare, given.title, {
     signal,
@@ -126,7 +126,7 @@ async function textOf(
   }
   report({ phase: 'extracting' });
   const bytes = await readOriginal(job.contentHash, deps);
-  // Of a page that somebody keeps, the small print may be looked for as well.
+  // In a page that somebody keeps, the small print may be searched for as well.
   const source = { bytes, filename: job.filename, mode: 'markdown', extent: 'page' } as const;
   const extracted = await deps.extractor.extract(source, { signal });
   return {
@@ -143,7 +143,7 @@ function contentOf({ text, kind, codeLanguage, marks, members }: ExtractedDocume
   return { text, kind, marks, ...(codeLanguage ? { codeLanguage } : {}), ...(members ? { members } : {}) };
 }
 
-/** A note is its own original, line by line. */
+/** Lines of a note are counted in its own text. */
 export function textOfNote(text: string): TextToChunk {
   return { text, kind: 'markdown', marks: [{ offset: 0, line: 1 }], isNote: true };
 }
@@ -160,7 +160,7 @@ async function readOriginal(hash: string, { storage }: IngestDeps): Promise<Uint
   if (original === undefined) {
     throw new CarrelError(
       'no_text_in_document',
-      'The bytes of this file are gone from the storage. Somebody has removed them; submit the file again.',
+      'The bytes of this file are missing from the storage. Submit the file again.',
     );
   }
   const parts: Uint8Array[] = [];
@@ -171,11 +171,11 @@ async function readOriginal(hash: string, { storage }: IngestDeps): Promise<Uint
 function poisonous(crashes: number): CarrelError {
   return new CarrelError(
     'extraction_failed',
-    `The engine stopped ${crashes} times while it worked on this file, so it is given up. Try another form of the file.`,
+    `The engine crashed ${crashes} times while it worked on this file and gave up. Try the file in another format.`,
   );
 }
 
 function unexpected(error: unknown, job: ClaimedJob, log: Logger): CarrelError {
-  const incident = log.incident('a file could not be taken in', error, { job: job.id });
-  return new CarrelError('internal', `An unexpected error; the log has the details under incident ${incident}.`);
+  const incident = log.incident('a file could not be ingested', error, { job: job.id });
+  return new CarrelError('internal', `Unexpected error; the log has the details under incident ${incident}.`);
 }

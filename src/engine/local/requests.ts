@@ -7,7 +7,7 @@ import type { DocumentSearch } from './search-documents.ts';
 const limitDefault = 100;
 const limitMax = 1_000;
 
-/** A page as it is asked for, within its bounds. */
+/** A page request, checked, with defaults filled in. */
 export function pageOf(given: { limit?: number | undefined; offset?: number | undefined }): {
   limit: number;
   offset: number;
@@ -20,13 +20,13 @@ export function pageOf(given: { limit?: number | undefined; offset?: number | un
   return { limit, offset };
 }
 
-/** Undefined: no job of this engine is ever like that. */
+/** Undefined if no job of this engine can match. */
 export function jobsOf({ status, ...page }: JobsRequest): JobListRequest | undefined {
   if (status === foreignStatus) return undefined;
   return { ...pageOf(page), status: statusOf(status) };
 }
 
-/** The engine that 003 describes gives it to what it did not take in a second time; ours answers 409 to that. */
+/** The engine in 003 uses it for duplicates; ours answers those with 409. */
 const foreignStatus = 'skipped';
 
 function statusOf(given: string | undefined): JobStatus | undefined {
@@ -40,10 +40,10 @@ const topMax = 100;
 const neighboursMax = 5;
 const queryCharsMax = 10_000;
 
-/** A search as it is asked for, with its defaults and within its bounds. */
+/** A search request, checked, with defaults filled in. */
 export function searchOf(request: EngineSearch, settings: EngineSettings, options: EngineCall = {}): DocumentSearch {
   const { query, top = settings.defaultTop, threshold, neighbours = 0 } = request;
-  if (query.trim() === '') throw fault('query must hold at least one word');
+  if (query.trim() === '') throw fault('query must have at least one word');
   if (query.length > queryCharsMax) throw fault(`query must have at most ${queryCharsMax} characters`);
   if (!Number.isInteger(top) || top < 1 || top > topMax) throw fault(`top must be a whole number from 1 to ${topMax}`);
   if (!Number.isInteger(neighbours) || neighbours < 0 || neighbours > neighboursMax) {

@@ -20,29 +20,29 @@ export interface DocumentSearch {
   readonly signal: AbortSignal;
 }
 
-/** Search by meaning over the chunks, which are known by the keys of their passages. */
+/** Search by meaning over the chunks, which are identified by the keys of their passages. */
 export type ChunkMeaning = Pick<Meaning<PassageFilter>, 'search'>;
 
 export interface SearchDeps {
   readonly storage: Storage;
-  /** Undefined where nothing is embedded. */
+  /** Undefined if nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
 }
 
 interface Ranking {
-  /** In order, as many as are needed. */
+  /** In order, as many as needed. */
   readonly ranked: readonly RankedChunk[];
   readonly total: number;
   readonly degraded?: string;
 }
 
-/** Beyond this nothing is put in order, so a threshold has nothing to compare. */
+/** With a threshold, this many chunks are ranked at most. */
 const rankedMax = 1_000;
 
 /**
- * 1. Ask the legs, each over the chunks that the filters let through.
- * 2. Put what they found in one order; scores are between 0 and 1 in every mode.
- * 3. Leave out what is below the threshold, count the rest, and show the first `top` of it.
+ * 1. Search with both legs, over the chunks that pass the filters.
+ * 2. Merge the results into one order; scores are between 0 and 1 in every mode.
+ * 3. Drop what is below the threshold, count the rest, and return the first `top`.
  */
 export async function searchDocuments(request: DocumentSearch, deps: SearchDeps): Promise<EngineSearchAnswer> {
   const { ranked, total, degraded } = await rank(request, deps);
@@ -58,8 +58,8 @@ export async function searchDocuments(request: DocumentSearch, deps: SearchDeps)
   };
 }
 
-const noMeaning = 'Nothing is embedded here (EMBEDDING_PROVIDER=none): these results are found by words.';
-const meaningAway = 'Search by meaning is not available now: these results are found by words only.';
+const noMeaning = 'Embeddings are switched off here (EMBEDDING_PROVIDER=none): these results were found by words.';
+const meaningAway = 'Search by meaning is unavailable at the moment: these results were found by words only.';
 
 async function rank(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
   const { meaning } = deps;
@@ -86,20 +86,20 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     { words: mode === 'meaning' ? undefined : words, meaning: near },
   );
   if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
-  // Where no word was found, only the distance to the best is left of the score: that best would be 1 however far it is.
+  // Without any match by words, the fused score is only relative to the best, which would be 1 however far it is.
   const isMeaningAlone = mode === 'meaning' || counts.found === 0;
   const ranked = found.matches.map(({ id, score, explanation }) => ({
     id,
     score: isMeaningAlone ? Math.max(0, explanation.meaning?.cosine ?? 0) : score,
     why: { ...explanation },
   }));
-  // What the words found beyond those that were put in order matches, too.
+  // Matches by words beyond those that were ranked count, too.
   const unranked = mode === 'meaning' ? 0 : Math.max(0, counts.total - counts.found);
   return { ranked, total: found.ranked + unranked, ...pendingNote(found.pending) };
 }
 
 function pendingNote(pending: number): { degraded?: string } {
-  return pending === 0 ? {} : { degraded: `${pending} chunks are not embedded yet and are found by their words only.` };
+  return pending === 0 ? {} : { degraded: `${pending} chunks are not embedded yet and can only be found by words.` };
 }
 
 async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
@@ -116,14 +116,14 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
   return { ranked, total: counts.total };
 }
 
-/** A threshold counts what it lets through; else no more is needed than is shown. */
+/** With a threshold, everything above it is counted; otherwise only what is shown is needed. */
 function depthOf({ top, threshold }: DocumentSearch): number {
   return threshold === undefined ? top : rankedMax;
 }
 
 function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDeps) {
   const filter = filterOf(request);
-  /** Chunks that hold a word of the query, and how many of them were given back. */
+  /** Chunks with a word of the query, and how many of them were returned. */
   const counts = { total: 0, found: 0 };
   const leg = createWordLeg({
     async search(asked, options) {
@@ -137,7 +137,7 @@ function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDep
   return { leg, counts };
 }
 
-/** Of each group at least one label: so each tag is a group, and all must be there. */
+/** At least one label of each group must match, so each tag is a group of its own: all must match. */
 function filterOf({ tags, docType }: Pick<DocumentSearch, 'tags' | 'docType'>): PassageFilter {
   const groups = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
   return groups.length === 0 ? {} : { labels: groups.map((label) => [label]) };

@@ -6,7 +6,7 @@ export interface RankedChunk {
   readonly id: number;
   /** 0 to 1. */
   readonly score: number;
-  /** What each leg says about it. */
+  /** The scores of each leg. */
   readonly why: Record<string, unknown>;
 }
 
@@ -15,7 +15,7 @@ export interface HitsRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The chunks as they are shown, with their documents. What was deleted since it was found is left out. */
+/** The chunks as hits, with their documents. Chunks that were deleted in the meantime are left out. */
 export async function hitsOf(
   shown: readonly RankedChunk[],
   { neighbours, signal }: HitsRequest,

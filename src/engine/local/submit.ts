@@ -16,7 +16,7 @@ import {
 } from '../given.ts';
 import { contentTypeOf } from './content-type-of.ts';
 
-/** In a form the fields may come after the file: so its bytes can be received first, and submitted when all is there. */
+/** In a form the fields may follow the file, so its bytes can be received first and submitted when everything is there. */
 export interface Receiving {
   receive(content: AsyncIterable<Uint8Array>, options?: EngineCall): Promise<StagedOriginal>;
   submitReceived(received: StagedOriginal, filename: string, fields: SubmissionFields): Promise<SubmitOutcome>;
@@ -39,7 +39,7 @@ export function createSubmitting(
   return {
     async submit(submission, options = {}) {
       if ('note' in submission) return submitNote(submission.note, submission);
-      // Whatever is wrong is told before any bytes are read.
+      // Errors are reported before any bytes are read.
       readFilename(submission.filename);
       readFields(submission);
       return submitReceived(await receive(submission.content, options), submission.filename, submission);

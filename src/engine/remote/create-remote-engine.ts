@@ -16,7 +16,7 @@ import {
   readTags,
 } from './read-answers.ts';
 
-/** An engine that answers over HTTP: ours, or one whose answers are shaped otherwise (see `read-answers.ts`). */
+/** An engine behind HTTP: ours, or one whose answers have other shapes (see `read-answers.ts`). */
 export function createRemoteEngine(config: EngineClientConfig): Engine {
   const client = createEngineClient(config);
   const get = (path: string, { signal }: EngineCall = {}, more: Partial<EngineRequest> = {}): EngineRequest => ({
@@ -51,7 +51,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       client.ask(get('/jobs', options, { query: queryOf({ status, limit, offset }) }), (value) => {
         const found = looseList(value, ['jobs'])?.flatMap((job) => readJob(job) ?? []);
         if (found === undefined) return undefined;
-        // One that knows no filter or page gives everything.
+        // An engine that knows neither filters nor pages returns everything.
         const kept = status === undefined ? found : found.filter((job) => job.status === status);
         const total = looseNumber(looseObject(value)['total']);
         const jobs =
@@ -95,7 +95,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     async changeTags(id, { remove = [], add = [] }, options) {
       const request = { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), meanings };
       const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
-      // An answer without tags would read as a document that has none.
+      // An answer that lacks tags would look like a document without any.
       return told.document?.tags.length ? told.document : engine.document(id, options);
     },
     async updateNote(id, text, options) {

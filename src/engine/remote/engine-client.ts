@@ -18,21 +18,21 @@ export interface EngineClientConfig {
 export interface EngineRequest extends Omit<ServiceRequest, 'body'> {
   json?: unknown;
   body?: ServiceRequest['body'];
-  /** Statuses with a meaning of their own. */
+  /** Statuses with a special meaning for this call. */
   meanings?: Meanings;
-  /** Statuses below 200 and from 300 on that are results too. */
+  /** Statuses outside 200 to 299 that are results, not errors. */
   accept?: readonly number[];
 }
 
 export interface EngineClient {
-  /** The answer's JSON as `read` understands it; an answer that it does not understand is an error. */
+  /** The answer's JSON, converted by `read`. It is an error if `read` returns undefined. */
   ask<Result>(request: EngineRequest, read: (value: unknown, status: number) => Result | undefined): Promise<Result>;
   open(request: EngineRequest): Promise<ServiceContent>;
   close(): void;
 }
 
 const basePath = '/api/v1';
-/** A document comes with all its chunks. */
+/** Large, because a document comes with all its chunks. */
 const answerBytesMax = 128 * 1024 * 1024;
 
 export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClientConfig): EngineClient {
@@ -71,7 +71,7 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
   };
 }
 
-/** What is undefined or empty is left out. */
+/** Undefined and empty values are left out. */
 export function queryOf(parameters: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {

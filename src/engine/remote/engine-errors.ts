@@ -4,15 +4,15 @@ import type { ServiceAnswer } from '../../http/service-client.ts';
 import { ServiceFailure } from '../../http/service-client.ts';
 import { type Loose, looseNumber } from './loose.ts';
 
-/** What a status means for one call, where that is more than "it failed". */
+/** What a status means for one call, if it means more than "it failed". */
 export type Meanings = Readonly<Record<number, ErrorCode>>;
 
-/** What we say of it. The engine's own texts hold paths, hosts and stacks, so nothing of them is here. */
+/** Our own messages. The engine's texts may contain paths, hosts and stacks, so they are never repeated. */
 const messages: Partial<Record<ErrorCode, string>> = {
-  document_not_found: 'No document has this id. kb_search and kb_get by source_path find the ids that there are.',
+  document_not_found: 'No document has this id. kb_search, or kb_get with source_path, finds ids.',
   not_a_note: 'Only notes can be updated, and this document is none. Upload the new version of a file instead.',
   duplicate: 'Another document{twin} has exactly this text already. Nothing was changed.',
-  job_not_found: 'No job has this id. kb_jobs lists the jobs that there are.',
+  job_not_found: 'No job has this id. kb_jobs lists the jobs.',
   safety_threshold_exceeded:
     'This would change more of all documents{share} than the safety threshold allows. Narrow the selection, or repeat with force if it is really meant.',
   storage_full: 'The disk of the engine is full. The operator must make room; nothing was stored.',
@@ -20,7 +20,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
   invalid_arguments: 'The kb engine refused the arguments. Check them against the description of the tool.',
 };
 
-/** An answer that is no result, as an error of ours. What an engine of ours calls it wins over what its status means. */
+/** Converts a failed answer to our error. The error code of our own engine takes precedence over the status. */
 export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelError {
   const { status: httpStatus } = answer;
   const cause = new Error(`engine: ${httpStatus} ${answer.body.toString('utf8', 0, 2000)}`);
@@ -44,7 +44,7 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
   });
 }
 
-/** The answer is well, as far as HTTP goes, and holds something else than it should. */
+/** The HTTP status is fine, but the content is not what it should be. */
 export function shapeError({ status, body }: ServiceAnswer): CarrelError {
   return new CarrelError(
     'engine_error',
@@ -92,19 +92,19 @@ function statusMessage(status: number): string {
   return 'The kb engine refused the request. Check the arguments.';
 }
 
-/** An engine of ours names its errors as we do; those that we have words for count. */
+/** Our own engine uses our error codes; those with a message here are recognised. */
 function namedCode(body: Loose): ErrorCode | undefined {
   const named = isObject(body['detail']) ? body['detail']['error'] : body['error'];
   return typeof named === 'string' && Object.hasOwn(messages, named) ? (named as ErrorCode) : undefined;
 }
 
-/** A caller's model may see the text alone, so what the engine counted stands there too. */
+/** A caller's model may see only the text, so the engine's numbers are included in it. */
 function withNumbers(message: string, { matched, total, document_id: twin }: Record<string, number>): string {
   const share = matched === undefined || total === undefined ? '' : ` (${matched} of ${total})`;
   return message.replace('{share}', share).replace('{twin}', twin === undefined ? '' : ` (${twin})`);
 }
 
-/** What a refused change tells beside its reason. */
+/** The data of a refused change. */
 function numbersOf(body: Loose): Record<string, number> {
   const facts = isObject(body['detail']) ? body['detail'] : body;
   const entries = ['matched', 'total', 'percent', 'threshold', 'document_id'].flatMap((name) => {

@@ -4,13 +4,13 @@ import { type EngineClient, queryOf } from './engine-client.ts';
 import { looseList, looseNumber, looseObject } from './loose.ts';
 import { readListed } from './read-answers.ts';
 
-/** How many documents are asked for one by one where the list does not tell their source. */
+/** How many documents are read one by one if the list does not include their source. */
 const lookedAtMax = 500;
 const atOnce = 8;
 
 /**
- * Documents with a source path. An engine of ours filters by it; another may not know the parameter and give its whole
- * list, and some tell the source only of one document at a time.
+ * Documents with a given source path. Our engine filters by it; another may ignore the parameter and return its whole list,
+ * and some include the source only when a single document is read.
  */
 export async function findBySource(
   { source_path: wanted, type, tags, limit = 50, offset = 0 }: DocumentsRequest,
@@ -36,7 +36,7 @@ export async function findBySource(
     });
     found.push(...(await Promise.all(few)).filter((document) => document.source_path === wanted));
   }
-  // One that has filtered tells how many there are, also beyond its page.
+  // If the engine has filtered, its total is right, even beyond the page.
   const isFiltered = found.length === listed.length;
   return { documents: found.slice(offset, offset + limit), total: (isFiltered ? total : null) ?? found.length };
 }

@@ -1,7 +1,7 @@
 import { isObject, parseJson } from '../../base/json.ts';
 
 /**
- * Reading JSON of which the shape is only half known: what is there and fits is taken, everything else is as if it were
+ * Reads JSON whose shape is only partly known: what is there and has the right type is used, and the rest is treated as
  * missing.
  */
 export type Loose = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export function looseId(value: unknown): number | null {
   return id !== null && Number.isSafeInteger(id) && id >= 0 ? id : null;
 }
 
-/** A bare array, or the first array that an envelope has under one of these names. */
+/** A bare array, or the first array in an envelope under one of these names. */
 export function looseList(value: unknown, names: readonly string[]): Loose[] | undefined {
   const found = Array.isArray(value) ? value : isObject(value) ? listIn(value, names) : undefined;
   return found?.filter(isObject);
@@ -31,7 +31,7 @@ function listIn(envelope: Loose, names: readonly string[]): unknown[] | undefine
   return [...names, 'items', 'results', 'data'].map((name) => envelope[name]).find((each) => Array.isArray(each));
 }
 
-/** An object, also where it was stored and sent as text. */
+/** An object, or one that was sent as JSON text. */
 export function looseObject(value: unknown): Loose {
   if (isObject(value)) return value;
   const parsed = typeof value === 'string' ? parseJson(value) : undefined;

@@ -12,7 +12,7 @@ export function multipartForm(
   fields: Readonly<Record<string, string>>,
   file?: MultipartFile,
 ): { contentType: string; body: ServiceStream } {
-  // Unguessable, so that no content can hold it.
+  // Random, so that no content can contain it.
   const boundary = `carrel-${randomUUID()}`;
   const texts = Object.entries(fields).map(([name, value]) => part(boundary, `name="${name}"`, '', value));
   const head = Buffer.from(texts.join('') + (file ? fileHead(boundary, file.filename) : ''));
@@ -41,7 +41,7 @@ function fileHead(boundary: string, filename: string): string {
   return head.slice(0, -'\r\n'.length);
 }
 
-/** As browsers do it (HTML, "multipart/form-data encoding algorithm"); the name itself goes as UTF-8. */
+/** As browsers do it (HTML, "multipart/form-data encoding algorithm"); the name itself is sent as UTF-8. */
 function escapeName(name: string): string {
   return name.replace(/[\r\n"]/g, (character) => encodeURIComponent(character));
 }

@@ -17,8 +17,8 @@ import type {
 import { type Loose, looseId, looseList, looseNumber, looseObject, looseTags, looseText } from './loose.ts';
 
 /*
- * The answers of an engine that need not be ours, in our shapes. Where an answer cannot be what it should be, the
- * readers give undefined, and the caller says so.
+ * Converts the answers of an engine that may not be ours to our shapes. The readers return undefined for an answer that
+ * makes no sense, and the caller reports it.
  */
 
 export function readStatus(value: unknown): EngineStatus | undefined {
@@ -80,7 +80,7 @@ export function readSearch(value: unknown, query: string): EngineSearchAnswer | 
 }
 
 function readHit(hit: Loose): EngineHit {
-  // Older engines nest what they say of the document.
+  // Older engines nest the fields of the document.
   const source = { ...looseObject(hit['source'] ?? hit['document']), ...hit };
   const neighbours = looseList(hit['neighbours'], [])?.map((each) => ({
     chunk_index: looseNumber(each['chunk_index']) ?? 0,
@@ -116,7 +116,7 @@ export function readSubmitted(value: unknown, filename: string): SubmitOutcome |
   };
 }
 
-/** 409 with what is there already; FastAPI puts it below `detail`. */
+/** 409 with the existing document or job; FastAPI puts it below `detail`. */
 export function readDuplicate(value: unknown): SubmitOutcome | undefined {
   const answer = isObject(value) && isObject(value['detail']) ? value['detail'] : looseObject(value);
   const documentId = looseId(answer['document_id']);
@@ -213,7 +213,7 @@ export function readTags(value: unknown): TagCount[] | undefined {
   return pairs.flatMap(([tag, count]) => (tag === null ? [] : [{ tag, count: count ?? 0 }]));
 }
 
-/** An object, null, or nothing at all with 204. Whatever else answers at this address may have deleted nothing. */
+/** An object, null, or an empty answer with 204. Anything else is not an engine and may have deleted nothing. */
 export function readDeleted(value: unknown, status: number, id: number): DeletedDocument | undefined {
   if (!isObject(value) && value !== null && status !== 204) return undefined;
   return { status: 'deleted', document_id: id, title: looseText(looseObject(value)['title']) ?? '' };
@@ -224,7 +224,7 @@ export function readBulk(value: unknown): BulkOutcome | undefined {
   const changed = looseNumber(
     value['changed'] ?? value['deleted'] ?? value['updated'] ?? value['affected'] ?? value['matched'],
   );
-  // To say that nothing was changed would be a guess.
+  // Reporting that nothing was changed would be a guess.
   if (changed === null) return undefined;
   return {
     matched: looseNumber(value['matched']) ?? changed,

@@ -2,8 +2,7 @@ import type { VectorCorpus } from '../contracts/vectors.ts';
 import type { Dialect } from '../dialect.ts';
 import { checkContent } from './check-content.ts';
 import { describe } from './describe.ts';
-import type { NearestIndexes } from './nearest-index.ts';
-import { noteTable } from './note-table.ts';
+import type { NearestIndexes } from './nearest.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
 import { passageTable } from './passage-table.ts';
 import { createVectorTable } from './vector-table.ts';
@@ -30,7 +29,14 @@ export function createPostgresDialect(indexes?: Readonly<Record<VectorCorpus, Ne
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     rowsAtOnce: 100,
     words: createWordTable(),
-    notes: noteTable,
+    // Tags are indexed where they are.
+    notes: {
+      indexTags: async () => {},
+      tagged: (tags) => ({
+        sql: 'SELECT o.key FROM carrel.notes o WHERE o.tags @> ?::text[]',
+        values: [{ list: tags }],
+      }),
+    },
     passages: passageTable,
     vectors: createVectorTable(indexes),
     originals: { adopt: adoptOriginal, remove: removeOriginal },

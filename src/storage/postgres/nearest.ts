@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { VectorCorpus } from '../contracts/vectors.ts';
+import { numberOf, textOf } from '../statements.ts';
 import { matchingEntries } from '../stores/entries/read-entries.ts';
 import type { NearestOperations } from '../stores/vectors/vector-store.ts';
-import type { Connections } from './connections.ts';
-import { createNearestIndexes, findExtension, type NearestIndexes } from './nearest-index.ts';
+import type { StoredModel } from '../stores/vectors/vector-table.ts';
+import type { Connections, Statements } from './connections.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
 import { passageCondition } from './passage-table.ts';
 
@@ -28,4 +30,94 @@ export async function createNearest(connections: Connections): Promise<Nearest |
       removeIndex: (corpus, model) => indexes[corpus].remove(model),
     },
   };
+}
+
+/** The approximate index over the vectors of one model, made and removed while others read and write. */
+export interface NearestIndexes {
+  /** Makes it in the background, where it is missing. Until it is there, a search looks at every vector. */
+  ensure(model: StoredModel): void;
+  remove(model: number): Promise<void>;
+}
+
+/** Where pgvector is installed; undefined where it is not and cannot be by the user that we are. */
+async function findExtension(connections: Connections): Promise<string | undefined> {
+  const find = () =>
+    connections.read(async (statements) => {
+      const [row] = await statements.query(
+        "SELECT quote_ident(n.nspname) AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'vector'",
+      );
+      return row === undefined ? undefined : textOf(row, 'name');
+    });
+  const found = await find();
+  if (found !== undefined) return found;
+  try {
+    await connections.write((statements) => statements.query('CREATE EXTENSION IF NOT EXISTS vector'));
+  } catch {
+    // Not on the server, or not ours to install. Another process may just have done it, which is an error here, too.
+  }
+  return find();
+}
+
+/** pgvector indexes numbers of 16 bits up to this length. */
+const dimensionsMax = 4000;
+
+function createNearestIndexes(connections: Connections, corpus: VectorCorpus, extension: string): NearestIndexes {
+  const known = new Set<number>();
+  return {
+    ensure({ key, dimensions }) {
+      if (dimensions === undefined || dimensions > dimensionsMax || known.has(key)) return;
+      known.add(key);
+      inTurn((statements) => make(statements, key, dimensions))
+        // Whoever searches next tries again.
+        .catch(() => known.delete(key));
+    },
+    async remove(model) {
+      known.delete(model);
+      await inTurn((statements) => statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`));
+    },
+  };
+
+  /**
+   * Two that make or remove an index of one table wait for one another's snapshots, which PostgreSQL ends as a deadlock. So
+   * they take turns, in all processes, and whoever has to wait does so without a statement that has a snapshot.
+   */
+  async function inTurn(work: (statements: Statements) => Promise<unknown>): Promise<void> {
+    while (!(await connections.alone((statements) => locked(statements, work)))) await delay(50 + Math.random() * 100);
+  }
+
+  async function locked(statements: Statements, work: (statements: Statements) => Promise<unknown>): Promise<boolean> {
+    const table = [`carrel.${corpus}_vectors_nearest`];
+    const [lock] = await statements.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', table);
+    if (lock?.['taken'] !== true) return false;
+    try {
+      await work(statements);
+      return true;
+    } finally {
+      await statements.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', table);
+    }
+  }
+
+  /** A process that died over it has left an index that is not valid. A model may have been dropped before its turn came. */
+  async function make(statements: Statements, model: number, dimensions: number): Promise<void> {
+    const [known] = await statements.query(
+      `SELECT key FROM carrel.${corpus}_models WHERE key = $1 AND name IS NOT NULL`,
+      [model],
+    );
+    if (known === undefined) return;
+    const [index] = await statements.query(
+      'SELECT indisvalid::int AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
+      [nameOf(model)],
+    );
+    if (index !== undefined && numberOf(index, 'valid') === 1) return;
+    if (index !== undefined) await statements.query(`DROP INDEX CONCURRENTLY ${nameOf(model)}`);
+    await statements.query(
+      `CREATE INDEX CONCURRENTLY ${corpus}_vectors_nearest_${model} ON carrel.${corpus}_vectors
+       USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops)
+       WITH (ef_construction = 128) WHERE model = ${model}`,
+    );
+  }
+
+  function nameOf(model: number): string {
+    return `carrel.${corpus}_vectors_nearest_${model}`;
+  }
 }

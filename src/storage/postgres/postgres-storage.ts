@@ -1,6 +1,6 @@
 import type { Storage, StorageDeps } from '../contracts/storage.ts';
 import { createStorage } from '../create-storage.ts';
-import { settleAnalysis } from '../stores/words/settle-analysis.ts';
+import { settleAnalysis } from '../stores/words/word-analysis.ts';
 import { createConnections, type PostgresConfig } from './connections.ts';
 import { createPostgresDialect } from './dialect.ts';
 import { migrate } from './migrate.ts';

@@ -2,7 +2,7 @@ import { blockOf, type VectorCorpus } from '../contracts/vectors.ts';
 import { ownersOf } from '../stores/vectors/models.ts';
 import { singleVectors } from '../stores/vectors/read-vectors.ts';
 import type { VectorTable } from '../stores/vectors/vector-table.ts';
-import type { NearestIndexes } from './nearest-index.ts';
+import type { NearestIndexes } from './nearest.ts';
 import { realArray, realsOf } from './real-array.ts';
 
 /** Vectors as arrays, which need no extension. Without pgvector there are no indexes, and those who search keep an image. */

@@ -3,7 +3,6 @@ import { checkContent } from './check-content.ts';
 import type { Database } from './database.ts';
 import { describe } from './describe.ts';
 import { createKeyLists } from './key-lists.ts';
-import { noteTable } from './note-table.ts';
 import { adoptFile, removeFile } from './original-files.ts';
 import { createPassageTable } from './passage-table.ts';
 import { vectorTable } from './vector-table.ts';
@@ -41,7 +40,16 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     skipLocked: '',
     rowsAtOnce: 16,
     words: createWordTable(database, keyLists, helper),
-    notes: noteTable,
+    // Tags are in a table of their own, beside the list that each note has.
+    notes: {
+      async indexTags(on, note, tags) {
+        for (const tag of tags) await on.query('INSERT INTO note_tags (tag, note) VALUES (?, ?)', [tag, note]);
+      },
+      tagged: (tags) => ({
+        sql: `SELECT note AS key FROM note_tags WHERE tag IN (SELECT value FROM json_each(?)) GROUP BY note HAVING count(*) = ?`,
+        values: [{ list: tags }, tags.length],
+      }),
+    },
     passages: createPassageTable(database, keyLists),
     vectors: vectorTable,
     originals: {

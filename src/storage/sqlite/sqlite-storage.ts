@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { type Language, useLanguage } from '../../words/language.ts';
 import type { Storage, StorageDeps } from '../contracts/storage.ts';
 import { createStorage } from '../create-storage.ts';
-import { storedLanguage } from '../stores/words/settle-analysis.ts';
+import { storedLanguage } from '../stores/words/word-analysis.ts';
 import type { DatabaseConfig } from './database.ts';
 import { createOriginals } from './originals.ts';
 import { settledLanguage } from './settled-language.ts';

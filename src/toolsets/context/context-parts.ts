@@ -6,32 +6,32 @@ import type { WriteSettings } from './write/write-input.ts';
 
 export type EntryMeaning = Meaning<EntryFilter>;
 
-/** What the tools of this set are made of; each takes what it uses. */
+/** What the tools of this set depend on; each takes what it needs. */
 export interface ContextParts {
   readonly entries: EntryStore;
-  /** Undefined where search by meaning is switched off. */
+  /** Undefined if search by meaning is switched off. */
   readonly meaning: EntryMeaning | undefined;
-  /** Undefined where none are made. */
+  /** Undefined if none are made. */
   readonly summaries: EntrySummaries | undefined;
   readonly backend: 'sqlite' | 'postgresql';
   readonly writes: WriteSettings;
-  /** Characters of an entry that a search shows. */
+  /** How many characters of an entry a search shows. */
   readonly truncationChars: number;
   readonly rrfK: number;
   /** Results have a relevance from 0 to 1, which decides their order. */
   readonly reranks: boolean;
 }
 
-/** What tools that write take. */
+/** What the writing tools need. */
 export type WriteParts = Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>;
 
-/** After a write: vectors and summaries of what is new are made behind the answer. */
+/** To be called after a write: vectors and summaries are made in the background. */
 export function wakeBacklogs({ meaning, summaries }: Pick<ContextParts, 'meaning' | 'summaries'>): void {
   meaning?.wake();
   summaries?.wake();
 }
 
-/** In the order of the ids; what is gone meanwhile is left out. */
+/** In the order of the ids; entries that no longer exist are left out. */
 export async function loadEntries(
   entries: EntryStore,
   ids: readonly number[],

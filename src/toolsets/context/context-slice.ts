@@ -12,7 +12,7 @@ import {
 import { indexModes } from '../../storage/contracts/entries.ts';
 import { fieldTypes, parseIndexedField } from '../../storage/stores/entries/indexed-fields.ts';
 
-/** The words for yes and no that the original server takes, and JSON's own in a configuration file. */
+/** The words for yes and no that the original server accepts, and JSON's own in a configuration file. */
 const yes = ['true', 'True', 'TRUE', '1', 'yes', 'on'];
 const no = ['false', 'False', 'FALSE', '0', 'no', 'off'];
 const aliases = Object.fromEntries([
@@ -20,7 +20,7 @@ const aliases = Object.fromEntries([
   ...no.map((word) => [word, 'false'] as const),
 ]);
 
-/** `auto`, or a decision. */
+/** `auto`, yes or no. */
 function automatic(options: { env: readonly string[]; description: string }) {
   return choice(['auto', 'true', 'false'], { default: 'auto', aliases, ...options });
 }
@@ -28,7 +28,7 @@ function automatic(options: { env: readonly string[]; description: string }) {
 /** Shorter entries get no summary, unless it is configured otherwise. */
 export const summaryCharsMin = 500;
 
-/** The names and bounds are those of the server whose interface this is (seed 002). */
+/** Names and limits are those of the server whose interface this is (seed 002). */
 export const contextSlice = defineSlice('context', 'Context store', {
   semanticSearch: automatic({
     env: ['ENABLE_SEMANTIC_SEARCH'],
@@ -45,11 +45,11 @@ export const contextSlice = defineSlice('context', 'Context store', {
   reranking: automatic({
     env: ['ENABLE_RERANKING'],
     description:
-      'Whether results have a relevance from 0 to 1 (rerank_score), by which hybrid_search_context puts them in order instead of by ranks alone. auto: yes.',
+      'Whether results have a relevance from 0 to 1 (rerank_score), by which hybrid_search_context sorts them instead of by ranks alone. auto: yes.',
   }),
   summaries: automatic({
     env: ['ENABLE_SUMMARY_GENERATION'],
-    description: 'Whether long entries get a summary, made after the answer. auto: yes.',
+    description: 'Whether long entries get a summary, made in the background. auto: yes.',
   }),
   summaryProvider: choice(['extractive', 'ollama', 'openai'], {
     default: 'extractive',
@@ -59,7 +59,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
   }),
   summaryModel: optionalText({
     env: ['SUMMARY_MODEL'],
-    description: 'The name of the model on the server. Unless given, qwen3:0.6b or gpt-4o-mini.',
+    description: 'The name of the model on the server. By default qwen3:0.6b or gpt-4o-mini.',
   }),
   summaryTimeoutSeconds: integer({
     default: 240,
@@ -73,41 +73,42 @@ export const contextSlice = defineSlice('context', 'Context store', {
     min: 1,
     max: 10,
     env: ['SUMMARY_RETRY_MAX_ATTEMPTS'],
-    description: 'Requests for a summary in a row before the server is left alone for a while.',
+    description: 'How often a request for a summary is tried before the server is left alone for a while.',
   }),
   summaryBackOffSeconds: integer({
     default: 3,
     min: 0,
     max: 30,
     env: ['SUMMARY_RETRY_BASE_DELAY_S'],
-    description: 'The pause before the second request, in seconds; each further one is twice as long, up to ten.',
+    description: 'The pause before the second attempt, in seconds; each further pause is twice as long, up to ten.',
   }),
   summaryConcurrency: integer({
     default: 2,
     min: 1,
     max: 20,
     env: ['SUMMARY_MAX_CONCURRENT'],
-    description: 'Requests for summaries at the same time.',
+    description: 'How many requests for summaries may run at the same time.',
   }),
   summaryPrompt: optionalText({
     env: ['SUMMARY_PROMPT'],
-    description: 'Instructions for the model, instead of our own. That the text is data is said in any case.',
+    description:
+      'Instructions for the model, instead of the built-in ones. It is told in any case that the text is data.',
   }),
   summaryContextTokens: integer({
     default: 32_768,
     min: 1024,
     max: 1_048_576,
     env: ['SUMMARY_OLLAMA_NUM_CTX'],
-    description: 'Tokens that the model can read.',
+    description: 'The context length of the model, in tokens.',
   }),
   summaryCutsLongTexts: toggle({
     default: false,
     env: ['SUMMARY_OLLAMA_TRUNCATE'],
-    description: 'Whether a text that is longer than that is cut. If not, its own sentences make its summary.',
+    description: 'Whether a text that is longer than that is truncated. If not, its own sentences are its summary.',
   }),
   summaryReasoningEffort: optionalText({
     env: ['SUMMARY_OPENAI_REASONING_EFFORT'],
-    description: 'How much an OpenAI model that reasons shall do so (low, medium, high). Leave it out for others.',
+    description: 'The reasoning effort of an OpenAI reasoning model (low, medium, high). Leave it out for others.',
   }),
   summaryMinChars: integer({
     default: summaryCharsMin,
@@ -121,19 +122,19 @@ export const contextSlice = defineSlice('context', 'Context store', {
     min: 50,
     max: 16_384,
     env: ['SUMMARY_MAX_TOKENS'],
-    description: 'The length of a summary at most.',
+    description: 'The maximum length of a summary.',
   }),
   indexedFields: fieldNames({
     default: ['status', 'agent_name', 'task_name', 'project', 'report_type', 'references:object', 'technologies:array'],
     env: ['METADATA_INDEXED_FIELDS'],
     description:
-      'The fields of metadata that are indexed: name or name:type, dots lead into objects, an array with its members, an object with everything in it, * for all. Filters on other fields read the metadata.',
+      'The metadata fields to index: name or name:type; dots reach into objects; an array is indexed with its members, an object with everything in it; * means all. Filters on other fields read the metadata.',
   }),
   indexSyncMode: choice(indexModes, {
     default: 'additive',
     env: ['METADATA_INDEX_SYNC_MODE'],
     description:
-      'Where the database has other fields indexed: strict does not start, warn writes it to the log, auto makes the index anew, additive only adds to it.',
+      'If the database has other fields indexed: strict refuses to start, warn logs it, auto rebuilds the index, additive only adds to it.',
   }),
   chunking: toggle({
     default: true,
@@ -141,13 +142,13 @@ export const contextSlice = defineSlice('context', 'Context store', {
     description: 'Whether long texts are embedded in parts, each found by itself.',
   }),
   chunkChars: integer({
-    // What search/passage-vectors found to serve best.
+    // The best value by the measurements in search/passage-vectors.
     default: 200,
     min: 100,
     max: 10_000,
     env: ['CHUNK_SIZE'],
     description:
-      'About how many characters such a part has; it is cut between sentences, and what would be fewer than three parts stays whole. Holds for texts that are embedded from now on.',
+      'About how many characters such a part has. Texts are split between sentences, and what would be fewer than three parts stays whole. Applies to texts that are embedded from now on.',
   }),
   chunkOverlapChars: integer({
     default: 0,
@@ -155,40 +156,40 @@ export const contextSlice = defineSlice('context', 'Context store', {
     max: 500,
     env: ['CHUNK_OVERLAP'],
     description:
-      'Accepted without effect: parts do not overlap, because the vector of each holds a share of the whole text.',
+      'Accepted without effect: parts do not overlap, because the vector of each includes a share of the whole text.',
   }),
   chunkAggregation: choice(['max'], {
     default: 'max',
     env: ['CHUNK_AGGREGATION'],
-    description: 'An entry is as near as its nearest part. There is no other way.',
+    description: 'How parts are combined: an entry is as near as its nearest part. There is no other value.',
   }),
   truncationChars: integer({
     default: 300,
     min: 50,
     max: 1000,
     env: ['SEARCH_TRUNCATION_LENGTH'],
-    description: 'Characters of an entry that a search shows.',
+    description: 'How many characters of an entry a search shows.',
   }),
   rrfK: integer({
     default: 60,
     min: 1,
     max: 1000,
     env: ['HYBRID_RRF_K'],
-    description: 'The constant of reciprocal rank fusion, unless a call gives its own.',
+    description: 'The constant of reciprocal rank fusion, unless a call sets its own.',
   }),
   imageMaxMb: integer({
     default: 10,
     min: 1,
     max: 100,
     env: ['MAX_IMAGE_SIZE_MB'],
-    description: 'The size of one image, decoded.',
+    description: 'The maximum size of one image, decoded.',
   }),
   imagesMaxMb: integer({
     default: 100,
     min: 1,
     max: 1000,
     env: ['MAX_TOTAL_SIZE_MB'],
-    description: 'The size of all images of an entry, decoded.',
+    description: 'The maximum size of all images of an entry, decoded.',
   }),
 });
 

@@ -4,7 +4,7 @@ import { storable } from '../../storage/storable.ts';
 const tagsMax = 100;
 const tagCharsMax = 256;
 
-/** Without white space around, in lower case, each once, empty ones left out. */
+/** Trimmed, in lower case, without duplicates and empty ones. */
 export function normaliseTags(tags: readonly string[]): string[] {
   const normalised = [...new Set(tags.map((tag) => storable(tag).trim().toLowerCase()))].filter((tag) => tag !== '');
   if (normalised.length > tagsMax) throw fault(`tags must have at most ${tagsMax} different items`);

@@ -32,22 +32,22 @@ import { extractiveSummaries, type ModelServers, summaryProviderOf } from './wri
 
 export interface ContextDeps {
   storage: Storage;
-  /** Undefined where there are no embeddings. */
+  /** Undefined if there are no embeddings. */
   embeddings: EmbeddingProvider | undefined;
-  /** The provider of a model that was used before, by its name. */
+  /** The provider of a previously used model, by name. */
   formerEmbeddings?: (model: string) => Promise<EmbeddingProvider | undefined>;
-  /** Unless given, the best sentences of a text are its summary. */
+  /** By default, the best sentences of a text are its summary. */
   summaryProvider?: SummaryProvider | undefined;
   log: Logger;
-  /** What is to be done soon, and need not be done before the first call. */
+  /** Work to be done soon, but not before the first call. */
   settle?: () => Promise<void>;
-  /** Gives back what was lent. */
+  /** Releases what the toolset was given. */
   close?: () => Promise<void>;
 }
 
 const backlogDelayMs = 1_000;
 
-/** The same with what the settings ask of the database and of servers. */
+/** Creates the toolset, and the index and summary provider that the settings ask for. */
 export async function openContextToolset(
   config: ContextConfig,
   { servers, ...deps }: ContextDeps & { servers: ModelServers },
@@ -101,10 +101,10 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const chunkChars = config.chunking ? config.chunkChars : undefined;
   const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
-  // What an earlier process left to do waits until this one has started: reading it needs a thread of its own. Where
-  // nothing was left, the first read makes that thread, so that nobody waits for it.
+  // Work that an earlier process left behind waits until this one has started, because reading needs a thread of its own.
+  // The read below starts that thread in any case, so that no caller waits for it.
   const backlog = setTimeout(() => {
-    deps.settle?.().catch((error: unknown) => log.incident('the index of metadata is left as it is', error));
+    deps.settle?.().catch((error: unknown) => log.incident('the metadata index is left as it is', error));
     wakeBacklogs({ meaning, summaries });
     entries.threads({ limit: 1, offset: 0 }).catch(() => {});
   }, backlogDelayMs).unref();
@@ -142,15 +142,15 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
 }
 
 /**
- * A new store has the usual fields from the start. An older one gets those that it lacks whenever that is done, and until
- * then every filter finds the same without them.
+ * A new database has the usual fields indexed from the start. An older one may get them later: until then every filter
+ * finds the same, only slower.
  */
 function isUsualIndex({ indexedFields, indexSyncMode }: ContextConfig): boolean {
   const usual = contextSlice.fields.indexedFields.default;
   return isDeepStrictEqual(indexedFields, usual) && (indexSyncMode === 'auto' || indexSyncMode === 'additive');
 }
 
-/** The provider, given long texts in parts of the configured length, or whole. */
+/** The provider, with long texts in parts of the configured length, or whole. */
 function inParts(provider: EmbeddingProvider, { chunking, chunkChars }: ContextConfig): EmbeddingProvider {
   return {
     name: provider.name,

@@ -7,7 +7,7 @@ export interface SourceReport {
   /** `skipped`: it was not asked for. */
   status: 'searched' | 'degraded' | 'failed' | 'skipped';
   hits: number;
-  /** Why it failed or is worth less, in our words. */
+  /** Why it failed or is degraded, in our words. */
   message?: string;
 }
 
@@ -24,7 +24,7 @@ export interface Question {
   timeoutMs: number;
 }
 
-/** Asks the wanted sources at the same time. A source that fails is reported and takes nothing from the others. */
+/** Asks the chosen sources in parallel. A source that fails is reported and does not affect the others. */
 export async function askSources(sources: readonly SearchSource[], question: Question, call: Call): Promise<Asked> {
   const outcomes = await Promise.all(
     sources.map(async (source) => {
@@ -64,7 +64,7 @@ function report(source: SearchSource, status: SourceReport['status'], hits = 0, 
   return { source: source.name, status, hits, ...(message === undefined ? {} : { message }) };
 }
 
-/** A source that does not heed the signal must not hold up the others. */
+/** A source that ignores the signal must not hold up the others. */
 function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(signal.reason);

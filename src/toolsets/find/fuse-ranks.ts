@@ -2,7 +2,7 @@ import type { SourceHit } from '../../tools/search-source.ts';
 
 export interface FusedHit extends SourceHit {
   source: string;
-  /** Place in its own source's list, from 1. */
+  /** Position in the list of its source, from 1. */
   rank: number;
 }
 
@@ -10,8 +10,8 @@ export interface FusedHit extends SourceHit {
 const rankConstant = 60;
 
 /**
- * One list of the lists. A hit that several sources give (the same URI) adds up and is kept once, as its best source
- * has it. Equal scores stay in the order of the sources, so that the same answers always fuse to the same list.
+ * Merges the lists into one. The scores of a hit that several sources return (by URI) add up, and it is kept once, as its
+ * best source has it. Ties are in the order of the sources, so that the same answers always give the same list.
  */
 export function fuseRanks(lists: readonly { source: string; hits: readonly SourceHit[] }[]): FusedHit[] {
   const fused = new Map<string, FusedHit>();

@@ -23,7 +23,7 @@ function isSome(items: readonly unknown[]): boolean {
 
 type Selecting = z.output<z.ZodObject<typeof selectionInput>>;
 
-/** What is named must hold together; a selection that names nothing is none. */
+/** All given conditions must hold; an empty selection is refused. */
 export function readSelection(input: Selecting): BulkSelection {
   const { document_ids, doc_type, from_id, to_id, force } = input;
   const tags = tagsToMatch(input);

@@ -1,11 +1,11 @@
 import type { BulkOutcome, BulkSelection, Engine, EngineCall } from '../../engine/engine.ts';
 
-/** How many tags an engine of ours takes in one request. */
+/** How many tags our engine accepts in one request. */
 const batchMax = 60;
 
 /**
- * Changes tags of many documents where more may have to be removed than one request takes. The tags by which the
- * documents are chosen go last, together with what is added: removed earlier, they would choose no longer.
+ * Changes the tags of many documents when there may be more to remove than fits one request. The tags that select the
+ * documents are removed last, together with the additions: without them the selection would be empty.
  */
 export async function changeManyTags(
   engine: Pick<Engine, 'bulkTags'>,

@@ -17,7 +17,7 @@ export function isCollectionTag(tag: string): boolean {
   return tag.startsWith(prefix);
 }
 
-/** What callers see of a document's tags: the collection apart, the others in order. */
+/** A document's tags as callers see them: the collection apart, the others in order. */
 export function splitTags(tags: readonly string[]): { collection: string | null; tags: string[] } {
   const last = tags.findLast(isCollectionTag);
   return {
@@ -31,7 +31,7 @@ export interface GivenTags {
   tags?: readonly string[] | undefined;
 }
 
-/** What a caller means by `collection` and `tags`, where a `collection:` tag says the same as the argument. */
+/** What a caller means by `collection` and `tags`; a `collection:` tag is the same as the argument. */
 export function readTags({ collection, tags = [] }: GivenTags): { collection: string | undefined; tags: string[] } {
   const named = [...(collection === undefined ? [] : [collection]), ...tags.filter(isCollectionTag).map(nameIn)];
   const [first, ...others] = new Set(named);
@@ -47,13 +47,13 @@ export function readTags({ collection, tags = [] }: GivenTags): { collection: st
   return { collection: first, tags: [...new Set(tags.filter((tag) => !isCollectionTag(tag)))] };
 }
 
-/** The tags that the engine is to store: the collection first. */
+/** The tags for the engine to store: the collection first. */
 export function tagsToStore(given: GivenTags): string[] {
   const { collection = defaultCollection, tags } = readTags(given);
   return [collectionTag(collection), ...tags];
 }
 
-/** The tags that the engine is to filter by: without a collection, every collection. */
+/** The tags for the engine to filter by; without a collection, all collections match. */
 export function tagsToMatch(given: GivenTags): string[] | undefined {
   const { collection, tags } = readTags(given);
   const all = [...tags, ...(collection === undefined ? [] : [collectionTag(collection)])];

@@ -5,7 +5,7 @@ import { createCursorSigner } from '../../tools/signed-cursor.ts';
 import { documentUriPrefix, showDocument } from './shapes.ts';
 
 const pageSize = 50;
-/** About how much text one reading gives; the rest comes with its cursor. */
+/** About how much text one read returns; a cursor leads to the rest. */
 const readingUnitsMax = 200_000;
 const mimeType = 'text/plain';
 

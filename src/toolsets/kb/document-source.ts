@@ -5,7 +5,7 @@ import { plainQuery } from '../../words/word-query.ts';
 import { splitTags } from './collections.ts';
 import { documentUriPrefix } from './shapes.ts';
 
-/** A document is found by several of its chunks: so many more are asked for. */
+/** Several chunks of one document may be found, so this many times more are asked for. */
 const chunksPerHit = 3;
 const chunksMax = 100;
 
@@ -22,7 +22,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
       const hits = new Map<string, SourceHit>();
       for (const hit of results) {
         const { document_id: id, chunk_id: chunkId, chunk_metadata: place } = hit;
-        // An engine that does not tell the document leaves the chunk to be told apart by.
+        // If the engine does not report the document, hits are told apart by chunk.
         const uri = id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
         if (hits.has(uri)) continue;
         const { collection } = splitTags(hit.tags);

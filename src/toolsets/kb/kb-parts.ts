@@ -4,7 +4,7 @@ import { collectionInput, tagListInput } from './collections.ts';
 import { showOutcome } from './shapes.ts';
 
 /*
- * Bounds that no caller in good faith meets are checked, and left out of what every user pays for: the listed schema.
+ * Limits that no well-meaning caller reaches are checked, but left out of the listed schema: every user pays for its tokens.
  */
 
 export const documentIdInput = z.int().refine((id) => id > 0, { error: 'must be at least 1' });
@@ -21,7 +21,7 @@ function shortText(max: number) {
     .refine((text) => text.length <= max, { error: `must have at most ${max} characters` });
 }
 
-/** Where something new goes. */
+/** Where a new document goes. */
 export const filingInput = {
   collection: collectionInput.optional().describe('Default: documents.'),
   tags: tagListInput.optional(),
@@ -29,7 +29,7 @@ export const filingInput = {
   source_path: sourcePathInput.optional().describe('Where it comes from; kb_get finds it by this.'),
 };
 
-/** A duplicate is told with the collection and tags that it has. */
+/** A duplicate is reported with the collection and tags of the existing document. */
 export async function describeOutcome(
   engine: Pick<Engine, 'document'>,
   outcome: SubmitOutcome,
@@ -37,7 +37,7 @@ export async function describeOutcome(
   options: EngineCall,
 ) {
   const id = outcome.accepted ? undefined : outcome.document_id;
-  // What became of it is known; that the document has gone meanwhile, or the engine, must not turn it into a failure.
+  // The outcome is known; it must not become a failure because the document or the engine is gone by now.
   const existing = id === undefined ? undefined : await engine.document(id, options).catch(() => undefined);
   return showOutcome(outcome, tags, existing);
 }

@@ -2,7 +2,7 @@ import { choice, defineSlice, httpUrl, integer, list, type SliceValues, secret }
 
 const gibibyte = 1024 ** 3;
 
-/** The variables of 003, and the bounds of what it leaves open. */
+/** The variables of 003, and limits for what it leaves open. */
 export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
   engineUrl: httpUrl<string | undefined>({
     default: undefined,
@@ -13,31 +13,31 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
   apiKey: secret({
     env: ['KB_API_KEY'],
     refusesEmpty: true,
-    description: 'The key that the engine at that address wants.',
+    description: 'The API key for the engine at that address.',
   }),
   engineTimeoutMs: integer({
     default: 30_000,
     min: 100,
     max: 600_000,
     env: ['KB_ENGINE_TIMEOUT_MS'],
-    description: 'How long the engine at that address may take to answer; for a file, how long it may stand still.',
+    description: 'How long the engine at that address may take to answer; for a file, how long the transfer may stall.',
   }),
   publicUrl: httpUrl<string | undefined>({
     default: undefined,
     env: ['KB_MCP_PUBLIC_URL'],
-    description: 'How clients reach this server, where a proxy stands before it: what upload_url begins with.',
+    description: 'The address under which clients reach this server, if it is behind a proxy: the start of upload_url.',
   }),
   allowedRoots: list({
     default: [],
     env: ['KB_ALLOWED_ROOTS'],
-    description: 'Folders whose files kb_upload_start may take by their path. On stdio only.',
+    description: 'Folders whose files kb_upload_start may read by path. On stdio only.',
   }),
   uploadBytesMax: integer({
     default: 64 * 1024 * 1024,
     min: 1024,
     max: 64 * gibibyte,
     env: ['KB_UPLOAD_BYTES_MAX'],
-    description: 'The largest file that can be uploaded, in bytes. The engine has a bound of its own.',
+    description: 'The largest file that can be uploaded, in bytes. The engine has its own limit.',
   }),
   // Agents that share a token, or a machine without one, are one client.
   uploadsPerClient: integer({
@@ -45,41 +45,41 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     min: 1,
     max: 10_000,
     env: ['KB_UPLOADS_PER_CLIENT'],
-    description: 'Unfinished uploads that one client may have.',
+    description: 'How many unfinished uploads one client may have.',
   }),
   uploadBytesPerClient: integer({
     default: gibibyte,
     min: 1024,
     max: 1024 * gibibyte,
     env: ['KB_UPLOAD_BYTES_PER_CLIENT'],
-    description: 'Bytes that the unfinished uploads of one client may have together.',
+    description: 'How many bytes the unfinished uploads of one client may have in total.',
   }),
   uploadsMax: integer({
     default: 500,
     min: 1,
     max: 100_000,
     env: ['KB_UPLOADS_MAX'],
-    description: 'Unfinished uploads of all clients.',
+    description: 'How many unfinished uploads all clients may have.',
   }),
   stagingBytesMax: integer({
     default: 4 * gibibyte,
     min: 1024,
     max: 1024 * gibibyte,
     env: ['KB_STAGING_BYTES_MAX'],
-    description: 'Bytes that all unfinished uploads may have together.',
+    description: 'How many bytes all unfinished uploads may have in total.',
   }),
   uploadIdleSeconds: integer({
     default: 600,
     min: 1,
     max: 86_400,
     env: ['KB_UPLOAD_IDLE_SECONDS'],
-    description: 'An upload of which nothing is heard so long is removed.',
+    description: 'An upload without activity for this long is removed.',
   }),
   keepUploads: choice(['auto', 'true', 'false'], {
     default: 'auto',
     env: ['KB_KEEP_UPLOADS'],
     description:
-      'Whether unfinished uploads survive a restart. auto: when the engine runs in this process; before another one they are lost, as 003 has it.',
+      'Whether unfinished uploads survive a restart. auto: if the engine runs in this process; with another engine they are lost, as in 003.',
   }),
 });
 

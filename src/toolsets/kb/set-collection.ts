@@ -5,9 +5,9 @@ import { collectionTag, isCollectionTag } from './collections.ts';
 /**
  * Makes a document belong to one collection, or to none.
  *
- * 1. Look which collection tags it has.
- * 2. Ask for these to be removed and the new one to be added, in one request: an engine of ours does both or neither.
- * 3. Look at what came of it, and ask again for what another engine left undone, removal first.
+ * 1. Read which collection tags it has.
+ * 2. Remove these and add the new one, in one request: our engine does both or neither.
+ * 3. Check the result, and repeat what another engine left undone, removal first.
  *
  * Another client may set a collection between 1 and 2. Then both see both tags, and both keep the one that comes first
  * in the alphabet: each keeping its own would leave two, or none.
@@ -41,5 +41,5 @@ export async function setCollection(
   );
 }
 
-/** One for each client that may come in between. */
+/** Attempts: one for each client that may interfere. */
 const roundsMax = 5;

@@ -3,7 +3,7 @@ import type { EngineDocument, EngineHit, EngineJob, SubmitOutcome } from '../../
 import { splitTags } from './collections.ts';
 
 /*
- * What callers see. Each names its fields one by one: an engine may send more, and what that is nobody here knows.
+ * What callers see. Fields are listed one by one, because an engine may send more than we know about.
  */
 
 export const documentUriPrefix = 'carrel://kb/doc/';
@@ -48,8 +48,8 @@ export function showDocument(document: EngineDocument) {
 }
 
 /*
- * Output schemas name what a caller goes on with. Every word of them is paid for by every user, and says little that
- * the answer itself does not.
+ * Output schemas name only what a caller needs for its next call: every user pays for their tokens, and the answer explains
+ * itself.
  */
 
 export const documentOutput = z.looseObject({ document_id: z.int() });
@@ -72,7 +72,7 @@ export function showJob(job: EngineJob) {
   };
 }
 
-/** What became of something that was submitted: a job, or what holds the same content already. */
+/** The outcome of a submission: a job, or the document or job that already has the same content. */
 export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], existing: EngineDocument | undefined) {
   if (outcome.accepted) {
     const { job_id, status, filename } = outcome;
@@ -90,7 +90,7 @@ export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], exi
   };
 }
 
-/** Whoever wanted it in another collection must know that it is not there. */
+/** A caller who wanted it in another collection must learn that it is not there. */
 function hintToMove(wanted: readonly string[], existing: EngineDocument | undefined): string {
   if (existing === undefined) return '';
   const [from, to] = [splitTags(existing.tags).collection, splitTags(wanted).collection];
@@ -99,5 +99,5 @@ function hintToMove(wanted: readonly string[], existing: EngineDocument | undefi
   return ` It is ${place}; kb_set_collection moves it to ${to}.`;
 }
 
-/** `duplicate`: then document_id or job_id holds the same content. */
+/** If `duplicate`, document_id or job_id already has the same content. */
 export const outcomeOutput = z.looseObject({ status: z.string() });

@@ -24,19 +24,19 @@ import { createStaging } from './uploads/staging.ts';
 import { createUploadRoute } from './uploads/upload-route.ts';
 
 export interface KbDeps {
-  /** In this process or at another address; closed with the toolset. */
+  /** In this process or elsewhere; closed with the toolset. */
   engine: Engine;
-  /** Where uploads wait for their last byte. */
+  /** Where unfinished uploads are kept. */
   stagingFolder: string;
-  /** The largest message that the transport takes. */
+  /** The largest message that the transport accepts. */
   messageBytesMax: number;
-  /** Whether callers are on this machine, so that files can be named by their path. */
+  /** Whether callers are on this machine, so that they can give paths of files. */
   isLocal: boolean;
   log: Logger;
   clock?: MonotonicClock;
 }
 
-/** What a message has beside the data of a chunk. */
+/** What a message has besides the data of a chunk. */
 const envelopeBytes = 4096;
 
 /** The knowledge base: seed 003. */

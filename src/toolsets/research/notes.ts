@@ -10,7 +10,7 @@ export const sourceUrlsMax = 20;
 const tagCharsMax = 100;
 const urlCharsMax = 2048;
 
-/** As 004 shows a note. */
+/** A note in the shape of 004. */
 export const noteShape = z.object({
   id: z.string().describe('UUID of the note.'),
   title: z.string(),
@@ -22,8 +22,7 @@ export const noteShape = z.object({
 });
 
 /**
- * Stored text is kept as it came; what a model reads is without invisible characters, which could carry words that no
- * person sees.
+ * Text is stored as it is; what a model reads has no invisible characters, which could hide words from people.
  */
 export function showNote(note: Note): z.input<typeof noteShape> {
   return {
@@ -42,7 +41,7 @@ export const listedNoteShape = z.object({
   title: z.string(),
   tags: z.array(z.string()),
   created_at: z.string(),
-  snippet: z.string().describe('The passage that matches the query, or the beginning.'),
+  snippet: z.string().describe('The passage that matches the query, or the start of the text.'),
 });
 
 export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape> {
@@ -56,8 +55,8 @@ export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape
 }
 
 /**
- * Tags as they are kept and asked for: without white space around, in lower case, each once, blank ones left out.
- * What the storage would replace is replaced here too, so that a tag is found under the name it was given.
+ * Normalises tags: trimmed, in lower case, without duplicates and empty ones. Characters that the storage would replace are
+ * replaced here too, so that a tag is found by the name it was given.
  */
 export function tagList(max: number) {
   return z
@@ -67,7 +66,7 @@ export function tagList(max: number) {
     .meta({ maxItems: max });
 }
 
-/** Where a note was taken from. The addresses are kept as data and never fetched. */
+/** The sources of a note. The addresses are stored as data and never fetched. */
 export function sourceUrlList() {
   return z
     .array(boundedText({ max: urlCharsMax, trim: true }).refine(isWebUrl, { error: 'must be an http or https URL' }))
@@ -88,7 +87,7 @@ export async function saveNote(notes: NoteStore, note: NewNote): Promise<Note> {
   }
 }
 
-/** Version 4 in any case of letters; whatever else it is, no note has it. */
+/** A UUID of version 4, in upper or lower case; no note has any other id. */
 export async function findNote(notes: NoteStore, id: string, signal: AbortSignal): Promise<Note | undefined> {
   const canonical = id.trim().toLowerCase();
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(canonical)) return undefined;

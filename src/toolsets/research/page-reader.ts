@@ -4,11 +4,11 @@ import type { Extractor } from '../../documents/extractor.ts';
 import type { FetchHead, SafeFetch } from '../../web/safe-fetch.ts';
 
 export interface Page {
-  /** Where the page was found in the end. */
+  /** Where the page was found, after redirects. */
   url: string;
   title: string;
   text: string;
-  /** The page is longer than `text`, which stops where reading had to stop. */
+  /** The page is longer than `text`: reading had to stop at a limit. */
   isCut: boolean;
   language: string | null;
   published: string | null;
@@ -17,7 +17,7 @@ export interface Page {
 export interface PageRequest {
   url: string;
   mode: ExtractMode;
-  /** Read on in a page that was read lately: the same text again, even if the site has changed it since. */
+  /** Continues a page that was read recently: uses the same text, even if the site has changed since. */
   goesOn: boolean;
   signal: AbortSignal;
 }
@@ -29,7 +29,7 @@ export interface PageReader {
 export interface PageReaderDeps {
   fetch: SafeFetch;
   extractor: Extractor;
-  /** Milliseconds that only grow. */
+  /** A monotonic clock, in milliseconds. */
   clock?: () => number;
 }
 
@@ -62,7 +62,7 @@ function pageOf(document: ExtractedDocument, url: string): Page {
   return { url, title: title ?? new URL(url).hostname, text, isCut: truncated !== undefined, language, published };
 }
 
-/** Refuses what would be downloaded in vain. What passes is judged again by its bytes. */
+/** Refuses what would be downloaded in vain. Content that passes is checked again by its bytes. */
 function checkHead({ status, url, contentType = '' }: FetchHead): void {
   const host = new URL(url).hostname;
   if (status < 200 || status > 299) {
@@ -93,10 +93,10 @@ const refusals: readonly ErrorCode[] = [
   'port_not_allowed',
   'private_network_blocked',
 ];
-/** Not about the page: their own names stay, and so does what they say about trying again. */
+/** Not about the page: these keep their codes and their hints about trying again. */
 const passedOn: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
 
-/** 004 has three codes for a page that can't be had; which of our own it was stands in `details.reason`. */
+/** 004 has three codes for a page that can't be read; our own code is in `details.reason`. */
 function asFetchError(error: CarrelError): CarrelError {
   if (passedOn.includes(error.code)) return error;
   const code = fetchCode(error.code);
@@ -113,7 +113,7 @@ const recentMs = 5 * 60_000;
 const recentPagesMax = 32;
 const recentCharsMax = 8_000_000;
 
-/** Texts of pages that were read lately, so that paging through one neither fetches it again nor shifts under it. */
+/** Recently read pages, so that paging through one neither fetches it again nor sees the text shift. */
 function createRecentPages(clock: () => number) {
   const pages = new Map<string, { page: Page; until: number }>();
   let chars = 0;

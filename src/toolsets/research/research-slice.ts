@@ -15,7 +15,7 @@ import {
 import { parseTargetList } from '../../web/target-list.ts';
 import { providerNames } from './web-search/search-provider.ts';
 
-/** The variables and defaults of 004, and what contract §7 adds to them. */
+/** The variables and defaults of 004, and what contract §7 adds. */
 export const researchSlice = defineSlice('research', 'Web research and notes', {
   searchProvider: choice(providerNames, {
     default: 'duckduckgo',
@@ -25,7 +25,7 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
   searchFallback: toggle({
     default: true,
     env: ['SEARCH_FALLBACK'],
-    description: 'Ask the other searches that are configured when the first one is blocked or broken.',
+    description: 'Whether to ask the other configured searches if the first one is blocked or broken.',
   }),
   serperApiKey: secret({ env: ['SERPER_API_KEY'], description: 'The key for serper.dev.' }),
   braveApiKey: secret({ env: ['BRAVE_API_KEY'], description: 'The key for the Brave Search API.' }),
@@ -95,7 +95,7 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
       default: [],
       env: ['FETCH_ALLOW_PRIVATE'],
       description:
-        'Private targets that pages may be fetched from: host, host:port or a range, separated by commas. Metadata addresses stay blocked.',
+        'Private targets that pages may be fetched from: host, host:port or a range, separated by commas. Metadata addresses remain blocked.',
     }),
   ),
   rateLimitSearch: integer({

@@ -34,14 +34,14 @@ export function createNotesSource(notes: NoteStore): SearchSource {
   };
 }
 
-/** The passage shown holds none of the words, so they are in what stands beside the text. */
+/** The passage has none of the words, so they are in the title or tags. */
 function outsideTheText(tags: readonly string[]): string {
   return tags.length === 0 ? 'its title matches' : `its title or tags (${tags.join(', ')}) match`;
 }
 
 export interface WebSourceConfig {
   resultsMax: number;
-  /** Searching by `find` counts as `web_search` does, in the same window. */
+  /** A search by `find` counts against the quota of `web_search`. */
   quota: Quota & { window: SlidingWindow };
 }
 

@@ -22,9 +22,9 @@ export interface ResearchDeps {
   notes: NoteStore;
   extractor: Extractor;
   log: Logger;
-  /** Where this program itself listens (`host:port`): never fetched, whatever is allowed. */
+  /** Where this program itself listens (`host:port`): never fetched, whatever the settings allow. */
   ownTargets?: readonly string[];
-  /** Gives back what was lent. */
+  /** Releases what the toolset was given. */
   close?: () => Promise<void>;
 }
 
@@ -84,7 +84,7 @@ function createFetch(config: ResearchConfig, ownTargets: readonly string[]): Saf
   };
 }
 
-/** With the first page: most of Node's network code hangs on it. */
+/** Loaded with the first page, because it pulls in most of Node's network code. */
 async function loadFetch(config: SafeFetchConfig): Promise<SafeFetch> {
   const [{ createSafeFetch }, { createPageCache }] = await Promise.all([
     import('../../web/safe-fetch.ts'),
@@ -93,7 +93,7 @@ async function loadFetch(config: SafeFetchConfig): Promise<SafeFetch> {
   return createPageCache(pageCache, { safeFetch: createSafeFetch(config) });
 }
 
-/** 004 shows every error as `data: {code, details}`, and the refusal of a rate limit word by word. */
+/** 004 defines every error as `data: {code, details}`, and the exact words for an exceeded rate limit. */
 function asSpecified(error: CarrelError): CarrelError {
   const { code, message, data, cause, retryAfterSeconds } = error;
   const retry = retryAfterSeconds === undefined ? {} : { retryAfter: retryAfterSeconds };

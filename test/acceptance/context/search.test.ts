@@ -261,7 +261,7 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
     assert.match(await fail('fts_search_context', { query: '  ' }), /query cannot be empty/);
   });
 
-  verifies('002 fts_search_context/prefix', 'beginnings of words', async () => {
+  verifies('002 fts_search_context/prefix', 'prefixes of words', async () => {
     assert.deepEqual(await found('fts_search_context', { query: 'trans bill', mode: 'prefix' }), [database]);
     assert.deepEqual(await found('fts_search_context', { query: 'windowsi*', mode: 'prefix' }), [cat]);
     assert.deepEqual(await found('fts_search_context', { query: 'trans' }), []);

@@ -3,7 +3,7 @@ import { answerCalls, type CallHandler } from '../../../base/workers/answer-call
 import { useLanguage } from '../../../words/language.ts';
 import { nameOf, operationOf } from '../../operations.ts';
 import { vectorsAfter } from '../../stores/vectors/read-vectors.ts';
-import { settleAnalysis } from '../../stores/words/settle-analysis.ts';
+import { settleAnalysis } from '../../stores/words/word-analysis.ts';
 import { closeToOthers, type Database, type DatabaseConfig, openDatabase } from '../database.ts';
 import { createSqliteDialect } from '../dialect.ts';
 import { createDiskReserve, type DiskReserve, makesRoom } from '../disk-reserve.ts';

@@ -6,14 +6,24 @@ import {
   type Note,
   type NoteListRequest,
   type NotePage,
+  type NoteStore,
   newNote,
 } from '../../contracts/notes.ts';
 import { numberOf, type Row, type Statements, textOf, textsOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
+import type { Transactions } from '../../transactions.ts';
 import { findWords } from '../words/find-words.ts';
 import { noteWords } from '../words/word-indexes.ts';
 import type { KeyFilter } from '../words/word-table.ts';
 import { writeWords } from '../words/write-words.ts';
+
+export function createNoteStore({ write, read }: Transactions): NoteStore {
+  return {
+    save: (note) => write(saveNote, note),
+    get: (id, options) => read(getNote, id, options),
+    list: (request, options) => read(listNotes, request, options),
+  };
+}
 
 export async function saveNote(on: Statements, fresh: NewNote): Promise<Note> {
   const note = newNote(fresh, new Date(on.now));

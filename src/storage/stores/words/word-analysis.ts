@@ -1,4 +1,9 @@
-import { type Language, languages } from '../../../words/language.ts';
+import { type Language, languages, useLanguage } from '../../../words/language.ts';
+import { numberOf, type Statements, textOf } from '../../statements.ts';
+import type { Transactions } from '../../transactions.ts';
+import { lock } from '../lock.ts';
+import { type WordIndex, wordIndexes } from './word-indexes.ts';
+import { removeWords, writeWords } from './write-words.ts';
 
 /**
  * Which analysis made the stored terms. Raised whenever the code in src/words tokenises or stems differently: a
@@ -22,4 +27,57 @@ export function analysisFor(stored: string | undefined, wanted: Language | undef
 /** Tables that have rows before anything is stored. */
 export function isFilledFromTheStart(table: string): boolean {
   return table === 'word_analysis' || /_(?:statistics|settings)$/.test(table);
+}
+
+/** Documents that are cut again at once. */
+const rewrittenAtOnce = 500;
+
+/**
+ * Chooses the language of this thread, and cuts all texts again where they were cut by another analysis or in another
+ * language. In one transaction: a process that is killed leaves the old terms, and the next one begins anew.
+ */
+export async function settleAnalysis(
+  { read, write }: Pick<Transactions, 'read' | 'write'>,
+  wanted: Language | undefined,
+): Promise<void> {
+  const stored = await read(storedAnalysis, undefined);
+  const { language, stamp } = analysisFor(stored, wanted);
+  await useLanguage(language);
+  if (stored !== stamp) await write(rewriteWords, stamp);
+}
+
+/** The one that all texts are cut in. */
+export async function storedLanguage(on: Statements): Promise<Language> {
+  return analysisFor(await storedAnalysis(on), undefined).language;
+}
+
+async function storedAnalysis(on: Statements): Promise<string | undefined> {
+  const [row] = await on.query(`SELECT stamp FROM ${on.dialect.schema}word_analysis`);
+  return row && textOf(row, 'stamp');
+}
+
+async function rewriteWords(on: Statements, stamp: string): Promise<void> {
+  await lock(on, 'word analysis');
+  // Read again under the lock, because another process may have been first.
+  if ((await storedAnalysis(on)) === stamp) return;
+  for (const index of wordIndexes) await rewriteIndex(on, index);
+  await on.query(`DELETE FROM ${on.dialect.schema}word_analysis`);
+  await on.query(`INSERT INTO ${on.dialect.schema}word_analysis (stamp) VALUES (?)`, [stamp]);
+}
+
+async function rewriteIndex(on: Statements, index: WordIndex): Promise<void> {
+  const { schema } = on.dialect;
+  for (let last = -1; ; ) {
+    const rows = await on.query(
+      `SELECT o.* FROM ${schema}${index.name}_terms t JOIN ${schema}${index.owner} o ON o.key = t.key WHERE t.key > ?
+       ORDER BY t.key LIMIT ?`,
+      [last, rewrittenAtOnce],
+    );
+    if (rows.length === 0) return;
+    const documents = rows.map((row) => ({ key: numberOf(row, 'key'), ...index.textsOf(row) }));
+    const keys = documents.map(({ key }) => key);
+    await removeWords(on, index, keys);
+    await writeWords(on, index, documents);
+    last = keys.at(-1) ?? last;
+  }
 }

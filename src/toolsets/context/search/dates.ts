@@ -5,7 +5,7 @@ export interface DateRange {
   readonly createdTo?: string;
 }
 
-/** 002, date filtering: a date alone is its whole day, a time without a zone is UTC, both ends are included. */
+/** 002, date filtering: a date alone means the whole day, a time without a zone is UTC, both ends are inclusive. */
 export function parseDateRange(start: string | undefined, end: string | undefined): DateRange {
   const from = start === undefined ? undefined : parseDate('start_date', start, Math.ceil);
   const to = end === undefined ? undefined : parseDate('end_date', end, Math.floor);
@@ -18,7 +18,7 @@ export function parseDateRange(start: string | undefined, end: string | undefine
   };
 }
 
-/** A moment of the past: a date alone means its end. */
+/** A point in time: a date alone means the end of that day. */
 export function parseMoment(parameter: 'as_of', text: string): string {
   return new Date(parseDate(parameter, text, Math.floor)).toISOString();
 }
@@ -37,14 +37,14 @@ function parseDate(parameter: Parameter, text: string, round: (ms: number) => nu
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
   const isDay = hour === undefined;
   const midnight = Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
-  // Date.parse takes the 30th of February for the 2nd of March.
+  // Date.parse reads February 30th as March 2nd.
   if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) throw badDate(parameter, text);
   if (isDay) return parameter === 'start_date' ? midnight : midnight + 86_399_999;
   const clock = [Number(hour), Number(minute), Number(second ?? 0)] as const;
   if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) throw badDate(parameter, text);
   const fractionMs = fraction === undefined ? 0 : Number(`0.${fraction}`) * 1000;
   const ms = ((clock[0] * 60 + clock[1]) * 60 + clock[2]) * 1000 + round(fractionMs);
-  // Times are compared as text, which holds for years of four digits.
+  // Times are compared as text, which works for four-digit years.
   return Math.max(earliest, Math.min(latest, midnight + ms - zoneMinutes(zone, parameter, text) * 60_000));
 }
 

@@ -11,7 +11,7 @@ import { type AdaptiveQuery, adaptiveQuery } from './word-modes.ts';
 export interface LegsRequest {
   readonly text: string;
   readonly filter: EntryFilter;
-  /** How many filters narrow the search, for its statistics. */
+  /** How many filters are applied, for the statistics. */
   readonly applied: number;
   readonly explain: boolean;
   /** See Meaning. */
@@ -19,10 +19,10 @@ export interface LegsRequest {
   readonly signal: AbortSignal;
 }
 
-/** The legs of the search core over entries, and what else they tell once they have searched. */
+/** The legs of the search core over entries. `told` is filled in while they search. */
 export interface EntryLegs extends HybridDeps {
   readonly told: {
-    /** By the id of the entry, as the search by words gives them. */
+    /** BM25 scores, by entry id. */
     wordScores: ReadonlyMap<number, number>;
     wordMode: AdaptiveQuery['mode'] | undefined;
     wordStats: Stats | undefined;
@@ -62,7 +62,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
   ): Promise<WordSourcePage & { mode: AdaptiveQuery['mode']; plan?: string | undefined }> {
     const ask = (query: WordQuery) => entries.searchWords({ query, filter, limit, offset: 0, explain }, { signal });
     const adaptive = adaptiveQuery(request.text);
-    // A relevance tells an entry with all words from one with some; ranks alone do not.
+    // With reranking, entries with all words rank higher anyway; with ranks alone they would not.
     if (adaptive.mode === 'match' && !parts.reranks) {
       const strict = await ask(adaptive.query);
       if (strict.hits.length > 0) return { ...strict, mode: 'match' };

@@ -16,7 +16,7 @@ export interface GrepRequest {
 export interface GrepOutcome {
   readonly entries: { readonly id: number; readonly matches: readonly LineMatch[] }[];
   readonly scanned: number;
-  /** More might be found: a bound of entries, matches or time was reached. */
+  /** A limit of entries, matches or time was reached, so there may be more. */
   readonly truncated: boolean;
   readonly timedOutIds: readonly number[];
 }
@@ -24,17 +24,17 @@ export interface GrepOutcome {
 const batchSize = 100;
 const entryTimeoutMs = 1_000;
 const totalTimeoutMs = 10_000;
-/** A pattern that runs away on so many entries does so on all of them. */
+/** After this many entries on which a pattern took too long, the search is given up. */
 const timeoutsMax = 3;
 
-/** Goes through the texts in the order of their ids, on a thread that is ended when a text takes too long. */
+/** Searches the texts in the order of their ids, on a thread that is terminated when a text takes too long. */
 export async function grepEntries(entries: EntryStore, request: GrepRequest): Promise<GrepOutcome> {
   const { pattern, filter, entriesMax, signal } = request;
   checkPattern(pattern);
   const deadline = performance.now() + totalTimeoutMs;
   const found: { id: number; matches: LineMatch[] }[] = [];
   const timedOutIds: number[] = [];
-  // One more than are shown tells whether there are more.
+  // One more than is shown, to know whether there are more.
   const sought = { ...pattern, matchesMax: pattern.matchesMax + 1 };
   let thread = startThread(sought);
   let scanned = 0;
@@ -100,9 +100,9 @@ function startThread(workerData: GrepPattern): GrepThread {
 
 const overdue = new Error('the pattern ran away');
 
-/** Undefined when it took too long; the thread is then gone. */
+/** Undefined if it took too long; the thread is then terminated. */
 async function grepOn(thread: GrepThread, text: string): Promise<LineMatch[] | undefined> {
-  // Starting a thread takes time that is not the pattern's.
+  // The time to start a thread does not count against the pattern.
   await thread.ready();
   try {
     return await withinTime(thread, thread.call(text), { timeoutMs: entryTimeoutMs, overdue: () => overdue });

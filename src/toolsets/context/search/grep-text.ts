@@ -6,7 +6,7 @@ export interface GrepPattern {
   readonly matchesMax: number;
 }
 
-/** One match within a line. Offsets are characters of the line as it is shown, as everywhere in these tools. */
+/** One match within a line. Offsets are characters of the line as shown, as everywhere in these tools. */
 export interface LineMatch {
   readonly line_number: number;
   readonly line: string;
@@ -19,7 +19,7 @@ export interface LineMatch {
 /** A line of machine output can be as long as a book. */
 const lineUnitsMax = 2_000;
 
-/** Matches are found line by line, several in a line too; one that is empty counts once. */
+/** Matches are found line by line, possibly several in a line; an empty match counts once. */
 export function grepText(text: string, pattern: GrepPattern): LineMatch[] {
   const lines = text.split('\n');
   const search = searcherOf(pattern);
@@ -27,7 +27,7 @@ export function grepText(text: string, pattern: GrepPattern): LineMatch[] {
   for (const [index, line] of lines.entries()) {
     for (const { start, end } of search(line)) {
       if (found.length >= pattern.matchesMax) return found;
-      // The window around the match, where the line is too long to be shown whole.
+      // The part around the match, if the line is too long to be shown whole.
       const from = line.length <= lineUnitsMax ? 0 : Math.max(0, Math.min(start - 200, line.length - lineUnitsMax));
       found.push({
         line_number: index + 1,
@@ -48,7 +48,7 @@ export function compile({ pattern, isRegex, caseSensitive }: GrepPattern): RegEx
   try {
     return new RegExp(pattern, `${flags}u`);
   } catch {
-    // Without regard to characters beyond 16 bits, more is allowed.
+    // Without the u flag, more patterns are valid.
     return new RegExp(pattern, flags);
   }
 }

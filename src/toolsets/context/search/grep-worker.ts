@@ -4,5 +4,5 @@ import { type GrepPattern, grepText } from './grep-text.ts';
 
 const pattern: GrepPattern = workerData;
 
-/** Looks through one text after the other. A regular expression can run for ever: whoever started this thread ends it. */
+/** Searches one text after another. A regular expression may never end, so the thread can be terminated at any time. */
 answerCalls(() => ({ perform: (text: string) => grepText(text, pattern) }));

@@ -21,7 +21,7 @@ export interface HybridScores {
 }
 
 export interface HybridMatches {
-  /** Of the page, in order. */
+  /** The page, in order. */
   readonly matches: readonly { readonly id: number; readonly scores: HybridScores }[];
   readonly modes: readonly ('fts' | 'semantic')[];
   readonly ftsCount: number;
@@ -31,8 +31,8 @@ export interface HybridMatches {
 }
 
 /**
- * Search by words and by meaning together (search/hybrid.ts), in the shapes of 002: ordered by relevance, or by ranks alone
- * where reranking is switched off.
+ * Search by words and by meaning together (search/hybrid.ts), in the shapes of 002: ordered by relevance, or by RRF if
+ * reranking is switched off.
  */
 export async function searchEntries(
   request: HybridRequest,
@@ -84,7 +84,7 @@ export async function searchEntries(
   }
 }
 
-/** Of a search that was not carried out. */
+/** The statistics of a search that was not carried out. */
 export function noStats(rrfK: number): HybridMatches['stats'] {
   const none = { total_unique_documents: 0, documents_in_both: 0, documents_fts_only: 0, documents_semantic_only: 0 };
   return {
@@ -97,5 +97,5 @@ export function noStats(rrfK: number): HybridMatches['stats'] {
 
 const meaningFailed = {
   degraded: 'meaning_unavailable',
-  warnings: ['Search by meaning failed; these results are found by words only'],
+  warnings: ['Search by meaning failed; these results were found by words only'],
 };

@@ -2,7 +2,7 @@ import { type MetadataCondition, operators, type Scalar } from '../../../storage
 
 export interface ParsedFilters {
   readonly conditions: readonly MetadataCondition[];
-  /** One sentence for each filter that cannot be used; all of them, so that they can be put right in one go. */
+  /** One sentence for each invalid filter; all of them, so that they can be corrected in one go. */
   readonly faults: readonly string[];
 }
 
@@ -11,7 +11,7 @@ const filtersMax = 100;
 const listMax = 1000;
 const textUnitsMax = 10_000;
 
-/** 002, metadata filtering: `metadata` is equality, letter by letter; `metadata_filters` have operators. */
+/** 002, metadata filtering: `metadata` means exact equality; `metadata_filters` have operators. */
 export function parseMetadataFilters(
   simple: Readonly<Record<string, unknown>> | undefined,
   advanced: readonly Readonly<Record<string, unknown>>[] | undefined,
@@ -112,7 +112,7 @@ function bounded(value: string): string {
   return value;
 }
 
-/** What the caller sent, short enough to repeat. */
+/** What the caller sent, shortened for an error message. */
 function shown(given: unknown): string {
   const text = JSON.stringify(given) ?? 'null';
   return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;

@@ -6,7 +6,7 @@ export interface Warned {
   warnings?: string[];
 }
 
-/** What a look into the past cannot show, said where there is something. `search`: by words or meaning. */
+/** Warnings about what a search with as_of cannot show, if anything. `search`: by words or meaning. */
 export async function pastWarnings(
   entries: EntryStore,
   filter: EntryFilter,
@@ -17,11 +17,12 @@ export async function pastWarnings(
   if (asOf === undefined) return {};
   const { unknown, unsearched, purged }: PastGaps = await entries.pastGaps({ ...filter, asOf }, { signal });
   const warnings = [
-    unknown > 0 && `${unknown} entries were changed since, and what they were is not known any more; they are left out`,
+    unknown > 0 &&
+      `${unknown} entries were changed since then, and their earlier content is no longer known; they are left out`,
     use === 'search' &&
       unsearched > 0 &&
-      `${unsearched} entries had another text then or were deleted since; search_context and grep_context show them, searches by words and meaning do not`,
-    purged && `What was deleted more than ${keptDays} days ago is gone for good and left out`,
+      `${unsearched} entries had a different text then or were deleted since; search_context and grep_context show them, searches by words and meaning do not`,
+    purged && `Entries that were deleted more than ${keptDays} days ago are gone for good and left out`,
   ].filter((warning) => typeof warning === 'string');
   return warnings.length === 0 ? {} : { warnings };
 }

@@ -3,14 +3,14 @@ import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
 import type { Warned } from './past-warnings.ts';
 
 /**
- * How many entries a search by meaning, or a hybrid one, puts in order, whichever page is asked for: the order of one
- * page then never depends on another, and pages neither overlap nor leave gaps.
+ * How many entries a semantic or hybrid search ranks, whichever page is asked for. So the order never depends on the page,
+ * and pages neither overlap nor leave gaps.
  */
 export const rankDepth = 500;
 
 /**
- * How long such a search waits for entries that were stored just before and are still being embedded. They cost no more time
- * than they would have cost the one who stored them, and without them it would answer by words alone.
+ * How long such a search waits for entries that were just stored and are still being embedded. Without the wait, it could
+ * find them only by words; embedding them at the time of storing would have taken as long.
  */
 export const settleMs = 15_000;
 
@@ -19,7 +19,7 @@ export function neededFilter(filter: EntryFilter): EntryFilter | undefined {
   return Object.values(filter).every((value) => value === undefined) ? undefined : filter;
 }
 
-/** How the database carries out a filter. */
+/** The database's query plan for a filter. */
 export async function planOf(
   entries: EntryStore,
   filter: EntryFilter,

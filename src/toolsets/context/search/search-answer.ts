@@ -1,9 +1,9 @@
 import * as z from 'zod';
 
 /**
- * What the answers of all four searches have: `results` and `count`, and as the call and its outcome are, `stats`,
- * `clamped_limit`, `budget`, `error` with `validation_errors`, `degraded` with `warnings`. The schema names only what is
- * always there: every word of it is paid for by every user, and says little that the answer itself does not.
+ * The answers of all four searches have `results` and `count`, and depending on the call and its outcome `stats`,
+ * `clamped_limit`, `budget`, `error` with `validation_errors`, and `degraded` with `warnings`. The schema names only what is
+ * always there: every user pays for its tokens, and the answer explains itself.
  */
 export function searchAnswer<Fields extends z.core.$ZodShape>(fields: Fields) {
   return z.looseObject({ ...fields, results: z.array(z.unknown()), count: z.int() });
@@ -17,7 +17,7 @@ export interface Stats {
   query_plan: string | null;
 }
 
-/** Measures a search from here on. */
+/** Starts the clock of a search. */
 export function startStats(backend: string, applied: number) {
   const start = performance.now();
   return (rows: number, plan: string | undefined): Stats => ({
@@ -33,7 +33,7 @@ export function elapsed(start: number): number {
   return Math.round((performance.now() - start) * 100) / 100;
 }
 
-/** A bad filter is answered, not failed: the caller sees everything that is wrong with it at once. */
+/** An invalid filter is an answer, not a failed call: the caller sees all its errors at once. */
 export function filterFaults(faults: readonly string[]) {
   return {
     results: [],

@@ -9,7 +9,7 @@ import { parseMetadataFilters } from './metadata-filters.ts';
 
 export const limitMax = 100;
 
-/** What all four searches take. */
+/** The arguments that all four searches share. */
 export function searchInput(defaults: { limit: number }) {
   return {
     limit: z.int().min(1).default(defaults.limit),
@@ -22,7 +22,7 @@ export function searchInput(defaults: { limit: number }) {
   };
 }
 
-/** Described once, in search_context: the others cost fewer tokens. */
+/** Described once, in search_context, to save tokens in the others. */
 export const filterInput = {
   thread_id: z.string().min(1).optional(),
   source: z.enum(['user', 'agent']).optional(),
@@ -54,9 +54,9 @@ interface FilterArguments {
 
 export interface ParsedSearch {
   readonly filter: EntryFilter;
-  /** Of metadata filters. A search with one answers with these instead of results. */
+  /** Errors in metadata filters. If there are any, a search answers with them instead of results. */
   readonly faults: readonly string[];
-  /** How many kinds of filters narrow the search. */
+  /** How many filters are applied. */
   readonly applied: number;
 }
 

@@ -13,7 +13,7 @@ import {
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
 export type SearchMode = (typeof searchModes)[number];
 
-/** 002, search modes. Whatever the text holds, it is a query and no error. */
+/** 002, search modes. Any text is a valid query. */
 export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
   switch (mode) {
     case 'match':
@@ -23,13 +23,13 @@ export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
     case 'phrase':
       return phraseQuery(text);
     case 'boolean':
-      // An operator without an operand counts for nothing but makes words side by side mean all of them. Where there are no
-      // words, it would be read as one.
+      // An operator without an operand is ignored, but its presence makes adjacent words mean all of them. In a query
+      // without words it would be taken for a word.
       return plainQuery(text).kind === 'nothing' ? nothing : parseQuery(`${text} AND`);
   }
 }
 
-/** Queries with fewer words than this must have all of them in an entry; of longer ones, any counts. */
+/** With fewer words than this, an entry must have all of them; with more, any of them. */
 const orThreshold = 4;
 
 export interface AdaptiveQuery {
@@ -37,7 +37,7 @@ export interface AdaptiveQuery {
   readonly mode: 'match' | 'boolean';
 }
 
-/** Of a question, no entry has every word; of two or three words, one that has all is meant. */
+/** No entry has every word of a question, but with two or three words, an entry that has all of them is meant. */
 export function adaptiveQuery(text: string): AdaptiveQuery {
   const words = text.match(/"[^"]*"|\S+/g)?.filter((word) => word.length > 1) ?? [];
   return words.length >= orThreshold

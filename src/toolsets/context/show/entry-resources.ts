@@ -65,7 +65,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
   };
 }
 
-/** The first line, as long as a title may be. */
+/** The first line, shortened to the length of a title. */
 export function titleOf(text: string): string {
   return truncate(text.split('\n', 1)[0]?.trim() ?? '', titleChars).text;
 }

@@ -2,12 +2,12 @@ import type { Entry } from '../../../storage/contracts/entries.ts';
 import { showImage } from '../write/images.ts';
 import { truncate } from './truncate.ts';
 
-/** As get_context_by_ids shows an entry. */
+/** An entry as get_context_by_ids shows it. */
 export function showFull(entry: Entry) {
   return { ...showCommon(entry), text_content: entry.text, summary: entry.summary ?? null };
 }
 
-/** As searches show one. */
+/** An entry as searches show it. */
 export function showFound(entry: Entry, charsMax: number) {
   const { text, truncated } = truncate(entry.text, charsMax);
   return {

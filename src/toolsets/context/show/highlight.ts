@@ -1,7 +1,7 @@
 import { findMatches } from '../../../words/snippet.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 
-/** The whole text with `<mark>` around what the query found. Marks that were in the text are made harmless. */
+/** The whole text with `<mark>` around the matches. Marks that are already in the text are escaped. */
 export function highlight(text: string, query: WordQuery): string {
   let result = '';
   let at = 0;

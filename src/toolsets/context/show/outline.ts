@@ -1,6 +1,6 @@
 import { blocksOf } from '../../../search/chunking/blocks.ts';
 
-/** A part of a long text, as its headings divide it. Offsets count code points. */
+/** A section of a long text, by its headings. Offsets count code points. */
 export interface OutlineNode {
   readonly node_id: string;
   readonly level: number;
@@ -16,7 +16,7 @@ interface Heading {
   readonly start: number;
 }
 
-/** The root is the whole text. Ids are slugs of the titles on the way, numbered where siblings have the same. */
+/** The root is the whole text. Ids are made of the titles on the path, numbered if siblings have the same title. */
 export function outlineOf(text: string, depthMax: number): OutlineNode {
   const headings = blocksOf(text).flatMap((block) => (block.kind === 'heading' ? [block] : []));
   const at = codePointCounter(text);
@@ -28,7 +28,7 @@ export function outlineOf(text: string, depthMax: number): OutlineNode {
     if (depth > depthMax) return [];
     const top = Math.min(...list.map(({ level }) => level));
     const firsts = list.flatMap(({ level }, index) => (level === top ? [index] : []));
-    // Deeper headings before the first of the top level have no parent but this one.
+    // Deeper headings before the first top-level one belong to the root.
     if (firsts[0] !== undefined && firsts[0] > 0) firsts.unshift(0);
     const used = new Map<string, number>();
     return firsts.flatMap((index, place) => {
@@ -75,7 +75,7 @@ function slugOf(title: string): string {
   return slug === '' ? 'section' : slug;
 }
 
-/** Code points before a place in UTF-16 units. Places must be asked for in ascending order. */
+/** Converts offsets from UTF-16 units to code points. They must be asked for in ascending order. */
 function codePointCounter(text: string): (units: number) => number {
   let at = 0;
   let count = 0;

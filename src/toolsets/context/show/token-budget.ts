@@ -8,11 +8,11 @@ interface Entry {
 }
 
 interface EntryBudget extends BudgetReport<number> {
-  /** The call that gives those that did not fit. */
+  /** The call that returns the entries that did not fit. */
   omitted_next?: string;
 }
 
-/** Entries while they fit: get_context_by_ids has those that did not, read_context_range the rest of one that was cut. */
+/** As many entries as fit. get_context_by_ids returns the others, read_context_range the rest of a truncated one. */
 export function fitBudget<Item extends Entry>(
   entries: readonly Item[],
   budget: number | undefined,
@@ -24,7 +24,7 @@ export function fitBudget<Item extends Entry>(
     text: (entry) => entry.text_content,
     withText: (entry, text) => ({ ...entry, text_content: text }),
     next: ({ id }, chars) => `read_context_range(context_id=${id}, start_char=${chars}${past})`,
-    // Images are for eyes; what a model pays for them depends on it, so they are not counted.
+    // Images are not counted: their cost in tokens depends on the model.
     paid: ({ images: _, ...rest }: Item & { images?: unknown }) => rest,
   };
   const { items, report } = fit(entries, budget, shape);

@@ -13,7 +13,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     name: 'delete_context_batch',
     title: 'Delete Context (Batch)',
     description:
-      'Deletes the entries for which every given criterion holds. restore_context brings them back within 30 days; dry_run tells which they are.',
+      'Deletes the entries that match all given criteria. restore_context brings them back within 30 days; dry_run lists them without deleting.',
     effect: 'change',
     idempotent: true,
     input: z.object({

@@ -21,7 +21,7 @@ export function createFtsSearchContextTool({
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
     description:
-      'Finds entries by words, the most relevant first. match: all words, in any form; prefix: beginnings of words; phrase: words side by side; boolean: AND, OR, NOT, "phrases" and parentheses.',
+      'Finds entries by words, the most relevant first. match: all words, in any form; prefix: all words, as prefixes; phrase: words side by side; boolean: AND, OR, NOT, "phrases" and parentheses.',
     effect: 'read',
     input: z.object({
       query: queryInput,

@@ -10,7 +10,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
   return defineTool({
     name: 'get_context_by_ids',
     title: 'Get Context by IDs',
-    description: 'Returns whole entries by the ids that a search or store_context gave, newest first.',
+    description: 'Returns whole entries by id, newest first. Searches and store_context return the ids.',
     effect: 'read',
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(1000),

@@ -6,7 +6,7 @@ import type { ContextParts } from '../context-parts.ts';
 
 export interface StatisticsSettings {
   readonly words: boolean;
-  /** Undefined where texts are embedded whole. */
+  /** Undefined if texts are embedded whole. */
   readonly chunkChars: number | undefined;
   readonly summaryCharsMin: number;
 }
@@ -27,7 +27,7 @@ export function createGetStatisticsTool(
     output: z.looseObject({ total_entries: z.int(), backend: z.string() }),
     async run(_input, { signal }) {
       const counts = await entries.statistics({ model: meaning?.model }, { signal });
-      // Takes no time, and beside the other it would need a connection of its own.
+      // Not in parallel: it is fast, and would need a connection of its own.
       const { bytes, version, schema } = await deps.storage.describe();
       const { calls, failures, consecutiveFailures, lastFailure } = deps.storage.metrics;
       const coverage = (count: number) => (counts.total === 0 ? 0 : rounded((100 * count) / counts.total));
@@ -69,7 +69,7 @@ export function createGetStatisticsTool(
                 pending_count: counts.total - counts.embedded,
                 ...(meaning.available
                   ? {}
-                  : { message: 'The embedding provider does not answer; entries wait for it.' }),
+                  : { message: 'The embedding provider does not answer; entries are waiting to be embedded.' }),
               },
         fts: settings.words
           ? {

@@ -7,7 +7,7 @@ import { grepEntries } from '../search/grep-entries.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
-/** A row is shown or left out; get_context_by_ids has the entry. */
+/** Rows are shown whole or left out; get_context_by_ids has the entry. */
 const wholeRows: Budgeted<{ context_id: number }, number> = {
   id: ({ context_id: id }) => id,
   text: () => '',
@@ -37,7 +37,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
     output: z.looseObject({
       mode: z.string(),
       total_matches: z.int(),
-      truncated: z.boolean().describe('More might be found.'),
+      truncated: z.boolean().describe('There may be more.'),
       results: z.array(z.unknown()),
     }),
     async run(input, { signal }) {

@@ -23,7 +23,7 @@ export function createHybridSearchContextTool(
     name: 'hybrid_search_context',
     title: 'Hybrid Search Context',
     description:
-      'Finds entries by words and by meaning together, the best first: the search to start with. Says in scores how each entry was found.',
+      'Finds entries by words and by meaning together, the best first: the search to start with. scores tell how each entry was found.',
     effect: 'read',
     input: z.object({
       query: queryInput,

@@ -6,7 +6,7 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
   return defineTool({
     name: 'list_threads',
     title: 'List Threads',
-    description: 'Lists the threads with how many entries they have and from when, the most recent first.',
+    description: 'Lists the threads with the number and dates of their entries, the most recent first.',
     effect: 'read',
     input: z.object({
       limit: z.int().min(1).max(1000).optional(),

@@ -13,7 +13,7 @@ export function createReadContextRangeTool({ entries }: Pick<ContextParts, 'entr
     name: 'read_context_range',
     title: 'Read Context Range',
     description:
-      'Reads a part of an entry: characters start_char to end_char, lines start_line to end_line (from 1, both included), or the node_id that navigate_context gave.',
+      'Reads a part of an entry: characters start_char to end_char, lines start_line to end_line (from 1, both included), or a node_id from navigate_context.',
     effect: 'read',
     input: z.object({
       context_id: z.int().min(1),
@@ -50,7 +50,7 @@ interface Wanted {
   node_id?: string | undefined;
 }
 
-/** What lies beyond the text is cut off. */
+/** A range that goes beyond the text is clamped. */
 function rangeOf(wanted: Wanted, text: string, total: number): { start: number; end: number } {
   const byChars = wanted.start_char !== undefined || wanted.end_char !== undefined;
   const byLines = wanted.start_line !== undefined || wanted.end_line !== undefined;

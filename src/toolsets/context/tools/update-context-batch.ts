@@ -54,7 +54,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
   });
 }
 
-/** 0 where the item names no entry. */
+/** 0 if the item has no entry id. */
 function idOf(given: BatchItem | undefined): number {
   const id = given?.['context_id'];
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0;

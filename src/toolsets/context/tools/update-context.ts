@@ -13,7 +13,7 @@ export function createUpdateContextTool(parts: WriteParts): Tool {
     name: 'update_context',
     title: 'Update Context',
     description:
-      'Replaces the given fields of an entry; [] clears tags or images. metadata_patch merges into the metadata instead (RFC 7396: null takes a key away).',
+      'Replaces the given fields of an entry; [] clears tags or images. metadata_patch merges into the metadata instead (RFC 7396: null removes a key).',
     effect: 'change',
     input: z.object({
       context_id: z.int().min(1),

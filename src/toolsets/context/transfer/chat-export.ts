@@ -31,7 +31,7 @@ function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generat
   }
 }
 
-/** Newer exports have the text in parts, and none as a whole. */
+/** Newer exports have the text only in parts. */
 function partsOf(content: unknown): string {
   if (!Array.isArray(content)) return '';
   return content
@@ -40,7 +40,7 @@ function partsOf(content: unknown): string {
     .join('\n');
 }
 
-/** Edits make branches; the one that the user saw last leads from the current node upwards. */
+/** Edits create branches. The one that the user saw last is the path from the current node up. */
 function* chatgptTurns(conversation: Json, mapping: Json): Generator<NewEntry> {
   const path: Json[] = [];
   const seen = new Set<unknown>();

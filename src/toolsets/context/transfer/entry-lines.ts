@@ -5,10 +5,10 @@ import { loadEntries } from '../context-parts.ts';
 import { parseImages, showImage } from '../write/images.ts';
 
 const pageSize = 100;
-/** What was stored once is taken back, whatever the bounds are now. */
+/** What could be stored once can be imported, whatever the limits are now. */
 const imageLimits = { imageMaxMb: 1000, imagesMaxMb: 10_000 };
 
-/** All entries as lines of JSON, oldest first, with everything that is needed to make them again. */
+/** All entries as JSON lines, oldest first, with everything needed to recreate them. */
 export async function* exportLines(entries: EntryStore, signal: AbortSignal): AsyncGenerator<string> {
   for (let after = 0; ; ) {
     const page = await entries.texts({ filter: {}, after, limit: pageSize }, { signal });
@@ -44,7 +44,7 @@ function lineOf(entry: Entry) {
   };
 }
 
-/** One line of an export, as an entry again. Ids are given anew. */
+/** The entry in one line of an export. It gets a new id. */
 export function entryOfLine(line: Readonly<Record<string, unknown>>): NewEntry {
   const { thread_id: threadId, source, text, metadata, tags, images, summary, created_at: created } = line;
   if (typeof threadId !== 'string' || typeof text !== 'string' || threadId === '' || text === '') throw damaged();
@@ -64,7 +64,7 @@ export function entryOfLine(line: Readonly<Record<string, unknown>>): NewEntry {
   };
 }
 
-/** ISO 8601 with milliseconds from whatever says a time: seconds since 1970, or a text that is UTC unless it says more. */
+/** A time as ISO 8601 with milliseconds, from seconds since 1970 or from text, which is UTC unless it has a zone. */
 export function timeOf(given: unknown): string {
   const text = typeof given === 'string' ? given.trim() : '';
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(' ', 'T')}Z`;
@@ -76,7 +76,7 @@ export function timeOf(given: unknown): string {
 export function damaged(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_import',
-    'The file is damaged or of another kind: an entry in it has no text, source or time.',
+    'The file is damaged or of another kind: it has an entry without text, source or time.',
     { cause },
   );
 }

@@ -10,12 +10,12 @@ import { entryOfMemory } from './memory-server.ts';
 import { entriesOfOriginal } from './original-server.ts';
 
 const batchSize = 100;
-/** Some programs begin a file of UTF-8 with it. */
+/** Some programs put it at the start of UTF-8 files. */
 const byteOrderMark = /^\ufeff/;
 
 /**
- * Reads a file of any kind that we know (our own export, a database of the original server, the memory server's file, a
- * chat export) into the store. A file that is imported again within 30 days changes nothing.
+ * Imports a file of any known kind (our own export, a database of the original server, the memory server's file, a chat
+ * export). Importing the same file again within 30 days changes nothing.
  */
 export async function importEntries(entries: EntryStore, path: string, now: string): Promise<number> {
   const file = await hashOf(path);
@@ -36,9 +36,9 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
 }
 
 async function* entriesOfFile(path: string, now: string): AsyncGenerator<NewEntry> {
-  const beginning = firstBytes(path);
-  if (beginning.startsWith('SQLite format 3\0')) yield* entriesOfOriginal(path);
-  else if (beginning.replace(byteOrderMark, '').trimStart().startsWith('[')) {
+  const start = firstBytes(path);
+  if (start.startsWith('SQLite format 3\0')) yield* entriesOfOriginal(path);
+  else if (start.replace(byteOrderMark, '').trimStart().startsWith('[')) {
     const parsed = parse(readFileSync(path, 'utf8').replace(byteOrderMark, ''));
     if (!isChatExport(parsed)) throw unknownKind();
     yield* entriesOfChats(parsed);
@@ -57,7 +57,7 @@ async function* entriesOfLines(path: string, now: string): AsyncGenerator<NewEnt
   }
 }
 
-/** Lines of JSON end with \n alone. Others that end lines elsewhere (U+2028) may stand within one. */
+/** JSON lines end with \n only. Other line separators (U+2028) may occur within one. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest: string[] = [];
   for await (const part of createReadStream(path, 'utf8')) {
@@ -82,7 +82,7 @@ function parse(text: string): unknown {
 function unknownKind(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_import',
-    'The file is none that can be imported: an export of Carrel or of the memory server (JSONL), a database of mcp-context-server 2.x, or a conversations.json.',
+    'This kind of file cannot be imported. Importable are exports of Carrel or of the memory server (JSONL), databases of mcp-context-server 2.x, and conversations.json files.',
     { cause },
   );
 }

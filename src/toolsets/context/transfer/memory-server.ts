@@ -3,7 +3,7 @@ import { normaliseTags } from '../tags.ts';
 
 const thread = 'memory';
 
-/** One line of the reference memory server's file: an entity with its observations, or a relation of two. */
+/** One line of the reference memory server's file: an entity with its observations, or a relation between two. */
 export function entryOfMemory(line: Readonly<Record<string, unknown>>, now: string): NewEntry | undefined {
   const common = {
     threadId: thread,

@@ -7,7 +7,7 @@ import { damaged, timeOf } from './entry-lines.ts';
 
 type Row = Record<string, unknown>;
 
-/** The entries of a database of the server whose interface this is, version 2.x. The file is only read. */
+/** The entries of an mcp-context-server 2.x database. The file is opened read-only. */
 export function* entriesOfOriginal(path: string): Generator<NewEntry> {
   const database = new (loadSqlite().DatabaseSync)(path, { readOnly: true });
   try {

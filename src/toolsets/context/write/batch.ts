@@ -3,7 +3,7 @@ import { CarrelError, isCarrelError } from '../../../base/errors.ts';
 import { jsonObject } from '../json-object.ts';
 import { idempotencyInput } from './write-input.ts';
 
-/** What the two batches of writes take beside their items, and what they answer with. */
+/** What both batch tools take besides their items, and what they return. */
 export const batchInput = { atomic: z.boolean().default(true), ...idempotencyInput };
 
 export const batchItems = z.array(jsonObject).min(1).max(100);
@@ -23,9 +23,9 @@ export interface Batch<Item, Outcome> {
   readonly given: readonly BatchItem[];
   readonly atomic: boolean;
   parse(item: BatchItem): Item;
-  /** What the message of a batch that is refused as a whole says, after how many items are wrong. */
+  /** The end of the error message when the whole batch is refused, after the number of invalid items. */
   refusal(first: { index: number; fault: string }): string;
-  /** Performs the items that are well formed, in their order. */
+  /** Performs the valid items, in order. */
   perform(items: readonly Item[]): Promise<readonly Outcome[]>;
 }
 
@@ -33,7 +33,7 @@ export type BatchRow<Item, Outcome> =
   | { readonly index: number; readonly fault: string }
   | { readonly index: number; readonly item: Item; readonly outcome: Outcome };
 
-/** All items or, where that is not asked for, those that are well formed. A row for each, in their order. */
+/** Performs all items or, if not atomic, the valid ones. Returns a row for each, in order. */
 export async function runBatch<Item, Outcome>(batch: Batch<Item, Outcome>): Promise<BatchRow<Item, Outcome>[]> {
   const parsed = batch.given.map((item) => attempt(() => batch.parse(item)));
   const faults = parsed.flatMap((item, index) => ('fault' in item ? [{ index, fault: item.fault }] : []));
@@ -70,7 +70,7 @@ export function batchAnswer<Row extends { success: boolean }>(
   };
 }
 
-/** What is wrong with one item is told of that item. Everything else is not for the caller to mend. */
+/** An error in an item is reported for that item. Any other error is not the caller's to fix. */
 function attempt<Value>(parse: () => Value): { value: Value } | { fault: string } {
   try {
     return { value: parse() };

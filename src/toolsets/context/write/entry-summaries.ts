@@ -4,16 +4,16 @@ import { createBacklog } from '../../../jobs/backlog.ts';
 import { type SummaryProvider, UnusableText } from '../../../search/summaries/summary-provider.ts';
 import type { EntryStore, TextToSummarise } from '../../../storage/contracts/entries.ts';
 
-/** Makes the summaries of what was stored, behind the writes, which neither wait for them nor fail with them. */
+/** Makes summaries in the background: writes neither wait for them nor fail with them. */
 export interface EntrySummaries {
   readonly provider: SummaryProvider;
-  /** Shorter texts get none. */
+  /** Shorter texts get no summary. */
   readonly charsMin: number;
   /** False while the provider does not answer. */
   readonly available: boolean;
-  /** There is something to summarise. */
+  /** Call it when there is something to summarise. */
   wake(): void;
-  /** Waits a moment for summaries that are made here, so that what was just stored is shown with its own. */
+  /** Waits a moment for summaries that are made locally, so that new entries are shown with theirs. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface EntrySummaries {
 export interface EntrySummariesDeps {
   readonly entries: EntryStore;
   readonly provider: SummaryProvider;
-  /** Takes the provider's place for texts that it cannot use. */
+  /** Used for texts that the provider cannot summarise. */
   readonly local: SummaryProvider;
   readonly log: Logger;
 }
@@ -38,7 +38,7 @@ export function createEntrySummaries(
       const waiting = await entries.unsummarised({ limit: batchSize });
       for (let at = 0; at < waiting.length; at += provider.concurrencyMax) {
         const some = waiting.slice(at, at + provider.concurrencyMax);
-        // Those that succeed are kept, whatever happens to the others.
+        // Those that succeed are kept even if others fail.
         const outcomes = await Promise.allSettled(some.map((each) => summariseOne(each, signal)));
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
         signal.throwIfAborted();
@@ -61,11 +61,11 @@ export function createEntrySummaries(
   };
 
   async function summariseOne({ id, textHash, text, source }: TextToSummarise, signal: AbortSignal): Promise<void> {
-    // Calls that came meanwhile are answered first.
+    // Lets calls that arrived in the meantime go first.
     await breathe();
     const summary = await provider.summarise(text, { source, signal }).catch((error: unknown) => {
       if (!(error instanceof UnusableText)) throw error;
-      log.warn('an entry is summarised by its own sentences', { id, reason: error.message });
+      log.warn('an entry is summarised by its own sentences instead of by the model', { id, reason: error.message });
       return local.summarise(text, { source, signal });
     });
     await entries.putSummary({ id, textHash, summary });

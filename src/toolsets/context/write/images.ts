@@ -6,7 +6,7 @@ export interface ImageLimits {
   readonly imagesMaxMb: number;
 }
 
-/** Decodes and checks what a caller sent as images. The bytes are never looked at beyond their first few. */
+/** Decodes and checks images. Only their first few bytes are looked at. */
 export function parseImages(images: readonly Readonly<Record<string, unknown>>[], limits: ImageLimits): NewImage[] {
   if (images.length > imagesMax) throw fault(`An entry takes at most ${imagesMax} images`);
   let total = 0;
@@ -38,7 +38,7 @@ function decode(data: unknown, index: number): Uint8Array {
   if (data === undefined || data === null) throw fault(`Image ${index} is missing required "data" field`);
   if (typeof data !== 'string') throw fault(`Image ${index} has invalid base64 encoding: it must be a string`);
   if (data === '') throw fault(`Image ${index} has empty "data" field`);
-  // Node takes whatever it can read and leaves the rest out; only what it would write itself is base64.
+  // Node's decoder skips what it cannot read, so the text is valid only if encoding gives it back.
   const bytes = Buffer.from(data, 'base64');
   if (bytes.length === 0 || bytes.toString('base64') !== data) {
     throw fault(`Image ${index} has invalid base64 encoding`);
@@ -56,8 +56,8 @@ const signatures: readonly [mimeType: string, test: (bytes: Uint8Array) => boole
 ];
 
 /**
- * What the bytes are goes before what the caller says they are. Bytes of no kind that we know keep the name that they
- * came with, if it is the name of a picture made of pixels: a drawing can carry a program.
+ * The type that the bytes show takes precedence over the one that the caller claims. Bytes of an unknown type keep the
+ * claimed type if it is a raster image: a vector image can contain a script.
  */
 function mimeTypeOf(given: unknown, data: Uint8Array, index: number): string {
   const sniffed = signatures.find(([, test]) => test(data))?.[0];
@@ -69,7 +69,7 @@ function mimeTypeOf(given: unknown, data: Uint8Array, index: number): string {
   );
 }
 
-/** An object, or one as JSON text, which is how the interface first had it. */
+/** An object, or JSON text of one, as in early versions of the interface. */
 function metadataOf(given: unknown, index: number): Metadata | undefined {
   let value = given;
   if (typeof given === 'string') {
@@ -80,7 +80,8 @@ function metadataOf(given: unknown, index: number): Metadata | undefined {
     }
   }
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'object' || Array.isArray(value)) throw fault(`Image ${index} has metadata that is no object`);
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw fault(`Image ${index} has metadata that is not an object`);
   return { ...value };
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import type { ContextConfig } from '../context-slice.ts';
 
-/** Brings the index of metadata to the fields that are configured, as far as METADATA_INDEX_SYNC_MODE lets it. */
+/** Makes the metadata index match the configured fields, as far as METADATA_INDEX_SYNC_MODE allows. */
 export async function indexConfiguredFields(
   { indexedFields: fields, indexSyncMode: mode }: Pick<ContextConfig, 'indexedFields' | 'indexSyncMode'>,
   { entries, log }: { entries: EntryStore; log: Logger },
@@ -20,9 +20,9 @@ export async function indexConfiguredFields(
     if (differs && mode === 'warn')
       log.warn('the index of metadata is not the one that is configured', { missing, extra });
   } catch (error) {
-    // What cannot be written now is read as it is.
+    // A read-only database is used as it is.
     if (!isCarrelError(error) || error.code !== 'storage_read_only') throw error;
-    log.warn('the index of metadata is left as it is', { reason: error.message });
+    log.warn('the metadata index is left as it is', { reason: error.message });
   }
 }
 

@@ -8,11 +8,11 @@ export interface SummaryLimits {
   readonly tokensMax: number;
 }
 
-/** A longer text is judged by its beginning: sentences beyond are rarely what it is about, and cost time. */
+/** Only this much of a longer text is read: later sentences are rarely its main point, and cost time. */
 const unitsRead = 40_000;
 const sentencesKept = 5;
 const onceWeight = 0.05;
-/** Of a sentence that is shorter or longer, little can be told, or too much. */
+/** Shorter sentences say too little, longer ones too much. */
 const sentenceUnitsMin = 20;
 const sentenceUnitsMax = 600;
 
@@ -23,13 +23,12 @@ interface Sentence {
 }
 
 /**
- * The best sentences of a text, in its own order and its own words: no model, and always the same for the same text.
- * A sentence is worth the weight of its words, which is how often they occur in the text (after SumBasic, Nenkova and
- * Vanderwende 2005); words of a sentence that was taken count less afterwards, so that the next one says something else.
- * Undefined when the text has no sentences that could stand alone.
+ * The best sentences of a text, in their original order: without a model, and deterministic. A sentence scores by how often
+ * its words occur in the text (after SumBasic, Nenkova and Vanderwende 2005). Words of a chosen sentence count less
+ * afterwards, so that the next one says something else. Undefined if the text has no sentences that can stand alone.
  */
 export function summarise(text: string, { tokensMax }: SummaryLimits): string | undefined {
-  // The end of a line ends a sentence, except where lines were only wrapped.
+  // A line break ends a sentence, unless the text is hard-wrapped.
   const read = text
     .slice(0, unitsRead)
     .toWellFormed()
@@ -41,10 +40,10 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
     .filter(({ words }) => words.length >= 3);
   const weights = new Map<string, number>();
   for (const { words } of sentences) for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
-  // What is said once, a text is not about.
+  // A word that occurs only once is not what a text is about.
   for (const [word, count] of weights) if (count === 1) weights.set(word, onceWeight);
   const taken: Sentence[] = [];
-  // A sentence that is said twice is worth more, but is shown once.
+  // A repeated sentence scores higher, but is shown once.
   const left = new Set(new Map(sentences.toReversed().map((sentence) => [sentence.text, sentence])).values());
   let tokens = 0;
   while (taken.length < sentencesKept && left.size > 0) {
@@ -62,13 +61,13 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
     .join(' ');
 }
 
-/** Of equals the earlier: `left` is not in the order of the text. */
+/** Ties go to the earlier sentence: `left` is not in the order of the text. */
 function isBetter(next: Sentence, first: Sentence, weights: ReadonlyMap<string, number>): boolean {
   const difference = worth(next, weights) - worth(first, weights);
   return difference > 0 || (difference === 0 && next.start < first.start);
 }
 
-/** The first sentence of a text usually says what follows. */
+/** The first sentence of a text usually says what it is about. */
 function worth({ words, start }: Sentence, weights: ReadonlyMap<string, number>): number {
   const sum = words.reduce((total, word) => total + (weights.get(word) ?? 0), 0);
   const value = sum / Math.sqrt(words.length);

@@ -1,6 +1,6 @@
 import type { EntryUpdate, UpdateOutcome } from '../../../storage/contracts/entries.ts';
 
-/** The fields that an update has changed, in the order and under the names of 002's server. */
+/** The fields that an update has changed, with the names and in the order of 002's server. */
 export function updatedFields(
   update: EntryUpdate,
   outcome: Extract<UpdateOutcome, { found: true }>,

@@ -13,18 +13,18 @@ import { normaliseTags } from '../tags.ts';
 import { type ImageLimits, parseImages } from './images.ts';
 
 export interface WriteSettings extends ImageLimits {
-  /** Texts of so many characters get a summary. Undefined where none are made. */
+  /** Texts from this many characters on get a summary. Undefined if none are made. */
   readonly summaryCharsMin: number | undefined;
 }
 
-/** A call that is repeated with its key is done once and answered the same. Described in store_context. */
+/** A call that is repeated with the same key is performed once and answered the same. Described in store_context. */
 export const idempotencyInput = { idempotency_key: z.string().min(1).max(256).optional() };
 
 const threadCharsMax = 512;
 const textCharsMax = 2_000_000;
 const metadataFieldsMax = 2_000;
 
-/** Arguments of one entry, of a single call or of an item in a batch. Throws the first thing that is wrong with them. */
+/** Checks the arguments of one entry, from a single call or a batch. Throws the first error. */
 export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings: WriteSettings): NewEntry {
   const { thread_id: thread, source, text, metadata, tags, images } = given;
   if (typeof thread !== 'string' || thread === '') throw fault('Missing required field: thread_id');
@@ -71,7 +71,7 @@ export function parseUpdate(given: Readonly<Record<string, unknown>>, settings: 
   };
 }
 
-/** The hash tells a repeated call from another one under the same key. */
+/** The hash distinguishes a repeated call from a different one with the same key. */
 export function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
@@ -98,7 +98,7 @@ function parseMetadata(name: string, given: unknown): Metadata {
   let fields = 0;
   const visit = (value: unknown): void => {
     fields += 1;
-    // JSON has no infinity, but 1e400 is read as one.
+    // JSON has no infinity, but 1e400 is parsed as one.
     if (typeof value === 'number' && !Number.isFinite(value)) throw fault(`${name} holds a number that is too large`);
     if (typeof value === 'object' && value !== null) Object.values(value).forEach(visit);
   };
@@ -106,7 +106,7 @@ function parseMetadata(name: string, given: unknown): Metadata {
   if (fields > metadataFieldsMax) throw fault(`${name} may have ${metadataFieldsMax} values`);
   const json = JSON.stringify(metadata);
   if (json.length > metadataUnitsMax) throw fault(`${name} may have 1 MiB as JSON`);
-  // Half of a surrogate pair is written as an escape, at which other readers of JSON stop: nobody could read the entry again.
+  // Half of a surrogate pair becomes an escape that other JSON parsers reject: they could not read the entry.
   return /\\ud[89a-f]/.test(json) ? JSON.parse(json, wellFormed) : metadata;
 }
 
@@ -132,7 +132,7 @@ function present(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Keys in order, so that the same arguments written otherwise are the same. */
+/** With sorted keys, so that the order of keys makes no difference. */
 function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,

@@ -15,7 +15,7 @@ export function createFindTool(sources: readonly SearchSource[]): Tool {
   return defineTool({
     name: 'find',
     title: 'Find in every source',
-    description: `Searches several sources at once and returns one list, best first, each hit with where it is from and why it was found. Sources: ${known}. An answer says for every source whether it was searched or failed, so that no hits are never mistaken for a broken source.`,
+    description: `Searches several sources at once and returns one list, best first, each hit with where it is from and why it was found. Sources: ${known}. The answer says for every source whether it was searched or failed, so that a failed source is never mistaken for one without hits.`,
     effect: 'read',
     openWorld: true,
     input: z.object({
@@ -24,7 +24,7 @@ export function createFindTool(sources: readonly SearchSource[]): Tool {
         .array(z.enum(names))
         .min(1)
         .optional()
-        .describe(`Which sources to search; ${usual.join(', ')} unless given.`),
+        .describe(`Which sources to search; ${usual.join(', ')} by default.`),
       limit: z.int().min(1).max(50).default(10).describe('How many hits to return.'),
       budget_tokens: z
         .int()
@@ -54,7 +54,7 @@ export function createFindTool(sources: readonly SearchSource[]): Tool {
           message: z.string().optional(),
         }),
       ),
-      omitted: z.int().describe('Hits that were found and left out by limit or budget_tokens.'),
+      omitted: z.int().describe('Hits that were left out because of limit or budget_tokens.'),
     }),
     async run({ query, sources: named, limit, budget_tokens: budget }, call) {
       const wanted = new Set<string>(named ?? usual);
@@ -71,7 +71,7 @@ function shown({ source, uri, title, snippet, date, score, why }: FusedHit) {
   return { source, uri, title, snippet, date, score: Number(score.toFixed(6)), why };
 }
 
-/** The best hits that fit; at least one, because an empty answer would say that there are none. */
+/** The best hits that fit, but at least one: an empty answer would mean that there are none. */
 function withinBudget(hits: readonly FusedHit[], budget: number | undefined): FusedHit[] {
   if (budget === undefined) return [...hits];
   const kept: FusedHit[] = [];

@@ -7,7 +7,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete'>): Tool
   return defineTool({
     name: 'kb_bulk_delete',
     title: 'Delete many documents',
-    description: 'Deletes for good the documents to which all of what is given applies.',
+    description: 'Deletes the documents that match all given conditions, for good.',
     effect: 'change',
     input: z.object(selectionInput),
     output: bulkOutput,

@@ -21,7 +21,7 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
       if (collection !== undefined) {
         return showBulk(await engine.bulkSetTags(chosen, [collectionTag(collection), ...tags], { signal }));
       }
-      // The engine would take the collections away too. Everything else that there is goes, and they stay.
+      // The engine would remove the collections too, so all other tags are removed instead.
       const others = (await engine.tags({ signal })).map(({ tag }) => tag);
       const remove = others.filter((tag) => !isCollectionTag(tag) && !tags.includes(tag));
       return showBulk(await changeManyTags(engine, chosen, { remove, add: tags }, { signal }));

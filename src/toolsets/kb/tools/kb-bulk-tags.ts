@@ -28,7 +28,7 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>):
       }
       const chosen = readSelection(selection);
       if (collection === undefined) return showBulk(await engine.bulkTags(chosen, { remove, add: tags }, { signal }));
-      // Which of the collections each document is in is not known here, so it leaves all others.
+      // The current collection of each document is not known here, so it is removed from all others.
       const wanted = collectionTag(collection);
       const known = (await engine.tags({ signal })).map(({ tag }) => tag).filter(isCollectionTag);
       const left = [...remove.filter((tag) => !isCollectionTag(tag)), ...known.filter((tag) => tag !== wanted)];

@@ -6,7 +6,7 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput, sourcePathInput } from '../kb-parts.ts';
 import { showDocument } from '../shapes.ts';
 
-/** Chunks in one answer, unless the call says otherwise. */
+/** Chunks in one answer, by default. */
 const chunksDefault = 500;
 const documentsMax = 100;
 
@@ -61,7 +61,7 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   };
 }
 
-/** `next` goes on where the chunks end, so that the ids of those left out would only eat up the budget. */
+/** `next` continues where the chunks end; listing the ids of the others would only use up the budget. */
 function countedReport({ omitted_ids: omitted, ...report }: BudgetReport<number | string>) {
   return { ...report, omitted_chunks: omitted.length };
 }

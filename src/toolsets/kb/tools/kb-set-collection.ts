@@ -10,7 +10,7 @@ export function createKbSetCollectionTool(engine: Pick<Engine, 'document' | 'cha
   return defineTool({
     name: 'kb_set_collection',
     title: 'Set the collection',
-    description: 'Moves a document to another collection; without one it then belongs to none.',
+    description: 'Moves a document to another collection, or out of its collection if none is given.',
     effect: 'change',
     idempotent: true,
     input: z.object({ document_id: documentIdInput, collection: collectionInput.optional() }),

@@ -11,9 +11,9 @@ import { openLocalFile } from '../uploads/local-file.ts';
 import { uploadPath } from '../uploads/upload-route.ts';
 
 export interface UploadStartConfig {
-  /** Folders from which files of this machine may be taken; none where the caller is not on it. */
+  /** Folders of this machine whose files may be read; none if the caller is on another machine. */
   allowedRoots: readonly string[];
-  /** Where the server is reached from outside, if that is elsewhere than it looks from here. */
+  /** The server's address from outside, if it differs from the one it listens on. */
   publicUrl: string | undefined;
   bytesMax: number;
   chunkBytesMax: number;
@@ -21,7 +21,7 @@ export interface UploadStartConfig {
 }
 
 const sizes = {
-  filename: fileNameInput.describe('A name, no path.'),
+  filename: fileNameInput.describe('A name, not a path.'),
   total_size: z.int().min(1).describe('Bytes.'),
 };
 const more = { ...filingInput, doc_type: docTypeInput.optional() };
@@ -45,19 +45,19 @@ function startTool(config: UploadStartConfig, { uploads }: Deps): Tool {
   return defineTool({
     ...facts,
     description:
-      'Begins the upload of a file and returns its upload_id: send it with kb_upload_chunk, or PUT the bytes to upload_url if that is given, then call kb_upload_finish.',
+      'Starts the upload of a file and returns its upload_id: send it with kb_upload_chunk, or PUT the bytes to upload_url if that is given, then call kb_upload_finish.',
     input: z.object({ ...sizes, ...more }),
     output: startedOutput,
     run: (input, call) => start(config, uploads, input, call),
   });
 }
 
-/** On the caller's own machine a file can be named instead, and is then taken at once. */
+/** On the caller's own machine a path can be given instead, and the file is uploaded at once. */
 function startOrReadTool(config: UploadStartConfig, { uploads, engine }: Deps): Tool {
   return defineTool({
     ...facts,
     description:
-      'Uploads a file: give its path to have it taken at once (returns job_id), or filename and total_size to send it with kb_upload_chunk and kb_upload_finish (returns upload_id).',
+      'Uploads a file: give its path to upload it at once (returns job_id), or filename and total_size to send it with kb_upload_chunk and kb_upload_finish (returns upload_id).',
     input: z.object({
       path: z.string().min(1).max(4096).optional().describe('Absolute, on this machine.'),
       filename: sizes.filename.optional(),
@@ -77,7 +77,7 @@ function startOrReadTool(config: UploadStartConfig, { uploads, engine }: Deps): 
       try {
         const { size, content } = file;
         if (size > config.bytesMax) {
-          throw new CarrelError('upload_too_large', `The file has ${size} bytes, and may have ${config.bytesMax}.`);
+          throw new CarrelError('upload_too_large', `The file has ${size} bytes; the limit is ${config.bytesMax}.`);
         }
         const { title, doc_type, source_path = path } = filing;
         const outcome = await engine.submit(

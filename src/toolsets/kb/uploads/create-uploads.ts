@@ -13,7 +13,7 @@ export interface UploadsConfig extends UploadQuotas {
   /** Bytes of one upload. */
   bytesMax: number;
   idleMs: number;
-  /** Whether uploads that an earlier process left are gone on with. */
+  /** Whether uploads of an earlier process can be continued. */
   survivesRestart: boolean;
 }
 
@@ -32,14 +32,14 @@ export interface Receipt {
   chunks: number;
 }
 
-/** Files on their way to the engine, in pieces. Nothing that was acknowledged is lost until it is handed over or idle. */
+/** Files on their way to the engine, in chunks. What was acknowledged is kept until it is handed over or expires. */
 export interface Uploads {
-  /** `secret` is what its address for bytes ends with. */
+  /** `secret` is the end of its upload_url. */
   start(given: NewUpload, callerId: string): Promise<{ id: string; secret: string }>;
   addChunk(id: string, index: number, bytes: Uint8Array, call: Call): Promise<Receipt>;
-  /** Takes all bytes at once from whoever has the secret, once. */
+  /** Takes all bytes at once, one time, from whoever has the secret. */
   receive(id: string, secret: string, body: Body, signal: AbortSignal): Promise<Receipt>;
-  /** Hands the file to the engine. Once it took it, the same outcome is given again. */
+  /** Hands the file to the engine. After that succeeded, the same outcome is returned again. */
   finish(id: string, call: Call): Promise<{ outcome: SubmitOutcome; tags: readonly string[]; filename: string }>;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface Body {
   length: number | undefined;
 }
 
-/** Outcomes that are remembered for those who ask again. */
+/** How many outcomes are remembered for repeated calls. */
 const finishedMax = 1000;
 const sweepMsMax = 30_000;
 
@@ -80,7 +80,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     return adopted;
   };
 
-  /** Those of other processes that can still be gone on with: they take room too. */
+  /** Uploads of other processes that can still be continued: they count against the quota, too. */
   const leftByOthers = async (): Promise<Upload[]> => {
     if (!config.survivesRestart) return [];
     const left = (await staging.idle()).filter(({ id, idleMs }) => !uploads.has(id) && idleMs < config.idleMs);
@@ -88,7 +88,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     return found.flatMap((each) => (each === undefined ? [] : [createUpload(each.manifest, each.chunks, clock())]));
   };
 
-  /** Runs while the upload can't expire. */
+  /** The upload can't expire while this runs. */
   const using = async <Result>(upload: Upload, run: () => Promise<Result>): Promise<Result> => {
     upload.users += 1;
     try {
@@ -99,7 +99,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     }
   };
 
-  /** Runs when no other call changes the upload. */
+  /** Runs while no other call changes the upload. */
   const inTurn = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
     using(upload, async () => {
       const release = await upload.turn.acquire(signal);
@@ -114,7 +114,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     for (const [id, upload] of uploads) if (isExpired(upload)) await forget(id);
     const finished = [...uploads].filter(([, upload]) => isFinished(upload) && upload.users === 0);
     for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) await forget(id);
-    // What another process left. One that still runs keeps its own, so they get time to spare.
+    // Uploads of other processes. One that is still running removes its own, so these get extra time.
     for (const { id, idleMs } of await staging.idle()) {
       if (!uploads.has(id) && idleMs >= config.idleMs * 2) await staging.remove(id);
     }
@@ -133,7 +133,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         });
       }
       const others = await leftByOthers();
-      // From here to where it is listed nothing is waited for, so that no other call takes the same room.
+      // No await from here until it is listed, so that no other call takes the same room.
       const unlisted = others.filter(({ manifest }) => !uploads.has(manifest.id));
       const open = [...uploads.values(), ...unlisted].filter((upload) => !isFinished(upload) && !isExpired(upload));
       checkQuotas(config, open, { totalSize, callerId });
@@ -208,7 +208,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
           { signal: call.signal },
         );
         manifest.outcome = outcome;
-        // The engine has it now, so nothing that fails here may fail the call.
+        // The engine has it now, so no error here may fail the call.
         await staging
           .save(manifest)
           .then(() => staging.dropChunks(id, indexes))

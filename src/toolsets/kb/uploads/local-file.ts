@@ -11,8 +11,8 @@ export interface LocalFile {
 }
 
 /**
- * A regular file below one of the allowed folders. Links are followed first, and what they lead to must be below one;
- * after the file is open it is looked at again, so that a link that was put in its way meanwhile is noticed.
+ * A regular file below one of the allowed folders. Links are resolved first, and their target must be below one, too. The
+ * path is checked again after the file is open, so that a link that was put there in the meantime is noticed.
  */
 export async function openLocalFile(path: string, allowedRoots: readonly string[]): Promise<LocalFile> {
   if (!isAbsolute(path) || path.includes('\0')) throw notAllowed('path must be absolute.');
@@ -47,7 +47,7 @@ async function resolveInside(path: string, allowedRoots: readonly string[]): Pro
     const folder = await realpath(root).catch(() => undefined);
     if (folder !== undefined && real.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) return real;
   }
-  // The same words as for a file that is not there: what lies elsewhere is nobody's business.
+  // The same message as for a missing file, so that nothing is revealed about other folders.
   throw notAllowed('There is no such file below the allowed folders.');
 }
 
@@ -59,7 +59,10 @@ async function* readExactly(file: FileHandle, size: number): AsyncGenerator<Uint
     yield part;
   }
   if (read !== size) {
-    throw new CarrelError('upload_conflict', 'The file changed while it was read. Try again when it is at rest.');
+    throw new CarrelError(
+      'upload_conflict',
+      'The file changed while it was read. Try again when it is no longer being written.',
+    );
   }
 }
 

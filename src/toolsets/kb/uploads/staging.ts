@@ -9,10 +9,10 @@ import type { SubmitOutcome } from '../../../engine/engine.ts';
 
 const jobId = z.union([z.number(), z.string()]);
 
-/** What is known of an upload beside its bytes. */
+/** What is known about an upload besides its bytes. */
 const manifestSchema = z.object({
   id: z.string(),
-  /** Who may go on with it. */
+  /** Who may continue it. */
   caller: z.string(),
   filename: z.string(),
   totalSize: z.int(),
@@ -22,7 +22,7 @@ const manifestSchema = z.object({
   sourcePath: z.string().optional(),
   /** SHA-256 of the secret in upload_url. */
   secretHash: z.string(),
-  /** What the engine made of it. The bytes are then no longer here. */
+  /** What the engine answered. The bytes are then no longer here. */
   outcome: z
     .union([
       z.object({ accepted: z.literal(true), job_id: jobId, status: z.string(), filename: z.string() }),
@@ -55,9 +55,9 @@ export interface Staging {
   /** Shows other processes that it is in use. */
   touch(id: string): Promise<void>;
   remove(id: string): Promise<void>;
-  /** What an earlier process left under this id. */
+  /** The upload that an earlier process left under this id. */
   find(id: string): Promise<Found | undefined>;
-  /** Ids and how long nothing has been written to them, by the clock on the wall: it is all that processes share. */
+  /** Ids, and how long ago each was last written to, by the wall clock: processes share no other. */
   idle(): Promise<{ id: string; idleMs: number }[]>;
 }
 
@@ -125,7 +125,7 @@ async function chunkSizes(folder: string): Promise<Map<number, number>> {
   return sizes;
 }
 
-/** A folder's own time is that of its last new name; a chunk that is still being written is newer than that. */
+/** A folder's time changes when a file is added; a chunk that is still being written is newer. */
 async function lastWrite(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const growing = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));

@@ -1,8 +1,8 @@
 import { CarrelError } from '../../../base/errors.ts';
 
 /**
- * The bytes that the text stands for, if it is base64 as RFC 4648 §4 has it: Node skips what it does not know, and
- * bytes would be lost without anybody noticing.
+ * Decodes base64, strictly by RFC 4648 §4: Node skips invalid characters, so that bytes could be lost without anybody
+ * noticing.
  */
 export function decodeBase64(text: string, argument: string): Buffer {
   const bytes = Buffer.from(text, 'base64');

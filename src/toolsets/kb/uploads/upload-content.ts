@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Call } from '../../../tools/call.ts';
 
-/** The content, if it has just as many bytes as announced. */
+/** The content, if it has exactly as many bytes as announced. */
 export async function* exactly(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let received = 0;
   for await (const part of content) {
@@ -20,7 +20,7 @@ export async function* exactly(content: AsyncIterable<Uint8Array>, size: number)
   }
 }
 
-/** Tells how much of it was taken. */
+/** Reports how much of it was read. */
 export async function* reported(
   content: AsyncIterable<Uint8Array>,
   total: number,

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Upload } from './upload.ts';
 
-/** How much may wait at the same time. */
+/** How much may be unfinished at the same time. */
 export interface UploadQuotas {
   clientUploadsMax: number;
   clientBytesMax: number;
@@ -11,7 +11,7 @@ export interface UploadQuotas {
 
 const retryAfterSeconds = 60;
 
-/** Refuses another upload where the client, or all of them together, have as much as they may. */
+/** Refuses another upload if the client, or all clients together, would exceed a limit. */
 export function checkQuotas(
   quotas: UploadQuotas,
   open: readonly Upload[],
@@ -29,7 +29,7 @@ export function checkQuotas(
   }
 }
 
-/** What is to come counts like what is there. */
+/** Announced bytes count like received ones. */
 function bytesOf(uploads: readonly Upload[]): number {
   return uploads.reduce((sum, { manifest }) => sum + manifest.totalSize, 0);
 }

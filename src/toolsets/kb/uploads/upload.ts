@@ -10,9 +10,9 @@ export interface Upload {
   receivedBytes: number;
   /** One call at a time changes it. */
   turn: Slots;
-  /** Calls that have to do with it now: while there are any it does not expire. */
+  /** Calls that are using it now. It does not expire while there are any. */
   users: number;
-  /** The bytes are coming by upload_url. */
+  /** The bytes are arriving by upload_url. */
   isReceiving: boolean;
   /** When it was last used, by the monotonic clock. */
   usedAt: number;
@@ -44,7 +44,7 @@ export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } 
     missing.length > 0
       ? `Chunks are missing: ${shown.join(', ')}${more}`
       : `The chunks from ${indexes.length} on are missing`;
-  // All bytes are there, under indexes that leave one out: what is missing has nothing left to be.
+  // All bytes are there, but the indexes have a gap: nothing is left for the missing chunk.
   const advice =
     receivedBytes === totalSize
       ? 'chunk_index must count 0, 1, 2 and so on: begin again with kb_upload_start.'
@@ -62,7 +62,7 @@ export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } 
   );
 }
 
-/** Indexes below the highest that are not there. */
+/** Missing indexes below the highest one. */
 function missingIn(sorted: readonly number[]): number[] {
   const present = new Set(sorted);
   return Array.from({ length: (sorted.at(-1) ?? -1) + 1 }, (_, index) => index).filter((index) => !present.has(index));

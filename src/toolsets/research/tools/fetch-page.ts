@@ -33,14 +33,14 @@ export function createFetchPageTool({ pageCharsMax }: FetchPageToolConfig, pages
         .enum(['text', 'markdown'])
         .default('text')
         .describe('Plain text, or Markdown with headings, lists, tables and links.'),
-      start: z.int().min(0).default(0).describe('Where to go on in a long page: next_start of the answer before.'),
+      start: z.int().min(0).default(0).describe('Where to continue in a long page: next_start of the previous answer.'),
     }),
     output: z.object({
       url: z.string().describe('Where the page was found, after redirects.'),
       title: z.string(),
       content: z.string(),
       content_length: z.int().describe('Characters (UTF-16 units) of content.'),
-      truncated: z.boolean().describe('Whether the page goes on behind this content.'),
+      truncated: z.boolean().describe('Whether the page continues after this content.'),
       start: z.int(),
       total_length: z.int().describe('Characters of the whole page.'),
       next_start: z.int().optional(),

@@ -8,7 +8,7 @@ export function createGetNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'get_note',
     title: 'Get a note',
-    description: 'Returns one saved note in full, by the id that save_note or list_notes gave.',
+    description: 'Returns one saved note in full, by its id from save_note or list_notes.',
     effect: 'read',
     quota: 'notes',
     argumentError: 'validation_error',
@@ -22,10 +22,10 @@ export function createGetNoteTool(notes: NoteStore): Tool {
   });
 }
 
-/** An id is told back only as far as ids go: 36 characters that cannot do harm. */
+/** Only harmless characters of the id are repeated, and at most 36 of them. */
 function noteNotFound(id: string): CarrelError {
   const noteId = id.replace(/[^\w-]/g, '?').slice(0, 36);
-  return new CarrelError('note_not_found', 'No note has this id. list_notes shows the notes that there are.', {
+  return new CarrelError('note_not_found', 'No note has this id. list_notes lists the notes.', {
     data: { details: { noteId } },
   });
 }

@@ -22,13 +22,13 @@ export function createListNotesTool(notes: NoteStore): Tool {
     output: z.object({
       notes: z.array(listedNoteShape),
       count: z.int().describe('Notes in this answer.'),
-      total_count: z.int().describe('Notes that fit in all.'),
+      total_count: z.int().describe('All matching notes.'),
       has_more: z.boolean(),
       limit: z.int(),
       offset: z.int(),
     }),
     async run({ query, tags, limit, offset }, call) {
-      // Many clients send an empty string for an argument that they leave out.
+      // Many clients send an empty string for an argument that they omit.
       const words = query === '' ? undefined : query;
       const page = await notes.list({ query: words, tags, limit, offset }, { signal: call.signal });
       return {

@@ -19,9 +19,7 @@ export function createSaveNoteTool(notes: NoteStore): Tool {
       title: boundedText({ required: true, max: titleCharsMax, trim: true }).describe('Title of the note.'),
       content: boundedText({ required: true, max: contentCharsMax }).describe('Text of the note.'),
       tags: tagList(tagsMax).default([]).describe(`Up to ${tagsMax} tags; kept in lower case.`),
-      source_urls: sourceUrlList()
-        .default([])
-        .describe(`Up to ${sourceUrlsMax} addresses that the note is taken from.`),
+      source_urls: sourceUrlList().default([]).describe(`Up to ${sourceUrlsMax} addresses of the note's sources.`),
     }),
     output: z.object({ note: noteShape }),
     async run({ title, content, tags, source_urls: sourceUrls }) {

@@ -34,7 +34,7 @@ export function createWebSearchTool({ resultsMax }: WebSearchToolConfig, chain: 
       provider: z
         .enum(chain.names)
         .optional()
-        .describe(`The search engine to ask first; ${chain.chosen} unless given. If it is blocked, others are asked.`),
+        .describe(`The search engine to ask first; ${chain.chosen} by default. If it is blocked, others are asked.`),
     }),
     output: z.object({
       results: z.array(z.object({ title: z.string(), url: z.string(), snippet: z.string() })),
@@ -43,7 +43,7 @@ export function createWebSearchTool({ resultsMax }: WebSearchToolConfig, chain: 
       attempts: z
         .array(z.object({ provider: z.string(), outcome: z.string(), status: z.int().optional() }))
         .optional()
-        .describe('Who was asked and what came of it, if the first one did not answer.'),
+        .describe('Who was asked and with what result, if the first one did not answer.'),
     }),
     async run({ query, limit, provider }, call) {
       const search = { query, limit: Math.min(limit, resultsMax), provider, signal: call.signal };

@@ -18,8 +18,8 @@ export interface ProviderAnswer {
 }
 
 /**
- * Asks a search engine whose address the operator chose, so it may be private, and no redirect is followed: a key must
- * not travel to where somebody else points. Whatever is not a success with a bounded body in time is a failure.
+ * Asks a search engine whose address the operator chose, so it may be private. Redirects are not followed, because they
+ * could lead the key elsewhere. Anything but a success with a body of limited size, in time, is a failure.
  */
 export async function askProvider(request: ProviderRequest): Promise<ProviderAnswer> {
   const { url, method = 'GET', headers, body, timeoutMs, signal } = request;
@@ -46,7 +46,7 @@ export async function askProvider(request: ProviderRequest): Promise<ProviderAns
   }
 }
 
-/** Parses an answer that promises JSON. A page in its place is what gateways and challenges send. */
+/** Parses an answer that should be JSON. Gateways and challenges send a page instead. */
 export function parseJsonAnswer({ text }: ProviderAnswer): Record<string, unknown> {
   try {
     const parsed: unknown = JSON.parse(text);
@@ -57,7 +57,7 @@ export function parseJsonAnswer({ text }: ProviderAnswer): Record<string, unknow
   throw new ProviderFailure('failed', 'the answer is no JSON object');
 }
 
-/** The items of a list inside an answer; what is no object is left out. */
+/** The objects in a list inside an answer; anything else in it is left out. */
 export function objectsIn(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
@@ -96,7 +96,7 @@ function mediaType(response: Response): string {
 async function readText(response: Response, bytesMax: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  // Counted after decompression, which fetch does: what unpacks without end is cut off here too.
+  // Counted after decompression, which fetch does, so that decompression bombs are stopped here too.
   for await (const part of response.body ?? []) {
     size += part.byteLength;
     if (size > bytesMax) throw new ProviderFailure('failed', `the answer has more than ${bytesMax} bytes`);

@@ -1,7 +1,7 @@
 import type { MonotonicClock } from '../../../base/sliding-window.ts';
 import type { ProviderFailure } from './search-provider.ts';
 
-/** `ready`: ask. `resting`: it failed lately, ask others first. `closed`: it named a time before which it must not be asked. */
+/** `ready`: ask. `resting`: failed recently, ask others first. `closed`: asked not to be called before a certain time. */
 export type Readiness = 'ready' | 'resting' | 'closed';
 
 export interface BackOff {
@@ -12,13 +12,13 @@ export interface BackOff {
   failed(failure: ProviderFailure): void;
 }
 
-/** A block lasts minutes and grows with every further question; an outage may be over at any moment. */
+/** A block lasts minutes and grows with every further request; an outage may end at any moment. */
 const firstRestMs = { blocked: 30_000, timeout: 2_000, failed: 2_000 };
 const restMsMax = { blocked: 10 * 60_000, timeout: 30_000, failed: 30_000 };
-/** What a provider asks for beyond this is not believed. */
+/** Longer times that a provider asks for are limited to this. */
 const namedMsMax = 10 * 60_000;
 
-/** Remembers how one provider has fared: each failure in a row doubles the time for which others are preferred. */
+/** Remembers a provider's failures: each one in a row doubles the time for which others are preferred. */
 export function createBackOff(clock: MonotonicClock): BackOff {
   let streak = 0;
   let restsUntil = 0;

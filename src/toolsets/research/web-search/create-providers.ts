@@ -37,7 +37,7 @@ export function createProviders(config: ProvidersConfig): SearchProvider[] {
   return providers;
 }
 
-/** A provider whose code, and an HTML parser with it, is loaded by its first search: the start need not wait for it. */
+/** A provider whose code, with an HTML parser, is loaded by its first search, so that it does not delay the start. */
 function whenAsked(name: ProviderName, load: () => Promise<SearchProvider>): SearchProvider {
   let loading: Promise<SearchProvider> | undefined;
   return {

@@ -3,22 +3,22 @@ import type { RawResult } from './result-text.ts';
 
 export interface ResultsPage {
   results: RawResult[];
-  /** A riddle for robots in the place of results. */
+  /** A captcha instead of results. */
   isChallenge: boolean;
-  /** It is a results page, and it is empty. */
+  /** A results page without results. */
   saysNothingFound: boolean;
 }
 
 type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** Of the ordinary page and of the still simpler "lite" one. */
+/** Of the ordinary page and of the simpler "lite" one. */
 const titleClasses = ['result__a', 'result-link'];
 const snippetClasses = ['result__snippet', 'result-snippet'];
 const adClasses = ['result--ad', 'result-sponsored', 'badge--ad__tooltip-wrap'];
 const emptyMarks = ['no-results', 'result--no-result', 'results', 'links'];
 
-/** Reads the page in document order: a title opens a result, the first snippet behind it belongs to it. */
+/** Reads the page in document order: a title starts a result, and the first snippet after it belongs to it. */
 export function readResultsPage(html: string, address: URL): ResultsPage {
   const results: { title: string; url: string; snippet: string }[] = [];
   let isChallenge = false;
@@ -51,7 +51,7 @@ function* elementsOf(root: Node): Generator<Element> {
   }
 }
 
-/** Results lead through `/l/?uddg=<the page>`; `/y.js` leads through an advertiser. */
+/** Results link to `/l/?uddg=<the page>`; links to `/y.js` go through an advertiser. */
 function targetOf(href: string, address: URL): string | undefined {
   const url = URL.parse(href, address.href);
   if (url === null || url.pathname === '/y.js') return undefined;

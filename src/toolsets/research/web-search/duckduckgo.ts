@@ -31,7 +31,7 @@ export function createDuckDuckGo({ address, userAgent, timeoutMs }: DuckDuckGoCo
   };
 }
 
-/** The real API calls its JSON a script, and what stands in for it may call it anything. */
+/** The real API labels its JSON as a script, and a substitute may use any type. */
 function isJson({ contentType, text }: ProviderAnswer): boolean {
   return /json|javascript/.test(contentType) || text.trimStart().startsWith('{');
 }
@@ -40,8 +40,8 @@ function readPage(answer: ProviderAnswer, url: URL, limit: number): SearchResult
   const page = readResultsPage(answer.text, url);
   if (page.results.length > 0) return cleanResults(page.results, 'plain', limit);
   if (page.isChallenge) throw new ProviderFailure('blocked', 'a challenge page');
-  // A page that is neither results nor a challenge must not pass for "nothing found".
-  if (!page.saysNothingFound) throw new ProviderFailure('failed', 'a page that is no results page');
+  // A page that has neither results nor a challenge must not be taken for "nothing found".
+  if (!page.saysNothingFound) throw new ProviderFailure('failed', 'a page that is not a results page');
   return [];
 }
 

@@ -11,14 +11,14 @@ import {
 } from './search-provider.ts';
 
 export interface ProviderChainConfig {
-  /** The one that is asked first when a call names none. */
+  /** The one to ask first if a call names none. */
   chosen: ProviderName;
-  /** Whether others are asked when it fails. */
+  /** Whether to ask others if it fails. */
   fallback: boolean;
 }
 
 export interface ProviderChainDeps {
-  /** Those that are configured, in the order in which they stand in for one another. */
+  /** The configured providers, in the order in which they are asked. */
   providers: readonly SearchProvider[];
   log: Logger;
   clock?: MonotonicClock;
@@ -31,20 +31,20 @@ export interface WebSearch {
   signal: AbortSignal;
 }
 
-/** `skipped`: it had asked to be left alone for longer than has passed. */
+/** `skipped`: the time that it asked us to wait is not over yet. */
 export type AttemptOutcome = 'answered' | FailureReason | 'skipped';
 
 export interface Attempt {
   provider: ProviderName;
   outcome: AttemptOutcome;
-  /** Of its HTTP answer, where that was the trouble. */
+  /** The HTTP status, if that was the problem. */
   status?: number;
 }
 
 export interface WebSearchAnswer {
   results: SearchResult[];
   provider: ProviderName;
-  /** Everybody who was asked, in order; the last one answered. */
+  /** All providers that were asked, in order; the last one answered. */
   attempts: Attempt[];
 }
 
@@ -55,8 +55,8 @@ export interface ProviderChain {
 }
 
 /**
- * Asks the chosen provider and, when it is blocked or broken, the next one. Providers that failed lately go to the end
- * of the line; with nobody else to ask they are still asked, because the caller's quota already keeps the rate low.
+ * Asks the chosen provider and, if it is blocked or broken, the next one. Providers that failed recently are asked last, but
+ * they are asked: the caller's quota already keeps the rate low.
  */
 export function createProviderChain(config: ProviderChainConfig, deps: ProviderChainDeps): ProviderChain {
   const { chosen, fallback } = config;
@@ -96,7 +96,7 @@ interface Link {
 
 const places = { ready: 0, resting: 1, closed: 2 };
 
-/** The first, then the others; whoever is resting behind all who are ready. */
+/** The first, then the others; resting ones after all that are ready. */
 function inOrder(links: readonly Link[], first: ProviderName, fallback: boolean): Link[] {
   const isFirst = ({ provider }: Link): boolean => provider.name === first;
   const line = [...links.filter(isFirst), ...(fallback ? links.filter((link) => !isFirst(link)) : [])];
@@ -141,7 +141,7 @@ function nobodyAnswered(first: ProviderName, attempts: readonly Attempt[], links
   );
 }
 
-/** One word for the whole: a block is named first, since waiting helps there and not elsewhere. */
+/** One code for all failures: a block takes precedence, because only there waiting helps. */
 function reasonOf(attempts: readonly Attempt[]): AttemptOutcome {
   const outcomes = attempts.map(({ outcome }) => outcome);
   return outcomes.find((outcome) => outcome === 'blocked') ?? outcomes[0] ?? 'failed';

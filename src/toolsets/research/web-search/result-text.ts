@@ -5,7 +5,7 @@ import type { SearchResult } from './search-provider.ts';
 const titleCharsMax = 200;
 const snippetCharsMax = 500;
 const urlCharsMax = 2048;
-/** Enough for any text that is cut to the bounds above; more is not even parsed. */
+/** Enough for any text within the limits above; more is not even parsed. */
 const markupCharsMax = 4000;
 
 /** What a provider said about one page, before it is cleaned. */
@@ -18,7 +18,7 @@ export interface RawResult {
 /** `html`: the provider marks matches up and escapes the rest. `plain`: text in which `vector<int>` is text. */
 export type TextForm = 'html' | 'plain';
 
-/** Results fit to be handed on: bad URLs, repeated URLs and whatever exceeds the limit are left out. */
+/** Results that can be passed on: invalid and repeated URLs and results beyond the limit are left out. */
 export function cleanResults(raw: readonly RawResult[], form: TextForm, limit: number): SearchResult[] {
   const results = new Map<string, SearchResult>();
   for (const { title, url, snippet } of raw) {
@@ -34,7 +34,7 @@ export function cleanResults(raw: readonly RawResult[], form: TextForm, limit: n
   return [...results.values()];
 }
 
-/** The URL as the provider wrote it where that is harmless, else in its normal form; undefined if it is no web address. */
+/** The URL as the provider wrote it if that is harmless, or else normalised; undefined if it is not a web address. */
 export function webAddress(given: unknown): string | undefined {
   if (typeof given !== 'string' || given.length > urlCharsMax) return undefined;
   const url = URL.parse(given);

@@ -3,7 +3,7 @@ export type ProviderName = (typeof providerNames)[number];
 
 export interface SearchRequest {
   query: string;
-  /** The most results that are wanted; a provider may give fewer. */
+  /** The maximum number of results; a provider may return fewer. */
   limit: number;
   signal: AbortSignal;
 }
@@ -22,19 +22,19 @@ export interface SearchProvider {
 }
 
 /**
- * `blocked`: it takes us for a robot or says that we ask too much. `timeout`: no whole answer in time.
+ * `blocked`: it takes us for a robot or says that we ask too often. `timeout`: no complete answer in time.
  * `failed`: everything else, such as no connection, a server error or an answer that is not what it promises.
  */
 export type FailureReason = 'blocked' | 'timeout' | 'failed';
 
 export interface FailureFacts {
   status?: number;
-  /** How long it asks to be left alone. */
+  /** How long it asks us to wait. */
   retryAfterSeconds?: number;
   cause?: unknown;
 }
 
-/** Stays inside the chain, which turns it into an error of ours when nobody else answers. */
+/** Stays inside the chain, which turns it into our error if no other provider answers. */
 export class ProviderFailure extends Error {
   override readonly name = 'ProviderFailure';
   readonly reason: FailureReason;

@@ -23,7 +23,7 @@ export function createSearxng({ address, userAgent, timeoutMs }: SearxngConfig):
       const answer = parseJsonAnswer(await askProvider({ url, headers, timeoutMs, bytesMax, signal }));
       const { results, unresponsive_engines: silent } = answer;
       if (!Array.isArray(results)) throw new ProviderFailure('failed', 'an answer without results');
-      // The engines behind the instance were blocked or timed out: it does not know whether there is something.
+      // The engines behind the instance were blocked or timed out, so it cannot know whether there are results.
       if (results.length === 0 && Array.isArray(silent) && silent.length > 0) {
         throw new ProviderFailure('blocked', 'none of its engines answered');
       }

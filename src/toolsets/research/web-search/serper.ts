@@ -12,7 +12,7 @@ export interface SerperConfig {
 
 const bytesMax = 2 * 1024 * 1024;
 
-/** Google's results by way of serper.dev. */
+/** Google's results through serper.dev. */
 export function createSerper({ address, apiKey, userAgent, timeoutMs }: SerperConfig): SearchProvider {
   return {
     name: 'serper',
@@ -34,7 +34,7 @@ export function createSerper({ address, apiKey, userAgent, timeoutMs }: SerperCo
         }),
       );
       const { organic, searchParameters } = answer;
-      // An answer to a search always repeats what was searched for; without results it may have no list of them.
+      // An answer always repeats the search; without results it may lack the list.
       if (!Array.isArray(organic) && searchParameters === undefined) {
         throw new ProviderFailure('failed', 'an answer without organic results');
       }
