@@ -9,8 +9,8 @@ export function bundledModelFolder(): string {
 }
 
 /**
- * How far below the best a cosine still tells something apart, by the name of the model that made the vectors; undefined
- * where nobody has measured it. Models differ in how far apart they put texts.
+ * Cosines this far below the best count nothing. It depends on how a model spreads cosines, and is undefined for models
+ * that nobody has measured.
  */
 export function cosineSpanOf(model: string): number | undefined {
   return model === `local:${bundledModelName}` ? 0.25 : undefined;

@@ -25,7 +25,7 @@ export function createEmbeddingProvider(config: EmbeddingConfig): EmbeddingProvi
   }
 }
 
-/** Search by meaning is switched off. Callers should look at the configuration first and not ask. */
+/** Search by meaning is switched off. Callers should check the configuration instead of calling it. */
 const noEmbeddings: EmbeddingProvider = {
   name: 'none',
   dimensions: undefined,

@@ -34,7 +34,7 @@ export const embeddingConfigSchema = z.object({
 
 export type EmbeddingConfig = z.infer<typeof embeddingConfigSchema>;
 
-/** The settings as the providers take them; what has no setting has its default. */
+/** The settings for the providers, with defaults for what cannot be configured. */
 export function embeddingConfigOf(settings: SliceValues<typeof embeddingSlice>): EmbeddingConfig {
   const { provider, model, ollamaHost, openaiBase, openaiKey } = settings;
   return embeddingConfigSchema.parse({ provider, model, ollamaHost, openaiBase, openaiKey: openaiKey?.reveal() });

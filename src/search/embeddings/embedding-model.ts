@@ -12,8 +12,8 @@ export interface EmbeddingModel {
 }
 
 /**
- * Text beyond this is not cut into word pieces: a model reads 512 of them, and even a text of three-letter words has
- * that many long before.
+ * Text beyond this is not tokenised: a model reads 512 tokens, and even a text of three-letter words has that many long
+ * before.
  */
 const textUnitsMax = 8_000;
 
@@ -45,7 +45,7 @@ function wordPieces(tokenizer: Tokenizer, text: string, piecesMax: number): numb
   return ids.length <= piecesMax || end === undefined ? ids : [...ids.slice(0, piecesMax - 1), end];
 }
 
-/** Nothing is padded, so the mean over the attention mask is the mean over all pieces. */
+/** Nothing is padded, so the mean over the attention mask is the mean over all tokens. */
 function meanOverPieces(states: Float32Array, dimensions: number): Float32Array {
   const mean = new Float32Array(dimensions);
   const pieces = states.length / dimensions;

@@ -1,12 +1,12 @@
-/** Turns texts into vectors whose dot product says how near their meanings are. */
+/** Turns texts into vectors whose dot products tell how similar their meanings are. */
 export interface EmbeddingProvider {
-  /** Names provider and model. Vectors of different names must never be compared. */
+  /** Identifies provider and model. Vectors of different names must never be compared. */
   readonly name: string;
-  /** Length of the vectors. Unknown for a remote model until it answered once, unless it was configured. */
+  /** The length of the vectors. Unknown for a remote model until its first answer, unless configured. */
   readonly dimensions: number | undefined;
-  /** What computes them: native code (`cpu`) or `wasm` here, or another machine (`remote`). Unknown until it first did. */
+  /** What computes them: native code (`cpu`) or `wasm` here, or another machine (`remote`). Unknown until the first use. */
   readonly device?: 'cpu' | 'wasm' | 'remote' | undefined;
-  /** About how many characters the parts of a long text have that it is given. Unless said, what serves best here. */
+  /** About how many characters each part of a long text should have. By default what measured best. */
   readonly windowUnits?: number;
   /** One vector of unit length for each text, in the same order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
@@ -15,7 +15,7 @@ export interface EmbeddingProvider {
 
 export interface EmbedOptions {
   signal?: AbortSignal;
-  /** Somebody waits for a query, so it goes before the passages that are being ingested. */
+  /** A query goes before passages that are being ingested, because somebody is waiting for it. */
   purpose?: 'query' | 'passage';
 }
 

@@ -4,8 +4,8 @@ import type { EmbeddingConfig } from './embedding-config.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 
 /**
- * The provider of a model whose vectors are still there, from its name and today's settings: the addresses and the key are
- * not kept with the vectors. Undefined for a local model that is not the one in the package.
+ * The provider of a model whose vectors are still stored, from its name and the current settings: addresses and keys are
+ * not stored with the vectors. Undefined for a local model other than the bundled one.
  */
 export function formerProvider(config: EmbeddingConfig, name: string): EmbeddingProvider | undefined {
   const [, provider = '', model = ''] = /^([a-z]+):(.+)$/.exec(name) ?? [];

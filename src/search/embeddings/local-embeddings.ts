@@ -14,9 +14,9 @@ export interface LocalEmbeddingsConfig {
   modelFolder: string;
   threads: number;
   queuedTextsMax: number;
-  /** A text takes 5 to 100 ms. A worker that needs longer than this is ended and started anew. */
+  /** A text takes 5 to 100 ms. A worker that takes longer than this is terminated and restarted. */
   textTimeoutMs: number;
-  /** Without it, native code where it can be loaded. */
+  /** By default native code, if it can be loaded. */
   device?: OnnxDevice;
 }
 
@@ -30,15 +30,15 @@ interface Job {
 }
 
 /**
- * The model in the package, on a worker thread that starts with the first text and does not keep the process alive.
- * Texts go to the worker one at a time, queries first, so that a search waits for one text of an ingestion at most.
+ * A local model, on a worker thread that starts with the first text and does not keep the process alive. Texts go to the
+ * worker one at a time, queries first, so that a search waits for at most one text that is being ingested.
  */
 export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingProvider {
   const queries: Job[] = [];
   const passages: Job[] = [];
   let thread: Calls<string, EmbeddedText> | undefined;
   let device: OnnxDevice | undefined;
-  /** Ends with the last text, or the one that is being embedded when nobody waits any more. */
+  /** Ends with the last text, or with the current one if nobody is waiting any more. */
   let working: Promise<void> | undefined;
 
   function start(): Calls<string, EmbeddedText> {
@@ -76,7 +76,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
       job.vectors.push(embedded.vector);
       if (job.vectors.length === job.texts.length) finish(job, () => job.resolve(job.vectors));
     } catch (error) {
-      // Without the thread, whoever waits is told; the next text starts another.
+      // Without the thread, all waiting calls fail; the next text starts another one.
       const failed = own.alive ? [job] : [...queries, ...passages];
       const failure = isCarrelError(error) ? error : modelFailed(error);
       for (const each of failed) finish(each, () => each.reject(failure));
@@ -130,7 +130,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
       const stopping = thread;
       for (const job of [...queries, ...passages]) finish(job, () => job.reject(closed()));
       if (working) {
-        // Not unreferenced: with nothing else to do, the process would end before the close has.
+        // Keeps the process alive: with nothing else to do, it would exit before `close` has finished.
         const grace = new AbortController();
         await Promise.race([working, delay(closeGraceMs, undefined, { signal: grace.signal }).catch(() => {})]);
         grace.abort();
@@ -141,8 +141,8 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
 }
 
 /**
- * A thread that is ended while its native code runs takes the whole process down. So the text that is being embedded, or
- * the model that is being loaded, may take this long before that is risked.
+ * Terminating a thread while its native code runs crashes the whole process. So the text that is being embedded, or the
+ * model that is being loaded, gets this long before that is risked.
  */
 const closeGraceMs = 3_000;
 
@@ -151,9 +151,9 @@ function closed(): CarrelError {
 }
 
 /**
- * The native runtime (1.29 and newer, on Linux and macOS) sends the use of the model to its maker and keeps an id of the
- * machine under the home folder, unless this variable is set before it is loaded. It must be set here: a worker has a
- * copy of the environment, which native code does not see.
+ * The native runtime (1.29 and newer, on Linux and macOS) sends telemetry and keeps a machine id in the home folder, unless
+ * this variable is set before it is loaded. It must be set here: a worker has a copy of the environment, which native code
+ * does not see.
  */
 function keepRuntimeQuiet(): void {
   process.env['ORT_DISABLE_TELEMETRY'] = '1';

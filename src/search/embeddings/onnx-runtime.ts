@@ -6,7 +6,7 @@ import { isBuilt } from '../../base/places.ts';
 /** What runs a model: native code, or WebAssembly where that cannot be loaded. */
 export interface OnnxRuntime {
   readonly device: OnnxDevice;
-  /** The hidden states of a text given as word pieces, one row behind the other. */
+  /** The hidden states of a tokenised text, row by row. */
   run(pieces: readonly number[]): Promise<Float32Array>;
 }
 
@@ -17,7 +17,7 @@ export interface OnnxRuntimeConfig {
   readonly modelFolder: string;
   /** For native code; WebAssembly has one. */
   readonly threads: number;
-  /** Without it, whichever can be loaded, the faster one first. */
+  /** By default the faster one that can be loaded. */
   readonly device?: OnnxDevice | undefined;
 }
 
@@ -32,7 +32,7 @@ export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRu
     intraOpNumThreads: config.threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // The arena keeps the memory of the longest text for ever; without it speed is the same.
+    // The arena would keep the memory of the longest text for ever, and is no faster.
     enableCpuMemArena: false,
   });
   return { device: 'cpu', run: (pieces) => statesOf(session, native, pieces) };

@@ -9,7 +9,7 @@ export type OpenaiEmbeddingsConfig = Pick<
   'model' | 'dimensions' | 'openaiBase' | 'openaiKey' | 'timeoutMs' | 'attemptsMax' | 'concurrencyMax'
 >;
 
-/** Any server that speaks OpenAI's POST /embeddings. Local ones often want no key. */
+/** Any server that speaks OpenAI's POST /embeddings. Local ones often need no key. */
 export function createOpenaiEmbeddings(config: OpenaiEmbeddingsConfig): EmbeddingProvider {
   const { model = 'text-embedding-3-small', dimensions, openaiKey } = config;
   const calls = createRemoteCalls(config);
@@ -27,7 +27,7 @@ export function createOpenaiEmbeddings(config: OpenaiEmbeddingsConfig): Embeddin
       ),
     answerSchema: z
       .object({ data: z.array(z.object({ index: z.int(), embedding: vectorSchema })) })
-      // The order of the answer is not promised, its index is.
+      // The order of the answer is not guaranteed, but each item has its index.
       .transform(({ data }) => data.sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)),
   });
 }

@@ -6,17 +6,17 @@ export interface RemoteCallsConfig {
   timeoutMs: number;
   attemptsMax: number;
   concurrencyMax: number;
-  /** First pause between two attempts; each further one is twice as long. */
+  /** The first pause between attempts; each further one is twice as long. */
   backOffMs?: number;
   /** How long the server is left alone after `failuresMax` calls in a row have failed. */
   pauseMs?: number;
   failuresMax?: number;
-  /** What the caller is told of: which server it is, and what goes on without it. */
+  /** For error messages: which server it is, and what still works without it. */
   server?: ServerWords;
 }
 
 export interface ServerWords {
-  /** Begins a sentence. */
+  /** The start of a sentence. */
   readonly name: string;
   readonly withoutIt: string;
 }
@@ -26,7 +26,7 @@ export interface RemoteCalls {
   post(url: string, body: unknown, headers: Record<string, string>, signal: AbortSignal | undefined): Promise<unknown>;
 }
 
-/** An answer may hold some hundred vectors of some thousand numbers, written out. */
+/** An answer may have hundreds of vectors of thousands of numbers each, as text. */
 const answerBytesMax = 64 * 1024 * 1024;
 const backOffMsMax = 10_000;
 const embeddingServer: ServerWords = {
@@ -35,8 +35,8 @@ const embeddingServer: ServerWords = {
 };
 
 /**
- * Calls to a server that may be slow, busy or away: bounded in number and time, repeated when that can help, and not
- * made at all for a while after several calls in a row have failed, so that searches fall back to words at once.
+ * Calls to a server that may be slow, busy or down: limited in number and time, and retried if that can help. After several
+ * failed calls in a row, none are made for a while, so that searches fall back to words at once.
  */
 export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
   const { backOffMs = 250, pauseMs = 30_000, failuresMax = 3, server = embeddingServer } = config;
@@ -81,7 +81,7 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
       } catch (error) {
         if (error instanceof CarrelError && error.code === 'cancelled') throw error;
         failures += 1;
-        // One more failure after the pause closes it again: the first call then is the trial.
+        // The first call after the pause is a trial: one more failure starts another pause.
         if (failures >= failuresMax) closedUntil = Date.now() + pauseMs;
         throw error;
       } finally {
@@ -91,7 +91,7 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
   };
 }
 
-/** The server answered with a status that is none of success. */
+/** The server answered with an error status. */
 export class Refusal extends Error {
   readonly status: number;
   readonly temporary: boolean;
@@ -118,7 +118,7 @@ async function postOnce(
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
-    // A redirect would carry the key and the texts to an address that nobody configured.
+    // A redirect would send the key and the texts to an address that nobody configured.
     redirect: 'error',
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
   });

@@ -11,10 +11,10 @@ export interface RemoteEmbeddingsDeps {
   answerSchema: z.ZodType<number[][]>;
 }
 
-/** Keeps a request within the bounds that servers set (OpenAI: 2,048 texts, 300,000 tokens). */
+/** Keeps a request within the limits of servers (OpenAI: 2,048 texts, 300,000 tokens). */
 const textsPerRequestMax = 64;
 
-/** What the providers behind HTTP have in common: requests of a bounded size, and answers that are not trusted. */
+/** What the HTTP providers have in common: requests of limited size, and answers that are checked. */
 export function createRemoteEmbeddings(deps: RemoteEmbeddingsDeps): EmbeddingProvider {
   let { dimensions } = deps;
 

@@ -10,7 +10,7 @@ export interface ScanTask {
   readonly query: Uint8Array;
   readonly limit: number;
   readonly rowsUsed: number;
-  /** The groups that the filter lets through; without it all live rows are scored. */
+  /** The groups that pass the filter; without it all live rows are scored. */
   readonly allowed: IdPages | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Scanner {
   scan(task: ScanTask, take: () => number): ScanPart;
 }
 
-/** While the list of the best is not full, everything enters it: a few rows first make the others compete. */
+/** Everything enters the list of the best until it is full, so a few rows are scanned first to set a threshold. */
 const firstWords = 8;
 
 export function createScanner(layout: SegmentLayout): Scanner {
@@ -78,7 +78,7 @@ interface ScannedSegment {
   readonly groups: Float64Array;
 }
 
-/** The filter is applied here, before anything is scored: a filtered search ranks what it may show and nothing else. */
+/** The filter is applied here, before anything is scored: a filtered search ranks only what it may show. */
 function fillMask(segment: ScannedSegment, firstRow: number, rows: number, allowed: IdSet | undefined): void {
   const { mask } = segment.kernel;
   const live = segment.live.subarray(firstRow / 32, Math.ceil((firstRow + rows) / 32));

@@ -13,7 +13,7 @@ export interface VectorIndexConfig {
   dimensions: number;
   /** Worker threads for the scan, four at most. Up to 4,096 vectors are scanned without any. */
   threads: number;
-  /** Bound of the memory: 403 bytes for a vector at 384 dimensions, and 20 for its id and group. */
+  /** Limits the memory: 403 bytes for a vector of 384 dimensions, and 20 for its id and group. */
   vectorsMax: number;
 }
 
@@ -38,16 +38,16 @@ export interface VectorCandidate {
 export interface QuantisedVectors {
   readonly ids: ArrayLike<number>;
   readonly groups: Float64Array;
-  /** One behind the other. */
+  /** Concatenated. */
   readonly codes: Int8Array;
   readonly scales: Float32Array;
 }
 
-/** An in-memory image of the stored vectors, in bytes, that is scanned whole for each query. */
+/** An in-memory copy of the stored vectors, quantised to bytes, that is scanned completely for each query. */
 export interface VectorIndex {
   readonly size: number;
   readonly bytes: number;
-  /** About so many vectors will be added soon: what is needed to search them is started. */
+  /** Announces that about this many vectors will be added soon, so that the threads to search them can start. */
   expect(vectors: number): void;
   /**
    * Ids are whole numbers from 0; those that are there already are left as they are. Searches that begin after this call see
