@@ -29,12 +29,12 @@ export function isFilledFromTheStart(table: string): boolean {
   return table === 'word_analysis' || /_(?:statistics|settings)$/.test(table);
 }
 
-/** Documents that are cut again at once. */
+/** Documents that are tokenised again in one batch. */
 const rewrittenAtOnce = 500;
 
 /**
- * Chooses the language of this thread, and cuts all texts again where they were cut by another analysis or in another
- * language. In one transaction: a process that is killed leaves the old terms, and the next one begins anew.
+ * Chooses the language of this thread, and tokenises all texts again if that was done by another analysis or in another
+ * language. In one transaction: a killed process leaves the old terms, and the next one starts over.
  */
 export async function settleAnalysis(
   { read, write }: Pick<Transactions, 'read' | 'write'>,
@@ -46,7 +46,7 @@ export async function settleAnalysis(
   if (stored !== stamp) await write(rewriteWords, stamp);
 }
 
-/** The one that all texts are cut in. */
+/** The one that all texts are tokenised in. */
 export async function storedLanguage(on: Statements): Promise<Language> {
   return analysisFor(await storedAnalysis(on), undefined).language;
 }
