@@ -19,6 +19,7 @@ import {
   getDocument,
   listDocuments,
   locatedChunks,
+  pendingChunks,
 } from './stores/documents/read-documents.ts';
 import { countJobs, getJob, leaseOwners, listJobs } from './stores/documents/read-jobs.ts';
 import { releaseOriginals, usedOriginals } from './stores/documents/release-originals.ts';
@@ -55,7 +56,16 @@ const operations = {
   ...{ storeEntries, updateEntries, removeEntries, restoreEntries, indexFields, putSummary },
   ...{ getEntries, listEntries, searchEntryWords, weighEntryWords, matchingEntries, entryTexts, pastGaps },
   ...{ unsummarisedEntries, listThreads, entryStatistics },
-  ...{ getDocument, listDocuments, documentChunks, locatedChunks, documentNote, documentTags, countDocuments },
+  ...{
+    getDocument,
+    listDocuments,
+    documentChunks,
+    locatedChunks,
+    pendingChunks,
+    documentNote,
+    documentTags,
+    countDocuments,
+  },
   ...{ removeDocument, changeTags, changeDocuments, editNote },
   ...{ acceptJob, claimJob, renewJob, finishJob, failJob, postponeJob, giveBackJobs, cancelJob, forgetJobs },
   ...{ getJob, listJobs, countJobs, leaseOwners, releaseOriginals, usedOriginals },

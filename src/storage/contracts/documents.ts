@@ -13,6 +13,8 @@ export interface DocumentStore {
   chunks(request: { readonly document: number }, options?: ReadOptions): Promise<StoredChunk[]>;
   /** By the keys of their passages, in the order of the keys, each with its document; unknown keys are left out. */
   located(request: LocateRequest, options?: ReadOptions): Promise<LocatedChunk[]>;
+  /** Chunks of these documents that have no vectors of the model yet. Documents without such chunks are left out. */
+  pending(request: PendingRequest, options?: ReadOptions): Promise<PendingChunks[]>;
   /** The text of a note. */
   note(request: { readonly id: number }, options?: ReadOptions): Promise<string | undefined>;
   /** How many documents carry each tag, by tag. */
@@ -67,6 +69,16 @@ export interface LocateRequest {
   readonly keys: readonly number[];
   /** How many chunks on either side are included. */
   readonly neighbours: number;
+}
+
+export interface PendingRequest {
+  readonly documents: readonly number[];
+  readonly model: string;
+}
+
+export interface PendingChunks {
+  readonly document: number;
+  readonly chunks: number;
 }
 
 export interface LocatedChunk extends StoredChunk {

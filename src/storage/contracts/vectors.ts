@@ -15,7 +15,7 @@ export type VectorCorpus = (typeof vectorCorpora)[number];
 export interface VectorStore<Filter> {
   /** From now on every text gets vectors of this model. Of several chosen ones, the last is the newest. */
   choose(model: string): Promise<void>;
-  /** Texts without vectors of this model, oldest first. None for a model that was not chosen, or was dropped. */
+  /** The newest texts without vectors of this model, in the order of their keys. None for a model that was not chosen, or was dropped. */
   waiting(request: WaitingRequest): Promise<TextToEmbed[]>;
   /** The owners of all such texts, ascending. */
   unembedded(request: { readonly model: string }, options?: ReadOptions): Promise<number[]>;

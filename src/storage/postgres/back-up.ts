@@ -5,7 +5,7 @@ import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';
 import type { Row } from '../statements.ts';
-import type { PostgresConfig, Statements } from './connections.ts';
+import type { Connection, PostgresConfig } from './connections.ts';
 import { copyOut } from './copy.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
@@ -60,7 +60,7 @@ export async function connectAlone(config: PostgresConfig): Promise<Client> {
   return client;
 }
 
-export function statementsOf(client: Client): Statements {
+export function statementsOf(client: Client): Connection {
   return { query: async (text, values = []) => (await client.query<Row>({ text, values: [...values] })).rows };
 }
 

@@ -21,20 +21,20 @@ export interface PostgresConfig {
 }
 
 /** Statements of one transaction. Texts are constant and values are bound: none is ever put into the text. */
-export interface Statements {
+export interface Connection {
   query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 export interface Connections {
   /** All statements see the same state. */
-  read<T>(work: (statements: Statements) => Promise<T>, options?: ReadOptions): Promise<T>;
+  read<T>(work: (statements: Connection) => Promise<T>, options?: ReadOptions): Promise<T>;
   /** All of it or nothing. Done again when another transaction was in the way, so it must do nothing besides. */
-  write<T>(work: (statements: Statements) => Promise<T>): Promise<T>;
+  write<T>(work: (statements: Connection) => Promise<T>): Promise<T>;
   /**
    * Statements that cannot be in a transaction and take as long as they take, such as making an index while others write.
    * Done again like those of `write`; given up when the connections are closed.
    */
-  alone<T>(work: (statements: Statements) => Promise<T>): Promise<T>;
+  alone<T>(work: (statements: Connection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export function createConnections(config: PostgresConfig): Connections {
 
   async function inTransaction<T>(
     begin: string,
-    work: (statements: Statements) => Promise<T>,
+    work: (statements: Connection) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
     if (signal?.aborted) throw givenUp(signal);
@@ -111,7 +111,7 @@ export function createConnections(config: PostgresConfig): Connections {
     }
   }
 
-  async function withoutTransaction<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+  async function withoutTransaction<T>(work: (statements: Connection) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     const { promise: given, reject: giveUp } = Promise.withResolvers<never>();
     given.catch(() => {});
@@ -130,21 +130,21 @@ export function createConnections(config: PostgresConfig): Connections {
   }
 }
 
-async function unbounded<T>(client: PoolClient, work: (statements: Statements) => Promise<T>): Promise<T> {
+async function unbounded<T>(client: PoolClient, work: (statements: Connection) => Promise<T>): Promise<T> {
   await client.query('SET statement_timeout = 0');
   const result = await work(statementsOf(client));
   await client.query('RESET statement_timeout');
   return result;
 }
 
-function statementsOf(client: PoolClient): Statements {
+function statementsOf(client: PoolClient): Connection {
   return { query: async (text, values = []) => (await client.query<Row>({ text, values: [...values] })).rows };
 }
 
 async function transaction<T>(
   client: PoolClient,
   begin: string,
-  work: (statements: Statements) => Promise<T>,
+  work: (statements: Connection) => Promise<T>,
   lose: (error: Error) => void,
 ): Promise<T> {
   await client.query(begin);

@@ -1,6 +1,6 @@
 import { checkSchema } from '../schema-version.ts';
 import { numberOf } from '../statements.ts';
-import type { Connections, Statements } from './connections.ts';
+import type { Connection, Connections } from './connections.ts';
 import { migrations } from './migrations.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function migrate(connections: Connections, steps: readonly string[]
   while ((await connections.write((statements) => migrateOnce(statements, steps))) < steps.length);
 }
 
-export async function schemaVersion(statements: Statements): Promise<number> {
+export async function schemaVersion(statements: Connection): Promise<number> {
   const [row] = await statements.query('SELECT version FROM carrel.schema_version');
   return row === undefined ? 0 : numberOf(row, 'version');
 }
@@ -27,7 +27,7 @@ export async function schemaVersion(statements: Statements): Promise<number> {
 /** "Carr", as in the header of our SQLite files. */
 export const lockKey = 0x43617272;
 
-async function migrateOnce(statements: Statements, steps: readonly string[]): Promise<number> {
+async function migrateOnce(statements: Connection, steps: readonly string[]): Promise<number> {
   await statements.query('SET LOCAL statement_timeout = 0');
   await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
   const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");

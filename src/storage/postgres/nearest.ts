@@ -4,7 +4,7 @@ import { numberOf, textOf } from '../statements.ts';
 import { matchingEntries } from '../stores/entries/read-entries.ts';
 import type { NearestOperations } from '../stores/vectors/vector-store.ts';
 import type { StoredModel } from '../stores/vectors/vector-table.ts';
-import type { Connections, Statements } from './connections.ts';
+import type { Connection, Connections } from './connections.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
 import { passageCondition } from './passage-table.ts';
 
@@ -81,11 +81,11 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
    * Two that make or remove an index of one table wait for one another's snapshots, which PostgreSQL ends as a deadlock. So
    * they take turns, in all processes, and whoever has to wait does so without a statement that has a snapshot.
    */
-  async function inTurn(work: (statements: Statements) => Promise<unknown>): Promise<void> {
+  async function inTurn(work: (statements: Connection) => Promise<unknown>): Promise<void> {
     while (!(await connections.alone((statements) => locked(statements, work)))) await delay(50 + Math.random() * 100);
   }
 
-  async function locked(statements: Statements, work: (statements: Statements) => Promise<unknown>): Promise<boolean> {
+  async function locked(statements: Connection, work: (statements: Connection) => Promise<unknown>): Promise<boolean> {
     const table = [`carrel.${corpus}_vectors_nearest`];
     const [lock] = await statements.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', table);
     if (lock?.['taken'] !== true) return false;
@@ -98,7 +98,7 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
   }
 
   /** A process that died over it has left an index that is not valid. A model may have been dropped before its turn came. */
-  async function make(statements: Statements, model: number, dimensions: number): Promise<void> {
+  async function make(statements: Connection, model: number, dimensions: number): Promise<void> {
     const [known] = await statements.query(
       `SELECT key FROM carrel.${corpus}_models WHERE key = $1 AND name IS NOT NULL`,
       [model],

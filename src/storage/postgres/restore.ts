@@ -6,7 +6,7 @@ import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/man
 import { checkSchema } from '../schema-version.ts';
 import { columnList, connectAlone, statementsOf } from './back-up.ts';
 import { checkContent } from './check-content.ts';
-import type { PostgresConfig, Statements } from './connections.ts';
+import type { Connection, PostgresConfig } from './connections.ts';
 import { type CopyIn, copyIn } from './copy.ts';
 import { lockKey, prepare, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
@@ -46,7 +46,7 @@ export async function restorePostgres(
   }
 }
 
-async function makeRoom(statements: Statements, force: boolean): Promise<void> {
+async function makeRoom(statements: Connection, force: boolean): Promise<void> {
   const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
   if (known?.['known'] === true) {
     checkSchema(await schemaVersion(statements), migrations.length);
@@ -57,13 +57,13 @@ async function makeRoom(statements: Statements, force: boolean): Promise<void> {
   await statements.query('INSERT INTO carrel.schema_version VALUES (0)');
 }
 
-async function applySteps(statements: Statements, from: number, to: number): Promise<void> {
+async function applySteps(statements: Connection, from: number, to: number): Promise<void> {
   for (const step of migrations.slice(from, to)) await statements.query(step);
   await statements.query('UPDATE carrel.schema_version SET version = $1', [to]);
 }
 
 /** The same tables with the same columns, and none besides. */
-async function checkShape(statements: Statements, { tables }: Manifest): Promise<void> {
+async function checkShape(statements: Connection, { tables }: Manifest): Promise<void> {
   const shape = (facts: readonly TableFacts[]) =>
     JSON.stringify(facts.map(({ name, columns = [] }) => [name, ...[...columns].sort()].join()).sort());
   if (shape(await readTables(statements)) !== shape(tables)) throw damaged();
@@ -96,7 +96,7 @@ async function load(client: Client, { tables }: Manifest, members: AsyncIterable
   for (const table of all) await client.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
 }
 
-async function setSequences(statements: Statements, { tables }: Manifest): Promise<void> {
+async function setSequences(statements: Connection, { tables }: Manifest): Promise<void> {
   for (const { name, sequences = {} } of tables) {
     for (const [column, last] of Object.entries(sequences)) {
       if (last === 0) continue;

@@ -1,12 +1,12 @@
 import type { TableFacts } from '../backup/manifest.ts';
 import { numberOf, type Row, textOf, textsOf } from '../statements.ts';
-import type { Statements } from './connections.ts';
+import type { Connection } from './connections.ts';
 
 /** Tells where migration stands, and is written by whoever makes the schema. */
 const ownTables = ['schema_version'];
 
 /** Our tables as they are now, each after those that it refers to. */
-export async function readTables(statements: Statements): Promise<TableFacts[]> {
+export async function readTables(statements: Connection): Promise<TableFacts[]> {
   const rows = await statements.query(tablesQuery);
   const referred = new Map(rows.map((row) => [textOf(row, 'name'), textsOf(row, 'refers_to')]));
   const byName = new Map(rows.map((row) => [textOf(row, 'name'), row]));
@@ -34,13 +34,13 @@ const tablesQuery = `
       WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid) AS refers_to
   FROM pg_class c WHERE c.relnamespace = 'carrel'::regnamespace AND c.relkind = 'r' ORDER BY c.relname`;
 
-async function countRows(statements: Statements, table: string): Promise<number> {
+async function countRows(statements: Connection, table: string): Promise<number> {
   const [row = {}] = await statements.query(`SELECT count(*) AS total FROM carrel.${table}`);
   return numberOf(row, 'total');
 }
 
 async function readSequences(
-  statements: Statements,
+  statements: Connection,
   table: string,
   columns: readonly string[],
 ): Promise<Record<string, number>> {

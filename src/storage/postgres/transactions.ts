@@ -1,7 +1,7 @@
 import type { Dialect } from '../dialect.ts';
 import type { BoundValue, Operation, Statements } from '../statements.ts';
 import type { Transactions } from '../transactions.ts';
-import type { Statements as Connection, Connections } from './connections.ts';
+import type { Connection, Connections } from './connections.ts';
 
 /** Performs operations on a connection of its own each. */
 export function createPostgresTransactions(connections: Connections, dialect: Dialect, now: () => Date): Transactions {
