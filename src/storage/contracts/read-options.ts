@@ -1,5 +1,5 @@
 /** For calls that read. */
 export interface ReadOptions {
-  /** Gives the call up, and with it the thread or connection that performs it. */
+  /** Aborts the call, and with it the thread or connection that runs it. */
   readonly signal?: AbortSignal | undefined;
 }
