@@ -33,7 +33,7 @@ export function createProductOn(storage: Storage) {
       close: async () => {},
     },
     log: silentLogger,
-    waits: false,
+    waitedForMax: 0,
   });
   const signal = new AbortController().signal;
   return {

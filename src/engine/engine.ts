@@ -42,6 +42,8 @@ export interface EngineStatus {
   chunks: number;
   /** Chunks that can only be found by words, because they are not embedded yet. Not every engine reports it. */
   unembedded?: number;
+  /** Why they stay so for now, in our words: what makes vectors does not answer. */
+  degraded?: string;
   collections: number;
   queue: { queued: number; processing: number; done: number; failed: number };
   storage: { backend: string; bytes: number };
@@ -84,6 +86,7 @@ export interface EngineHit {
   source_path: string | null;
   created_at: string;
   tags: string[];
+  truncated?: Truncation;
   /** Which leg found it, at which rank, by which terms. */
   why?: Record<string, unknown>;
   neighbours?: { chunk_index: number; text: string }[];
@@ -136,9 +139,21 @@ export interface EngineJob {
   error: string | null;
   document_id: number | null;
   chunk_count: number | null;
+  truncated?: Truncation;
+  /** Chunks that are found by their words only, until their vectors are made. Left out when there are none. */
+  pending?: number;
   created_at: string;
   updated_at: string | null;
   [more: string]: unknown;
+}
+
+/** What was left out of the text of a file, and why. */
+export interface Truncation {
+  reason: string;
+  read: number;
+  /** Null where it is not known. */
+  of: number | null;
+  unit?: string;
 }
 
 export interface JobProgress {
@@ -182,6 +197,9 @@ export interface EngineDocument {
   language: string | null;
   chunk_count: number | null;
   has_file: boolean | null;
+  truncated?: Truncation;
+  /** See `EngineJob`. */
+  pending?: number;
   created_at: string;
   /** Null until the first change. */
   updated_at: string | null;

@@ -1,10 +1,11 @@
 import type { LocatedChunk, StoredChunk, StoredDocument } from '../storage/contracts/documents.ts';
 import type { PhaseProgress, StoredJob } from '../storage/contracts/ingestion.ts';
-import type { EngineChunk, EngineDocument, EngineJob, JobProgress } from './engine.ts';
+import type { EngineChunk, EngineDocument, EngineJob, JobProgress, Truncation } from './engine.ts';
 
 /** Stored data in the shapes of the API. */
 
-export function documentOnWire(document: StoredDocument): EngineDocument {
+/** `pending`: chunks without vectors, where there are any. */
+export function documentOnWire(document: StoredDocument, pending = 0): EngineDocument {
   return {
     id: document.id,
     title: document.title,
@@ -20,7 +21,8 @@ export function documentOnWire(document: StoredDocument): EngineDocument {
     filename: document.filename,
     content_type: document.contentType,
     size: document.bytes,
-    ...truncatedOf(document),
+    ...truncatedOf(document.details),
+    ...(pending > 0 ? { pending } : {}),
     metadata: publicDetails(document.details),
   };
 }
@@ -33,7 +35,7 @@ export function neighboursOnWire(chunk: LocatedChunk): { chunk_index: number; te
   return chunk.neighbours.map(({ position, text }) => ({ chunk_index: position, text }));
 }
 
-export function jobOnWire(job: StoredJob, live: PhaseProgress | undefined): EngineJob {
+export function jobOnWire(job: StoredJob, live: PhaseProgress | undefined, pending = 0): EngineJob {
   return {
     id: job.id,
     kind: job.kind,
@@ -45,6 +47,8 @@ export function jobOnWire(job: StoredJob, live: PhaseProgress | undefined): Engi
     error_code: job.errorCode ?? null,
     document_id: job.documentId ?? null,
     chunk_count: job.chunkCount ?? null,
+    ...truncatedOf(job.details),
+    ...(pending > 0 ? { pending } : {}),
     doc_type: job.docType ?? null,
     tags: [...job.tags],
     source_path: job.sourcePath ?? null,
@@ -62,9 +66,10 @@ function progressOf(job: StoredJob, live: PhaseProgress | undefined): JobProgres
   return { phase, ...(done === undefined ? {} : { done }), ...(total === undefined ? {} : { total }) };
 }
 
-/** What was left out of the text, if anything. */
-export function truncatedOf({ details: { truncated } }: Pick<StoredDocument, 'details'>): { truncated?: unknown } {
-  return truncated === undefined ? {} : { truncated };
+/** What was left out of the text, where something was. */
+export function truncatedOf({ truncated }: StoredDocument['details']): { truncated?: Truncation } {
+  // Written by ourselves, in this shape (ingest.ts).
+  return truncated === undefined ? {} : { truncated: truncated as Truncation };
 }
 
 /** Details that are only for our own use are left out. */

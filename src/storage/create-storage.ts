@@ -10,7 +10,7 @@ import { checkStorage, describeStorage } from './stores/upkeep.ts';
 import { createVectorStores, type NearestOperations } from './stores/vectors/vector-store.ts';
 import type { Transactions } from './transactions.ts';
 
-/** What a database brings: all else is written once. */
+/** What each database implements; everything else is written once. */
 export interface StorageParts {
   readonly backend: Storage['backend'];
   readonly transactions: Transactions;

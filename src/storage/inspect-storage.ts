@@ -3,13 +3,13 @@ import type { StoragePlace } from './open-storage.ts';
 import { checkSchema } from './schema-version.ts';
 
 export interface SchemaState {
-  /** Undefined where nothing has been made yet. */
+  /** Undefined if there is no database yet. */
   readonly schema: number | undefined;
   /** The one that this version works with. */
   readonly newest: number;
 }
 
-/** Looks at a database as it is. Opening it would make it, or bring it to the newest schema. */
+/** Inspects a database without changing it. Opening it would create it, or migrate it to the newest schema. */
 export async function inspectStorage(config: StoragePlace): Promise<SchemaState> {
   const { schema, newest } = config.backend === 'sqlite' ? await inspectFile(config.path) : await inspectServer(config);
   return { schema: schema === undefined ? undefined : checkSchema(schema, newest), newest };

@@ -2,7 +2,7 @@ import { isCarrelError } from '../base/errors.ts';
 import type { CallMetrics } from './contracts/storage.ts';
 import type { Transactions } from './transactions.ts';
 
-/** The same, with the calls counted. A call that the caller got wrong or gave up has not failed. */
+/** The same, with the calls counted. A call with invalid arguments or a cancelled one does not count as failed. */
 export function meterTransactions({ write, read, alone }: Transactions): {
   transactions: Transactions;
   metrics: CallMetrics;

@@ -19,6 +19,7 @@ import {
   getDocument,
   listDocuments,
   locatedChunks,
+  pendingChunks,
 } from './stores/documents/read-documents.ts';
 import { countJobs, getJob, leaseOwners, listJobs } from './stores/documents/read-jobs.ts';
 import { releaseOriginals, usedOriginals } from './stores/documents/release-originals.ts';
@@ -48,14 +49,23 @@ import { putVectors } from './stores/vectors/write-vectors.ts';
 import { storedLanguage } from './stores/words/word-analysis.ts';
 
 /**
- * Everything that can be asked of a database. SQLite works on a thread of its own, to which a function cannot be sent: both
- * sides find it in this table by its name.
+ * Every operation on a database. SQLite runs on its own thread, to which a function cannot be sent: both
+ * sides look it up in this table by its name.
  */
 const operations = {
   ...{ storeEntries, updateEntries, removeEntries, restoreEntries, indexFields, putSummary },
   ...{ getEntries, listEntries, searchEntryWords, weighEntryWords, matchingEntries, entryTexts, pastGaps },
   ...{ unsummarisedEntries, listThreads, entryStatistics },
-  ...{ getDocument, listDocuments, documentChunks, locatedChunks, documentNote, documentTags, countDocuments },
+  ...{
+    getDocument,
+    listDocuments,
+    documentChunks,
+    locatedChunks,
+    pendingChunks,
+    documentNote,
+    documentTags,
+    countDocuments,
+  },
   ...{ removeDocument, changeTags, changeDocuments, editNote },
   ...{ acceptJob, claimJob, renewJob, finishJob, failJob, postponeJob, giveBackJobs, cancelJob, forgetJobs },
   ...{ getJob, listJobs, countJobs, leaseOwners, releaseOriginals, usedOriginals },
@@ -75,7 +85,7 @@ const names = new Map(Object.entries(operations).map(([name, operation]): [unkno
 export function nameOf<Request, Answer>(operation: Operation<Request, Answer>): OperationName {
   const name = names.get(operation);
   assert(name !== undefined, `${operation.name} is not in the table of operations`);
-  // The map was made of this table.
+  // The map was made from this table.
   return name as OperationName;
 }
 

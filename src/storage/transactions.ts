@@ -1,7 +1,7 @@
 import type { ReadOptions } from './contracts/read-options.ts';
 import type { Operation } from './statements.ts';
 
-/** Performs operations on a database. Where they run and how they get there is the database's own matter. */
+/** Runs operations on a database. Where they run and how they get there is up to the database. */
 export interface Transactions {
   /** All of it or nothing; on disk when it resolves. */
   write<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;

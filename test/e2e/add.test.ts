@@ -38,7 +38,7 @@ test('contract §9: carrel add takes in files and folders, and tells of each wha
   assert.equal(failed?.['path'], join(folder, 'broken.pdf'));
   assert.match(String(failed?.['error']), /PDF.*damaged/i);
   const { seconds: _, ...summary } = lines.at(-1) ?? {};
-  assert.deepEqual(summary, { event: 'summary', added: 2, duplicates: 1, failed: 1 });
+  assert.deepEqual(summary, { event: 'summary', added: 2, duplicates: 1, failed: 1, pending: 0 });
 
   const engine = await startCarrel(t, ['engine'], { dataDir, env });
   const documents = await documentsOf(engine.url, 'harbour');

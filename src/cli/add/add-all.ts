@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../../base/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { addFile, type FileOutcome } from './add-files.ts';
@@ -9,6 +10,8 @@ export interface AddRun {
   readonly reporter: Reporter;
   readonly tags: readonly string[];
   readonly signal: AbortSignal;
+  /** The engine ends with us, so we wait until it has made the vectors; another one goes on by itself. */
+  readonly waits: boolean;
 }
 
 /** Files given to the engine at the same time: enough that its workers never wait for us. */
@@ -18,7 +21,7 @@ const atOnce = 8;
 export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   const { reporter } = run;
   const startedAt = performance.now();
-  const summary: Summary = { added: 0, duplicates: 0, failed: 0, seconds: 0 };
+  const summary: Summary = { added: 0, duplicates: 0, failed: 0, seconds: 0, pending: 0 };
   const total = { files: found.files.length, bytes: found.files.reduce((sum, { size }) => sum + size, 0) };
   const done = { files: 0, bytes: 0 };
   reporter.tell({ event: 'found', ...total, passed_over: found.passedOver });
@@ -37,10 +40,27 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
     done.bytes += file.size;
     reporter.progress(done, total);
   });
+  summary.pending = await waitForVectors(run);
   summary.seconds = (performance.now() - startedAt) / 1000;
   reporter.end();
   reporter.tell({ event: 'summary', ...summary });
   return summary;
+}
+
+/** Between two looks at what is left. */
+const lookMs = 300;
+
+/** The chunks that are left without vectors, because another engine makes them or nobody can now. */
+async function waitForVectors({ engine, reporter, waits, signal }: AddRun): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const { unembedded = 0, degraded } = await engine.status({ signal });
+    if (unembedded === 0 || !waits || degraded !== undefined) return unembedded;
+    if (total === 0) reporter.tell({ event: 'embedding', pending: unembedded });
+    total = Math.max(total, unembedded);
+    reporter.embedding(total - unembedded, total);
+    await delay(lookMs, undefined, { signal });
+  }
 }
 
 const counters = { added: 'added', duplicate: 'duplicates', failed: 'failed' } as const;

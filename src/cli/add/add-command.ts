@@ -5,6 +5,7 @@ import { kbRole } from '../../app/roles.ts';
 import { createSharedParts } from '../../app/shared-parts.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { collectionTag, defaultCollection, readTags, tagsToStore } from '../../toolsets/kb/collections.ts';
+import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -22,7 +23,8 @@ export async function addCommand(line: CommandLine): Promise<void> {
   const config = loadRoleConfig({ ...kbRole, slices: engineSlices }, line.flags);
   const engine = await openEngine({ config, log: logOf(line), shared: createSharedParts(config) });
   try {
-    const run = { engine, reporter, tags: plan.tags, signal: stopping.signal };
+    const waits = config.of(kbSlice).engineUrl === undefined;
+    const run = { engine, reporter, tags: plan.tags, signal: stopping.signal, waits };
     if (line.flags['watch'] === true) {
       const mirror = createMirror({ ...run, ...plan });
       await keepInStep(mirror, { folders: plan.folders, reporter, signal: stopping.signal });

@@ -16,6 +16,8 @@ export type AddEvent =
   | { event: 'watching'; folders: string[] }
   /** Nothing is left to do until the folder changes. */
   | { event: 'in_step'; files: number }
+  /** All files are found by their words; vectors are still being made for so many chunks. */
+  | { event: 'embedding'; pending: number }
   | ({ event: 'summary' } & Summary);
 
 export interface Summary {
@@ -23,12 +25,16 @@ export interface Summary {
   duplicates: number;
   failed: number;
   seconds: number;
+  /** Chunks that are found by their words only, because their vectors are still to come. */
+  pending: number;
 }
 
 export interface Reporter {
   tell(event: AddEvent): void;
   /** Progress in files and bytes that are done, one way or the other. */
   progress(done: Amount, total: Amount): void;
+  /** Progress of the vectors, when all files are in. */
+  embedding(done: number, total: number): void;
   end(): void;
 }
 
@@ -44,7 +50,7 @@ export interface Outputs {
 
 export function createReporter(json: boolean, { stdout, stderr }: Outputs): Reporter {
   if (json) {
-    return { tell: (event) => stdout.write(`${JSON.stringify(event)}\n`), progress() {}, end() {} };
+    return { tell: (event) => stdout.write(`${JSON.stringify(event)}\n`), progress() {}, embedding() {}, end() {} };
   }
   const line = createProgressLine(stderr);
   const startedAt = performance.now();
@@ -58,6 +64,7 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
       stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
     },
     progress: (done, total) => line.show(progressBar(done, total, (performance.now() - startedAt) / 1000)),
+    embedding: (done, total) => line.show(embeddingBar(done, total)),
     end: () => line.clear(),
   };
 }
@@ -69,14 +76,21 @@ const barWidth = 24;
 /** The remaining time is estimated by bytes, because files differ in size, once the first file is done. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
   const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
-  const filled = Math.round(share * barWidth);
-  const bar = `${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}`;
-  const parts = [`[${bar}] ${done.files}/${total.files} files`];
+  const parts = [`${barOf(share)} ${done.files}/${counted(total.files, 'file')}`];
   if (done.files > 0 && seconds > 0) {
     parts.push(`${(done.files / seconds).toFixed(1)} files/s`, `${(done.bytes / seconds / 1e6).toFixed(1)} MB/s`);
     if (share > 0 && share < 1) parts.push(`${duration((seconds * (1 - share)) / share)} left`);
   }
   return parts.join('  ');
+}
+
+export function embeddingBar(done: number, total: number): string {
+  return `${barOf(done / Math.max(1, total))} found by words; vectors for ${done}/${total} chunks`;
+}
+
+function barOf(share: number): string {
+  const filled = Math.round(share * barWidth);
+  return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
 }
 
 function duration(seconds: number): string {
@@ -89,7 +103,7 @@ function duration(seconds: number): string {
 function describe(event: AddEvent): string | undefined {
   switch (event.event) {
     case 'found':
-      return `${event.files} files, ${(event.bytes / 1e6).toFixed(1)} MB${describePassedOver(event.passed_over)}`;
+      return `${counted(event.files, 'file')}, ${(event.bytes / 1e6).toFixed(1)} MB${describePassedOver(event.passed_over)}`;
     case 'accepted':
       return undefined;
     case 'added':
@@ -107,10 +121,22 @@ function describe(event: AddEvent): string | undefined {
     case 'watching':
       return `watching ${event.folders.join(', ')}`;
     case 'in_step':
-      return `in step: ${event.files} files`;
+      return `in step: ${counted(event.files, 'file')}`;
+    case 'embedding':
+      return undefined;
     case 'summary':
-      return `${event.added} added, ${event.duplicates} already there, ${event.failed} failed, ${event.seconds.toFixed(1)} s`;
+      return `${event.added} added, ${event.duplicates} already there, ${event.failed} failed, ${event.seconds.toFixed(1)} s${waitingNote(event.pending)}`;
   }
+}
+
+function waitingNote(pending: number): string {
+  return pending === 0
+    ? ''
+    : `; ${counted(pending, 'chunk')} found by words only until a running engine has made their vectors`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function holderOf({ document_id, job_id }: { document_id?: number; job_id?: JobId }): string {
@@ -119,7 +145,9 @@ function holderOf({ document_id, job_id }: { document_id?: number; job_id?: JobI
 }
 
 function documentOf({ document_id, chunks }: { document_id: number | null; chunks: number | null }): string {
-  return document_id === null ? '' : ` (document ${document_id}${chunks === null ? '' : `, ${chunks} chunks`})`;
+  return document_id === null
+    ? ''
+    : ` (document ${document_id}${chunks === null ? '' : `, ${counted(chunks, 'chunk')}`})`;
 }
 
 const reasons: Record<keyof PassedOver, string> = {

@@ -104,6 +104,7 @@ async function measureIngest(
   const reporter = {
     tell() {},
     progress: (done: { files: number }, total: { files: number }) => show(`ingesting ${done.files}/${total.files}`),
+    embedding() {},
     end() {},
   };
   const startedAt = performance.now();
@@ -112,6 +113,7 @@ async function measureIngest(
     reporter,
     tags: [],
     signal,
+    waits: false,
   });
   if (failed > 0) throw new CarrelError('internal', `${failed} generated documents were not ingested.`);
   const wordsMs = performance.now() - startedAt;

@@ -7,14 +7,16 @@ import { createDurableQueue, type DurableQueue } from '../../jobs/durable-queue.
 import { createLeaseOwner, isGone } from '../../jobs/lease-owner.ts';
 import { createChunker } from '../../search/chunking/chunker.ts';
 import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
-import type { ClaimedJob, PhaseProgress } from '../../storage/contracts/ingestion.ts';
+import type { StoredDocument } from '../../storage/contracts/documents.ts';
+import type { ClaimedJob, PhaseProgress, StoredJob } from '../../storage/contracts/ingestion.ts';
+import type { ReadOptions } from '../../storage/contracts/read-options.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
-import type { Engine, EngineFile, JobId } from '../engine.ts';
+import type { Engine, EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 import { noteFilename, readDocType, readNote, readSourcePath, readTags, tagsMax, titleOfNote } from '../given.ts';
 import { chunkOnWire, documentOnWire, jobOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
-import { createChunkEmbedding } from './embed-chunks.ts';
+import { createChunkEmbedding } from './chunk-embedding.ts';
 import { startForgettingJobs } from './forget-jobs.ts';
 import { ingest, textOfNote } from './ingest.ts';
 import { jobsOf, pageOf, searchOf } from './requests.ts';
@@ -35,6 +37,8 @@ export interface EngineDeps {
 
 /** The engine in this process can also receive files in parts. */
 export interface LocalEngine extends Engine, Receiving {}
+
+const meaningAway = 'What makes vectors does not answer: new documents are found by their words only.';
 
 const leaseMs = 30_000;
 const pollMs = 2_000;
@@ -83,6 +87,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         device: embedding.device,
         ...counts,
         unembedded,
+        ...(embedding.available ? {} : { degraded: meaningAway }),
         queue: { queued, processing, done, failed },
         storage: { backend: described.backend, bytes: described.bytes },
       };
@@ -94,19 +99,20 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const wanted = jobsOf(request);
       if (wanted === undefined) return { jobs: [], total: 0 };
       const { jobs, total } = await ingestion.list(wanted, options);
-      return { jobs: jobs.map((job) => jobOnWire(job, live.get(job.id))), total };
+      return { jobs: await shownJobs(jobs, options), total };
     },
     async job(id, options) {
       const job = await ingestion.get({ id: jobKey(id) }, options);
       if (job === undefined) throw jobNotFound();
-      return jobOnWire(job, live.get(job.id));
+      const [shown] = await shownJobs([job], options);
+      return shown ?? jobOnWire(job, undefined, 0);
     },
     async cancelJob(id) {
       const job = await ingestion.cancel({ id: jobKey(id) });
       if (job === undefined) throw jobNotFound();
       queue.drop(job.id);
       if (job.status === 'cancelled' && job.contentHash !== undefined) await originals.release([job.contentHash]);
-      return jobOnWire(job, undefined);
+      return jobOnWire(job, undefined, 0);
     },
     async documents({ type, tags, source_path: sourcePath, ...page }, options) {
       const selection = {
@@ -115,7 +121,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         sourcePath: readSourcePath(sourcePath),
       };
       const found = await documents.list({ selection, ...pageOf(page) }, options);
-      return { documents: found.documents.map(documentOnWire), total: found.total };
+      return { documents: await shownDocuments(found.documents, options), total: found.total };
     },
     async document(id, options) {
       const [document, chunks] = await Promise.all([
@@ -123,7 +129,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         documents.chunks({ document: id }, options),
       ]);
       if (document === undefined) throw documentNotFound(id);
-      return { ...documentOnWire(document), chunks: chunks.map(chunkOnWire) };
+      const pending = await embedding.pendingOf([id], options);
+      return { ...documentOnWire(document, pending.get(id)), chunks: chunks.map(chunkOnWire) };
     },
     file,
     async deleteDocument(id) {
@@ -158,6 +165,20 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
   };
 
+  async function shownJobs(jobs: readonly StoredJob[], options?: ReadOptions): Promise<EngineJob[]> {
+    const made = jobs.flatMap(({ status, documentId }) => (status === 'done' && documentId ? [documentId] : []));
+    const pending = await embedding.pendingOf(made, options);
+    return jobs.map((job) => jobOnWire(job, live.get(job.id), pending.get(job.documentId ?? 0)));
+  }
+
+  async function shownDocuments(found: readonly StoredDocument[], options?: ReadOptions): Promise<EngineDocument[]> {
+    const pending = await embedding.pendingOf(
+      found.map(({ id }) => id),
+      options,
+    );
+    return found.map((document) => documentOnWire(document, pending.get(document.id)));
+  }
+
   function createQueue(): DurableQueue {
     return createDurableQueue<ClaimedJob>(
       { workers: settings.workers, leaseMs, pollMs, firstLookMs: backlogDelayMs },
@@ -167,7 +188,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         async perform(job, signal) {
           try {
             const report = (progress: PhaseProgress) => void live.set(job.id, progress);
-            await ingest(job, { owner, signal, report }, { ...deps, chunker, embedChunks: embedding.embedChunks });
+            await ingest(job, { owner, signal, report }, { ...deps, chunker });
           } finally {
             live.delete(job.id);
             embedding.wake();
@@ -203,17 +224,12 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
 
   async function updateNote(id: number, given: string, options: { signal?: AbortSignal | undefined } = {}) {
     const text = readNote(given);
-    // Checked before embedding, and once more in the transaction.
+    // Checked before the text is chunked, and once more in the transaction.
     const before = await documents.get({ id }, options);
     if (before === undefined) throw documentNotFound(id);
     if ((await documents.note({ id }, options)) === undefined) throw notANote(id);
     const derivedTitle = titleOfNote(text);
-    const title = before.details['derivedTitle'] === true ? derivedTitle : before.title;
-    const chunks = await embedding.embedSoon(
-      await chunker.chunk(textOfNote(text), options.signal),
-      title,
-      options.signal,
-    );
+    const chunks = await chunker.chunk(textOfNote(text), options.signal);
     const bytes = Buffer.from(text);
     const contentHash = createHash('sha256').update(bytes).digest('hex');
     const derived = { derivedTitle, derivedFilename: noteFilename(derivedTitle) };

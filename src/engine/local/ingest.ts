@@ -4,7 +4,6 @@ import type { ExtractedDocument } from '../../documents/document.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { Chunker } from '../../search/chunking/chunker.ts';
 import type { TextToChunk } from '../../search/chunking/placed-chunks.ts';
-import type { NewChunk } from '../../storage/contracts/documents.ts';
 import type { ClaimedJob, PhaseProgress } from '../../storage/contracts/ingestion.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
 import { titleOfNote } from '../given.ts';
@@ -13,16 +12,8 @@ export interface IngestDeps {
   readonly storage: Storage;
   readonly extractor: Extractor;
   readonly chunker: Chunker;
-  readonly embedChunks: EmbedChunks;
   readonly log: Logger;
 }
-
-/** Adds vectors to the chunks, or returns them as they are if embedding is unavailable. */
-export type EmbedChunks = (
-  chunks: readonly NewChunk[],
-  title: string,
-  options: { signal?: AbortSignal; onProgress?: (done: number) => void },
-) => Promise<readonly NewChunk[]>;
 
 export interface IngestCall {
   readonly owner: string;
@@ -50,8 +41,9 @@ const retriesMax: Readonly<Record<string, number>> = {
 };
 
 /**
- * Makes a document of a job: reads the bytes, extracts the text, chunks and embeds it, and stores everything in one
- * transaction. Whatever happens, the job ends, goes back into the queue, or belongs to another engine by now.
+ * Makes a document of a job: reads the bytes, extracts the text, chunks it, and stores everything in one transaction. From
+ * then on the document is found by its words; its vectors follow. Whatever happens, the job ends, goes back into the queue,
+ * or belongs to another engine by now.
  */
 export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps): Promise<void> {
   const { ingestion } = deps.storage;
@@ -85,13 +77,8 @@ async function prepare(job: ClaimedJob, { signal, report }: IngestCall, deps: In
   if (job.crashes >= crashesMax) throw poisonous(job.crashes);
   const given = await textOf(job, { signal, report }, deps);
   report({ phase: 'chunking' });
-  const bare = await deps.chunker.chunk(given.content, signal);
-  if (bare.length === 0) throw new CarrelError('no_text_in_document', 'The file has no text that could be searched.');
-  report({ phase: 'embedding', done: 0, total: bare.length });
-  const chunks = await deps.embedChunks(bare, given.title, {
-    signal,
-    onProgress: (done) => report({ phase: 'embedding', done, total: bare.length }),
-  });
+  const chunks = await deps.chunker.chunk(given.content, signal);
+  if (chunks.length === 0) throw new CarrelError('no_text_in_document', 'The file has no text that could be searched.');
   signal.throwIfAborted();
   report({ phase: 'indexing' });
   const { title, docType, contentType, language, details } = given;

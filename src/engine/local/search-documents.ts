@@ -21,7 +21,7 @@ export interface DocumentSearch {
 }
 
 /** Search by meaning over the chunks, which are identified by the keys of their passages. */
-export type ChunkMeaning = Pick<Meaning<PassageFilter>, 'search'>;
+export type ChunkMeaning = Pick<Meaning<PassageFilter>, 'search' | 'prefer'>;
 
 export interface SearchDeps {
   readonly storage: Storage;
@@ -93,6 +93,9 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     score: isMeaningAlone ? Math.max(0, explanation.meaning?.cosine ?? 0) : score,
     why: { ...explanation },
   }));
+  // Whoever asks next for what was found here finds it by its meaning, too.
+  if (found.pending > 0)
+    meaning.prefer(found.matches.filter(({ explanation }) => !explanation.meaning).map(({ id }) => id));
   // Matches by words beyond those that were ranked count, too.
   const unranked = mode === 'meaning' ? 0 : Math.max(0, counts.total - counts.found);
   return { ranked, total: found.ranked + unranked, ...pendingNote(found.pending) };

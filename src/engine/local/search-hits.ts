@@ -41,7 +41,7 @@ export async function hitsOf(
         source_path: document.sourcePath ?? null,
         created_at: document.createdAt,
         tags: [...document.tags],
-        ...truncatedOf(document),
+        ...truncatedOf(document.details),
         why,
         ...(neighbours > 0 ? { neighbours: neighboursOnWire(chunk) } : {}),
       },

@@ -13,6 +13,7 @@ import type {
   JobProgress,
   SubmitOutcome,
   TagCount,
+  Truncation,
 } from '../engine.ts';
 import { type Loose, looseId, looseList, looseNumber, looseObject, looseTags, looseText } from './loose.ts';
 
@@ -99,6 +100,7 @@ function readHit(hit: Loose): EngineHit {
     source_path: looseText(source['source_path']),
     created_at: looseText(source['created_at']) ?? '',
     tags: looseTags(source['tags'] ?? source['tags_json']),
+    ...readTruncated(source),
     ...(isObject(why) ? { why: { ...why } } : {}),
     ...(neighbours === undefined ? {} : { neighbours }),
   };
@@ -144,6 +146,8 @@ export function readJob(value: unknown): EngineJob | undefined {
     error: looseText(job['error']),
     document_id: looseId(job['document_id']),
     chunk_count: looseNumber(job['chunk_count']),
+    ...readTruncated(job),
+    ...readPending(job),
     created_at: looseText(job['created_at']) ?? '',
     updated_at: looseText(job['updated_at'] ?? job['completed_at'] ?? job['finished_at']),
   };
@@ -187,9 +191,24 @@ function documentFields(value: Loose, id: number): EngineDocument {
     language: looseText(value['language']),
     chunk_count: looseNumber(value['chunk_count']),
     has_file: typeof hasFile === 'boolean' ? hasFile : null,
+    ...readTruncated(value),
+    ...readPending(value),
     created_at: looseText(value['created_at']) ?? '',
     updated_at: looseText(value['updated_at']),
   };
+}
+
+function readTruncated({ truncated }: Loose): { truncated?: Truncation } {
+  if (!isObject(truncated)) return {};
+  const [reason, unit] = [looseText(truncated['reason']), looseText(truncated['unit'])];
+  const read = looseNumber(truncated['read']);
+  if (reason === null || read === null) return {};
+  return { truncated: { reason, read, of: looseNumber(truncated['of']), ...(unit === null ? {} : { unit }) } };
+}
+
+function readPending(value: Loose): { pending?: number } {
+  const pending = looseNumber(value['pending']);
+  return pending === null || pending <= 0 ? {} : { pending };
 }
 
 function readChunk(value: Loose, index: number): EngineChunk {

@@ -3,6 +3,9 @@ import * as z from 'zod';
 import type { SliceValues } from '../../config/field.ts';
 import type { embeddingSlice } from './embedding-slice.ts';
 
+/** Each has a model of its own in memory. */
+const threadsDefaultMax = 8;
+
 export const embeddingConfigSchema = z.object({
   provider: z
     .enum(['local', 'ollama', 'openai', 'none'])
@@ -24,8 +27,8 @@ export const embeddingConfigSchema = z.object({
     .int()
     .min(1)
     .max(64)
-    .default(() => Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))))
-    .describe('Threads that the local model may keep busy.'),
+    .default(() => Math.min(threadsDefaultMax, availableParallelism()))
+    .describe('Cores that the local model may keep busy.'),
   queuedTextsMax: z.int().min(1).default(20_000).describe('Texts that may wait for the local model.'),
   timeoutMs: z.int().min(100).default(60_000).describe('Time for one text (local) or one request (servers).'),
   attemptsMax: z.int().min(1).max(10).default(4).describe('How often a request is made before it has failed.'),
@@ -36,6 +39,9 @@ export type EmbeddingConfig = z.infer<typeof embeddingConfigSchema>;
 
 /** The settings for the providers, with defaults for what cannot be configured. */
 export function embeddingConfigOf(settings: SliceValues<typeof embeddingSlice>): EmbeddingConfig {
-  const { provider, model, ollamaHost, openaiBase, openaiKey } = settings;
-  return embeddingConfigSchema.parse({ provider, model, ollamaHost, openaiBase, openaiKey: openaiKey?.reveal() });
+  const { provider, model, threads, ollamaHost, openaiBase, openaiKey } = settings;
+  return embeddingConfigSchema.parse({
+    ...{ provider, model, ollamaHost, openaiBase, openaiKey: openaiKey?.reveal() },
+    ...(threads === 0 ? {} : { threads }),
+  });
 }

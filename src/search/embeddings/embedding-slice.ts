@@ -1,4 +1,4 @@
-import { addressText, choice, defineSlice, optionalText, secret } from '../../config/field.ts';
+import { addressText, choice, defineSlice, integer, optionalText, secret } from '../../config/field.ts';
 
 export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
   provider: choice(['local', 'ollama', 'openai', 'none'], {
@@ -10,6 +10,13 @@ export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
   model: optionalText({
     env: ['EMBEDDING_MODEL'],
     description: 'The name of the model on the server. The local model is the one in the package.',
+  }),
+  threads: integer({
+    default: 0,
+    min: 0,
+    max: 64,
+    env: ['EMBEDDING_THREADS'],
+    description: 'Cores that the local model may keep busy, about 90 MB each. 0: all, up to eight.',
   }),
   ollamaHost: addressText({
     default: 'http://127.0.0.1:11434',

@@ -1,4 +1,7 @@
 /** Runs the local model on a thread of its own: one call with a text in, its vector out. */
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/workers/answer-calls.ts';
 import { loadEmbeddingModel } from './embedding-model.ts';
@@ -14,7 +17,18 @@ export interface EmbeddedText {
 
 const config: EmbeddingWorkerData = workerData;
 
+/** Of 19: whoever searches goes before whoever embeds. */
+const niceness = 5;
+giveWay();
+
 answerCalls<string, EmbeddedText>(async () => {
   const model = await loadEmbeddingModel(config);
   return { perform: async (text) => ({ vector: await model.embed(text), device: model.device }) };
 });
+
+/** Linux has a priority for each thread, which goes by the number of the thread. Elsewhere all stays as it is. */
+function giveWay(): void {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), niceness);
+  } catch {}
+}

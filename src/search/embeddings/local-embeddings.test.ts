@@ -96,6 +96,14 @@ describe('the local model', () => {
   });
 });
 
+test('several threads give the vectors of one, in the order of the texts', async () => {
+  const texts = Array.from({ length: 40 }, (_, index) => `${'word '.repeat(index * 5)}number ${index}`);
+  const [one, three] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, threads: 3 })];
+  const [expected, found] = await Promise.all([one.embed(texts), three.embed(texts)]);
+  assert.deepEqual(found, expected);
+  await Promise.all([one.close(), three.close()]);
+});
+
 test('a text that takes too long is given up', async () => {
   const slow = createLocalEmbeddings({ ...config, textTimeoutMs: 1 });
   await assert.rejects(slow.embed(['text']), hasCode('unavailable'));

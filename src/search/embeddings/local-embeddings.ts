@@ -12,6 +12,7 @@ import type { OnnxDevice } from './onnx-runtime.ts';
 export interface LocalEmbeddingsConfig {
   /** Holds model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
   modelFolder: string;
+  /** Cores that the model may keep busy, with a thread and about 90 MB each. */
   threads: number;
   queuedTextsMax: number;
   /** A text takes 5 to 100 ms. A worker that takes longer than this is terminated and restarted. */
@@ -22,62 +23,82 @@ export interface LocalEmbeddingsConfig {
 
 interface Job {
   texts: readonly string[];
+  /** The texts before this one have been given to a thread. */
+  next: number;
   vectors: Float32Array[];
+  left: number;
   resolve(vectors: Float32Array[]): void;
   reject(error: unknown): void;
   /** Stops listening for the cancellation. */
   forget(): void;
 }
 
+/** A thread with a model of its own, which embeds one text at a time. */
+interface Lane {
+  calls: Calls<string, EmbeddedText>;
+  working: Promise<void> | undefined;
+}
+
 /**
- * A local model, on a worker thread that starts with the first text and does not keep the process alive. Texts go to the
- * worker one at a time, queries first, so that a search waits for at most one text that is being ingested.
+ * A local model, on worker threads that start as texts need them and do not keep the process alive. Each runs the model on
+ * one core and takes one text at a time, queries first, so that a search waits for at most one text that is being ingested.
+ * Texts are not run in batches: embedding-model.ts says why.
  */
 export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingProvider {
   const queries: Job[] = [];
   const passages: Job[] = [];
-  let thread: Calls<string, EmbeddedText> | undefined;
+  let lanes: Lane[] = [];
   let device: OnnxDevice | undefined;
-  /** Ends with the last text, or with the current one if nobody is waiting any more. */
-  let working: Promise<void> | undefined;
 
-  function start(): Calls<string, EmbeddedText> {
-    const workerData: EmbeddingWorkerData = {
-      modelFolder: config.modelFolder,
-      threads: config.threads,
-      device: config.device,
-    };
+  function start(): Lane {
+    const workerData: EmbeddingWorkerData = { modelFolder: config.modelFolder, threads: 1, device: config.device };
     keepRuntimeQuiet();
-    return createWorkerCalls({
+    const calls = createWorkerCalls<string, EmbeddedText>({
       from: import.meta.url,
       file: 'embedding-worker',
       name: 'carrel-embeddings',
       workerData,
       lost: modelFailed,
     });
+    return { calls, working: undefined };
   }
 
-  function first(): Job | undefined {
-    return queries[0] ?? passages[0];
+  function nextJob(): Job | undefined {
+    return [...queries, ...passages].find((job) => job.next < job.texts.length);
   }
 
-  async function work(): Promise<void> {
-    for (let job = first(); job !== undefined; job = first()) await embedNext(job);
-    working = undefined;
+  /** Gives texts to threads that have none, and starts another thread while texts wait. */
+  function assign(): void {
+    lanes = lanes.filter(({ calls }) => calls.alive);
+    while (nextJob() !== undefined) {
+      const free = lanes.find(({ working }) => working === undefined);
+      if (free === undefined && lanes.length >= config.threads) return;
+      const lane = free ?? start();
+      if (free === undefined) lanes.push(lane);
+      lane.working = work(lane).finally(() => {
+        lane.working = undefined;
+        assign();
+      });
+    }
   }
 
-  async function embedNext(job: Job): Promise<void> {
-    if (!thread?.alive) thread = start();
-    const own = thread;
+  async function work({ calls }: Lane): Promise<void> {
+    for (let job = nextJob(); job !== undefined && calls.alive; job = nextJob()) await embedNext(job, calls);
+  }
+
+  async function embedNext(job: Job, calls: Calls<string, EmbeddedText>): Promise<void> {
+    const place = job.next;
+    job.next += 1;
     const bounds = { timeoutMs: config.textTimeoutMs, overdue: () => modelFailed(new Error('a text took too long')) };
     try {
-      const embedded = await withinTime(own, own.call(job.texts[job.vectors.length] ?? ''), bounds);
+      const embedded = await withinTime(calls, calls.call(job.texts[place] ?? ''), bounds);
       device = embedded.device;
-      job.vectors.push(embedded.vector);
-      if (job.vectors.length === job.texts.length) finish(job, () => job.resolve(job.vectors));
+      job.vectors[place] = embedded.vector;
+      job.left -= 1;
+      if (job.left === 0) finish(job, () => job.resolve(job.vectors));
     } catch (error) {
       // Without the thread, all waiting calls fail; the next text starts another one.
-      const failed = own.alive ? [job] : [...queries, ...passages];
+      const failed = calls.alive ? [job] : [...queries, ...passages];
       const failure = isCarrelError(error) ? error : modelFailed(error);
       for (const each of failed) finish(each, () => each.reject(failure));
     }
@@ -93,7 +114,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
   }
 
   function queuedTexts(): number {
-    return [...queries, ...passages].reduce((sum, job) => sum + job.texts.length - job.vectors.length, 0);
+    return [...queries, ...passages].reduce((sum, job) => sum + job.left, 0);
   }
 
   function enqueue(texts: readonly string[], { signal, purpose = 'passage' }: EmbedOptions): Promise<Float32Array[]> {
@@ -105,7 +126,9 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
       const abort = () => finish(job, () => job.reject(new CarrelError('cancelled', 'The call was cancelled.')));
       const job: Job = {
         texts,
-        vectors: [],
+        next: 0,
+        vectors: Array.from({ length: texts.length }),
+        left: texts.length,
         resolve,
         reject,
         forget: () => signal?.removeEventListener('abort', abort),
@@ -113,7 +136,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
       (purpose === 'query' ? queries : passages).push(job);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted) abort();
-      if (first()) working ??= work();
+      assign();
     });
   }
 
@@ -127,15 +150,15 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
     },
     embed: async (texts, options = {}) => (texts.length === 0 ? [] : enqueue(texts, options)),
     async close() {
-      const stopping = thread;
       for (const job of [...queries, ...passages]) finish(job, () => job.reject(closed()));
-      if (working) {
-        // Keeps the process alive: with nothing else to do, it would exit before `close` has finished.
-        const grace = new AbortController();
-        await Promise.race([working, delay(closeGraceMs, undefined, { signal: grace.signal }).catch(() => {})]);
-        grace.abort();
-      }
-      await stopping?.terminate();
+      const stopping = lanes;
+      lanes = [];
+      // Keeps the process alive: with nothing else to do, it would exit before `close` has finished.
+      const grace = new AbortController();
+      const ended = Promise.all(stopping.map(({ working }) => working));
+      await Promise.race([ended, delay(closeGraceMs, undefined, { signal: grace.signal }).catch(() => {})]);
+      grace.abort();
+      await Promise.all(stopping.map(({ calls }) => calls.terminate()));
     },
   };
 }

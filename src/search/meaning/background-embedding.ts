@@ -11,6 +11,8 @@ export interface BackgroundEmbedding {
   readonly available: boolean;
   /** Call it when there may be something to embed. */
   wake(): void;
+  /** These are embedded before others. */
+  prefer(owners: readonly number[]): void;
   /**
    * Embeds these first. Resolves when they are done, when the time is up or no progress is made, or at once while the
    * provider is down.
@@ -30,6 +32,8 @@ export interface BackgroundEmbeddingDeps {
 type EmbeddedText = PutVectors['texts'][number];
 
 const batchSize = 32;
+/** Owners that are embedded before others: whoever asked for more is long gone. */
+const wantedMax = 20_000;
 /** Total length of a batch: a caller that waits for other texts waits a second at most. */
 const batchUnitsMax = 16_000;
 /** A text that takes longer than this may take minutes, so nobody waits for it. */
@@ -45,6 +49,8 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   /** Owners that a caller waits for, the latest first. */
   let wanted = new Set<number>();
   let step = Promise.withResolvers<void>();
+  /** The provider, not the database: that one is busy now and then, and what it fails at is done again. */
+  let isAway = false;
   const backlog = createBacklog({
     async doSome(signal) {
       const owners = [...wanted].slice(0, batchSize);
@@ -68,16 +74,16 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   });
   return {
     get available() {
-      return backlog.available;
+      return !isAway;
     },
     wake: () => backlog.wake(),
+    prefer,
     async settled(owners, waitMs, signal) {
-      wanted = new Set([...owners, ...wanted]);
-      backlog.wake();
+      prefer(owners);
       const waited = new AbortController();
       const over = delay(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]), ref: false });
       const end = over.catch(() => {}).then(() => waited.abort());
-      while (!waited.signal.aborted && backlog.available && owners.some((owner) => wanted.has(owner))) {
+      while (!waited.signal.aborted && !isAway && owners.some((owner) => wanted.has(owner))) {
         const current = step;
         const stalled = delay(stallMs, undefined, { signal: waited.signal, ref: false }).catch(() => {});
         await Promise.race([current.promise, end, stalled]);
@@ -87,6 +93,11 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     },
     close: () => backlog.close(),
   };
+
+  function prefer(owners: readonly number[]): void {
+    wanted = new Set([...owners, ...wanted].slice(0, wantedMax));
+    backlog.wake();
+  }
 
   /** Packed vectors save the next process that searches from reading them one by one. */
   async function packMany(signal: AbortSignal): Promise<void> {
@@ -104,10 +115,14 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   async function embedTexts(waiting: readonly TextToEmbed[], signal: AbortSignal): Promise<EmbeddedText[]> {
     try {
       const windows = await embedPassages(waiting, provider, { signal });
+      isAway = false;
       return waiting.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
     } catch (error) {
       // Either nothing can be embedded now, and this throws too, or one of the texts is at fault.
-      await provider.embed(['.'], { signal });
+      await provider.embed(['.'], { signal }).catch((away) => {
+        isAway = !signal.aborted;
+        throw away;
+      });
       const [only, ...others] = waiting;
       if (only === undefined || others.length > 0) return inTurn(waiting, signal);
       log.warn('a text cannot be embedded and will be found by words only', {

@@ -161,9 +161,9 @@ test('a search waits for what it is about, goes before the rest, and says how ma
   };
   const meaning = open(provider);
   await complete(meaning, 'everything else');
-  // Two batches and a half; whoever waits for the last does not wait for all.
-  for (let place = 0; place < 80; place += 1) await store(`slow ${place}`);
+  // Two batches and a half, the newest first; whoever waits for the oldest does not wait for all.
   const id = await store('mine');
+  for (let place = 0; place < 80; place += 1) await store(`slow ${place}`);
   const filter = { threadId: 'mine' };
   meaning.wake();
   const signal = new AbortController().signal;
@@ -174,7 +174,7 @@ test('a search waits for what it is about, goes before the rest, and says how ma
   const { matches, pending } = await waiting;
   assert.deepEqual([pending, matches.map((match) => match.id)], [0, [id]]);
   const before = embedded.slice(0, embedded.indexOf('mine'));
-  assert.equal(before.includes('slow 70'), false, 'it was embedded before what had waited longer');
+  assert.equal(before.includes('slow 10'), false, 'it was embedded before what is newer');
 });
 
 test('what is embedded while a search looks for what is missing is found by it', async () => {

@@ -16,6 +16,8 @@ export interface Meaning<Filter> {
   readonly available: boolean;
   /** Call it when there is something to embed. */
   wake(): void;
+  /** These are embedded before others, because somebody has asked for them. */
+  prefer(owners: readonly number[]): void;
   /**
    * The nearest texts, each once, by its nearest part. Waits a moment for texts that are being embedded; `pending` is the
    * number of texts that pass the filter and could not be found because they are not embedded yet. Filters apply before
@@ -54,8 +56,8 @@ export interface MeaningDeps<Filter> {
   /** The provider of a previously used model, by name; undefined if it is no longer available. */
   readonly providerOf?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
-  /** False: a search never waits for texts that are being embedded. For corpora where there may be many. */
-  readonly waits?: boolean;
+  /** A search waits for so many texts that are being embedded; more take too long. */
+  readonly waitedForMax?: number;
 }
 
 interface Settled {
@@ -78,7 +80,7 @@ const settledMax = 20_000;
  * 3. When none are missing, queries go to the new model, and the vectors of previous ones are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
-  const { vectors, provider, log, waits = true } = deps;
+  const { vectors, provider, log, waitedForMax = settledMax } = deps;
   const main = createModelLane({ vectors, provider, log, ready: start, onDone });
   let former: ModelLane<Filter> | undefined;
   let started: Promise<void> | undefined;
@@ -102,6 +104,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
       former?.embedding.wake();
       main.embedding.wake();
     },
+    prefer: (owners) => serving().embedding.prefer(owners),
     async search(request) {
       // A read-only database can still be searched.
       await start().catch(() => {});
@@ -181,12 +184,11 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (!chosen && lane === main) throw replaced(model);
     if (pending === 0) return { state, pending };
     lane.embedding.wake();
-    if (!waits) return { state, pending };
     const allowed = filter && idSetOf(await vectors.matching(filter, { signal }));
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => allowed?.has(owner) ?? true);
     let owners = await missing();
-    if (owners.length > 0 && owners.length <= settledMax) {
+    if (owners.length > 0 && owners.length <= waitedForMax) {
       await lane.embedding.settled(owners, waitMs, signal);
       owners = await missing();
     }

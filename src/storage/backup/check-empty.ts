@@ -2,13 +2,13 @@ import { CarrelError } from '../../base/errors.ts';
 import { isFilledFromTheStart } from '../stores/words/word-analysis.ts';
 import type { TableFacts } from './manifest.ts';
 
-/** Refuses a database with content. */
+/** Refuses a database that is not empty. */
 export function checkEmpty(tables: readonly TableFacts[]): void {
   const used = tables.filter(({ name, rows }) => rows > 0 && !isFilledFromTheStart(name) && !isChosen(name));
   if (used.length === 0) return;
   throw new CarrelError(
     'storage_not_empty',
-    'The database has content, which the backup would replace. Back it up, then restore with --force.',
+    'The database is not empty, and the backup would replace its content. Back it up, then restore with --force.',
     { data: { tables: used.map(({ name }) => name) } },
   );
 }

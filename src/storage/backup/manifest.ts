@@ -72,7 +72,7 @@ function newerBackup(): CarrelError {
   return new CarrelError('storage_newer', 'The backup was made by a newer Carrel. Upgrade Carrel, then restore it.');
 }
 
-/** Names become part of statements, so they are held to what our own are made of. */
+/** Names become part of statements, so only characters that our own names use are allowed. */
 const identifier = /^[a-z_][a-z0-9_]{0,62}$/;
 
 function isTableFacts(value: unknown): value is TableFacts {

@@ -13,9 +13,9 @@ export interface PostgresConfig {
   readonly connectTimeoutMs?: number;
   /** The server stops a statement that takes longer. */
   readonly queryTimeoutMs?: number;
-  /** How long a write waits for others that change the same; as long as SQLite's does. */
+  /** How long a write waits for others that change the same rows; the same as on SQLite. */
   readonly lockTimeoutMs?: number;
-  /** Of the words. Unless told, the one that the database has; another one has all texts cut again. */
+  /** Of the words. Default: the database's language; with another one, all texts are tokenised again. */
   readonly language?: Language | undefined;
 }
 

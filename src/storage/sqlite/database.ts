@@ -89,7 +89,7 @@ function prepareFile(path: string): void {
     makeFolder(dirname(path));
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   } catch (cause) {
-    const message = 'The database cannot be made there. Check the path (DB_PATH, --data-dir) and who may write to it.';
+    const message = 'The database cannot be created there. Check the path (DB_PATH, --data-dir) and its permissions.';
     throw new CarrelError('invalid_config', message, { cause });
   }
 }

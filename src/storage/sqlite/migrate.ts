@@ -51,6 +51,6 @@ export function checkOwner(database: Database): void {
   if (id === 0 && !used) return;
   throw new CarrelError(
     'storage_foreign',
-    'The database file was made by another program. Name another file, or move this one away.',
+    'The database file belongs to another program. Choose another file, or move this one away.',
   );
 }

@@ -11,14 +11,14 @@ import { createSqliteThread, type OperationCall, type SqliteThread } from './thr
 import { createSqliteTransactions } from './transactions.ts';
 
 export interface SqliteStorageConfig {
-  /** Of the database file. It and its folder are made when they are missing. */
+  /** Of the database file. It and its folder are created if missing. */
   readonly path: string;
-  /** Where the bytes of documents are; `documents` beside the database, unless told. */
+  /** Where the bytes of documents are; default: `documents` next to the database. */
   readonly documentsDir?: string;
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   readonly readersMax?: number;
-  /** Of the words. Unless told, the one that the database has; another one has all texts cut again. */
+  /** Of the words. Default: the database's language; with another one, all texts are tokenised again. */
   readonly language?: Language | undefined;
 }
 

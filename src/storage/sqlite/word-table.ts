@@ -11,7 +11,7 @@ import type { KeyList, KeyLists } from './key-lists.ts';
 import { renderMatch } from './render-match.ts';
 import { cutHere, type WriteHelper } from './write-helper/write-helper.ts';
 
-/** Words in FTS5. Without a helper all texts are cut on this thread. */
+/** Words in FTS5. Without a helper all texts are tokenised on this thread. */
 export function createWordTable(database: Database, keyLists: KeyLists, helper: WriteHelper | undefined): WordTable {
   return {
     key: 'w.rowid',
@@ -44,7 +44,7 @@ function writeTerms(
   keys: readonly number[],
   terms: Iterable<DocumentTerms>,
 ): void {
-  // Made once: a text that is put together anew is hashed anew, for each document.
+  // Made once: a newly concatenated string is hashed again, for each document.
   const insertTerms = `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const insertWords = `INSERT INTO ${name}_words (rowid, title, title_extra, heading, heading_extra, body, body_extra)
     VALUES (?, ?, ?, ?, ?, ?, ?)`;

@@ -22,6 +22,7 @@ export function showHit(hit: EngineHit) {
     source_path: hit.source_path,
     created_at: hit.created_at,
     ...splitTags(hit.tags),
+    ...(hit.truncated === undefined ? {} : { truncated: hit.truncated }),
     ...(neighbours === undefined || neighbours.length === 0 ? {} : { neighbours }),
     ...(why === undefined ? {} : { why }),
   };
@@ -42,9 +43,15 @@ export function showDocument(document: EngineDocument) {
     content_hash: document.content_hash,
     chunk_count: document.chunk_count,
     has_file: document.has_file,
+    ...leftOut(document),
     created_at: document.created_at,
     updated_at: document.updated_at,
   };
+}
+
+/** What of a document is not there, or not there yet. */
+function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
+  return { ...(truncated === undefined ? {} : { truncated }), ...(pending === undefined ? {} : { pending }) };
 }
 
 /*
@@ -67,6 +74,7 @@ export function showJob(job: EngineJob) {
     error: job.error === null ? null : job.error.replace(/\p{Cc}+/gu, ' ').slice(0, errorCharsMax),
     document_id: job.document_id,
     chunk_count: job.chunk_count,
+    ...leftOut(job),
     created_at: job.created_at,
     updated_at: job.updated_at,
   };

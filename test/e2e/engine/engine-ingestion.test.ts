@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { startOllama } from '../../fakes/ollama.ts';
+import { pdfBombs } from '../../security/parsers/bombs.ts';
 import { makeFolder } from '../../support/child-program.ts';
 import { type Json, startEngine } from '../../support/engine-client.ts';
 import { pause } from '../../support/pause.ts';
@@ -88,26 +89,55 @@ test('issue "PDF, with page numbers": each chunk of a PDF has its page, however 
 });
 
 test('contract §6: a job is cancelled in the middle of its work, and leaves nothing', async (t) => {
-  const ollama = await startOllama(t);
-  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin } });
-  await engine.document(await engine.addNote('the provider is known to be up'));
-  ollama.mode = 'slow';
-  const job = await engine.addFile('slow.txt', 'waits for its vectors');
+  const engine = await startEngine(t, { env: { KB_WORKERS: '1' } });
+  await engine.document(await engine.addNote('the first one'));
+  const slow = pdfBombs.find(({ name }) => name.includes('forms that double'));
+  assert.ok(slow);
+  const job = await engine.addFile('slow.pdf', Buffer.from(slow.bytes()));
   let progress = (await engine.get(`/jobs/${job}`))['progress'] as Json;
-  while (progress['phase'] !== 'embedding') {
+  while (progress['phase'] !== 'extracting') {
     await pause(20);
     progress = (await engine.get(`/jobs/${job}`))['progress'] as Json;
   }
-  assert.deepEqual(progress, { phase: 'embedding', done: 0, total: 1 });
   const { status, json } = await engine.call('DELETE', `/jobs/${job}`);
   assert.deepEqual([status, json['status']], [200, 'cancelled']);
-  ollama.mode = 'up';
   const next = await engine.document(await engine.addNote('the next one is not held up'));
   assert.ok(next > 0);
   assert.equal((await engine.get(`/jobs/${job}`))['status'], 'cancelled');
   assert.equal((await engine.get('/documents'))['total'], 2);
   const kept = readdirSync(join(engine.program.dataDir, 'documents')).filter((name) => name !== 'incoming');
   assert.deepEqual(kept, []);
+});
+
+test('contract §8: a job is done when its words are found; its vectors follow, and are counted until then', async (t) => {
+  const ollama = await startOllama(t);
+  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin } });
+  ollama.mode = 'slow';
+  const job = await engine.addFile('keeper.txt', 'the keeper trims the wick');
+  const id = await engine.document(job);
+  const found = (await engine.call('POST', '/search', { query: 'wick', fts_only: true })).json['results'] as Json[];
+  assert.deepEqual(
+    found.map((hit) => hit['document_id']),
+    [id],
+  );
+  const shown = await engine.get(`/jobs/${job}`);
+  assert.deepEqual([shown['status'], shown['progress'], shown['pending']], ['done', { phase: 'indexing' }, 1]);
+  assert.equal((await engine.get(`/documents/${id}`))['pending'], 1);
+  ollama.mode = 'up';
+  while ('pending' in (await engine.get(`/documents/${id}`))) await pause(20);
+  assert.equal('pending' in (await engine.get(`/jobs/${job}`)), false);
+});
+
+test('contract §8: what is left out of a file is told by its job, its document and its hits', async (t) => {
+  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'none', KB_TEXT_CHARS_MAX: '10000' } });
+  const job = await engine.addFile('long.txt', `${'the lamp is lit. '.repeat(2000)}`);
+  const id = await engine.document(job);
+  const truncated = { reason: 'characters', read: 9999, of: 34000, unit: 'characters' };
+  for (const path of [`/jobs/${job}`, `/documents/${id}`]) {
+    assert.deepEqual((await engine.get(path))['truncated'], truncated, path);
+  }
+  const [hit] = (await engine.call('POST', '/search', { query: 'lamp' })).json['results'] as Json[];
+  assert.deepEqual(hit?.['truncated'], truncated);
 });
 
 test('contract §6: what waits when the engine stops is ingested when it starts again', async (t) => {

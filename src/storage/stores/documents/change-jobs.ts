@@ -14,7 +14,7 @@ import { storable } from '../../storable.ts';
 import { lock } from '../lock.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 
-/** A job whose process died so often waits before it is tried again, lest it take everything down with it each time. */
+/** A job whose process died this often waits before each retry, so that it does not take everything down each time. */
 const suspectCrashes = 5;
 const suspectDelayMs = 10_000;
 

@@ -9,6 +9,7 @@ import {
   getDocument,
   listDocuments,
   locatedChunks,
+  pendingChunks,
 } from './read-documents.ts';
 import { editNote } from './write-documents.ts';
 
@@ -18,6 +19,7 @@ export function createDocumentStore({ write, read }: Transactions): DocumentStor
     list: (request, options) => read(listDocuments, request, options),
     chunks: (request, options) => read(documentChunks, request, options),
     located: (request, options) => read(locatedChunks, request, options),
+    pending: (request, options) => read(pendingChunks, request, options),
     note: (request, options) => read(documentNote, request, options),
     tags: (request, options) => read(documentTags, request, options),
     counts: (request, options) => read(countDocuments, request, options),

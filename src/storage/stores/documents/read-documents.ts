@@ -3,6 +3,8 @@ import type {
   DocumentListRequest,
   LocatedChunk,
   LocateRequest,
+  PendingChunks,
+  PendingRequest,
   StoredChunk,
   StoredDocument,
   StoredDocumentPage,
@@ -40,6 +42,17 @@ export async function documentChunks(on: Statements, { document }: { document: n
     LEFT JOIN ${on.dialect.schema}kb_chunks c ON c.document = CAST(p.parent AS bigint) AND c.position = p.position`;
   const rows = await on.query(`${selectChunks} WHERE p.parent = ? ORDER BY p.position`, [parentOf(document)]);
   return rows.map(chunkOf);
+}
+
+export async function pendingChunks(on: Statements, { documents, model }: PendingRequest): Promise<PendingChunks[]> {
+  const { schema, texts } = on.dialect;
+  const rows = await on.query(
+    `SELECT p.parent, count(*) AS chunks FROM ${schema}kb_passages p WHERE p.parent IN (${texts}) AND EXISTS (
+       SELECT 1 FROM ${schema}kb_unembedded u JOIN ${schema}kb_models m ON m.key = u.model
+       WHERE u.owner = p.key AND m.name = ?) GROUP BY p.parent`,
+    [{ list: documents.map(parentOf) }, model],
+  );
+  return rows.map((row) => ({ document: Number(textOf(row, 'parent')), chunks: numberOf(row, 'chunks') }));
 }
 
 export async function locatedChunks(on: Statements, { keys, neighbours }: LocateRequest): Promise<LocatedChunk[]> {

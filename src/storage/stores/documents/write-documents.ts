@@ -55,11 +55,14 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   if (note !== undefined)
     await on.query(`INSERT INTO ${on.dialect.schema}kb_notes (document, text) VALUES (?, ?)`, [id, note]);
   await writeChunks(on, id, storable(request.title), labelsOf(storable(request.docType), job.tags), request.chunks);
+  const { truncated } = request.details;
+  const leftOut = truncated === undefined ? {} : { truncated };
   await on.query(
     `UPDATE ${on.dialect.schema}kb_jobs SET status = 'done', phase = 'indexing', phase_done = NULL,
-      phase_total = NULL, error = NULL, document_id = ?, chunk_count = ?, note = NULL, lease_owner = NULL,
-      lease_until = NULL, updated_at = ? WHERE key = ?`,
-    [id, request.chunks.length, on.now, job.id],
+      phase_total = NULL, error = NULL,
+      document_id = ?, chunk_count = ?, details = ?, note = NULL, lease_owner = NULL, lease_until = NULL, updated_at = ?
+      WHERE key = ?`,
+    [id, request.chunks.length, JSON.stringify({ ...job.details, ...leftOut }), on.now, job.id],
   );
   return { outcome: 'done', documentId: id };
 }

@@ -4,7 +4,7 @@ import { type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
 import { lock } from '../lock.ts';
 
-/** Does the work unless the same call was done before, whose answer is then given again. In the work's transaction. */
+/** Does the work unless the same call was done before; then its answer is returned again. In the work's transaction. */
 export async function once<Answer>(
   on: Statements,
   idempotency: Idempotency | undefined,
@@ -19,7 +19,7 @@ export async function once<Answer>(
     if (textOf(known, 'body_hash') === idempotency.bodyHash) return JSON.parse(textOf(known, 'answer'));
     throw new CarrelError(
       'idempotency_conflict',
-      'This idempotency_key was used before, for another call. Use a new key for a new write.',
+      'This idempotency_key was already used for another call. Use a new key for a new write.',
     );
   }
   const answer = await work();

@@ -76,15 +76,15 @@ export function existedAt(asOf: string, dialect: Dialect): Condition {
 }
 
 export interface ChangedEntries {
-  /** Those that the filter let through as they were. */
+  /** Those that matched the filter at the time. */
   readonly found: readonly number[];
   /** Of these, those whose text is still the same. */
   readonly sameText: readonly number[];
-  /** How many there are of which it is not known what they were. */
+  /** How many there are whose earlier state is unknown. */
   readonly unknown: number;
 }
 
-/** The entries that were there at the time and were changed since. */
+/** The entries that existed at the time and were changed since. */
 export async function changedEntries(on: Statements, filter: EntryFilter, asOf: string): Promise<ChangedEntries> {
   const { sql, values } = allOf([
     existedAt(asOf, on.dialect),

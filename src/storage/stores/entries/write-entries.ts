@@ -231,7 +231,10 @@ function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   const merged = mergePatch(stored === undefined ? {} : JSON.parse(stored), update.metadataPatch);
   // Each patch is small, but many of them need not be.
   if (JSON.stringify(merged).length <= metadataUnitsMax) return merged;
-  throw new CarrelError('invalid_arguments', 'metadata may have 1 MiB as JSON, and with this patch it would have more');
+  throw new CarrelError(
+    'invalid_arguments',
+    'metadata may have at most 1 MiB as JSON, and this patch would exceed that',
+  );
 }
 
 /** `place`: in a batch, of which nothing is done then. */

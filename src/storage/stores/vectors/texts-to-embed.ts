@@ -14,7 +14,7 @@ export async function waitingTexts(
   const among = owners === undefined ? '' : `AND u.owner IN (${integers})`;
   const rows = await on.query(
     `SELECT ${textColumns[corpus](schema)} FROM ${schema}${ownersOf[corpus]} o WHERE o.key IN (
-       SELECT u.owner FROM ${schema}${corpus}_unembedded u WHERE u.model = ? ${among} ORDER BY u.owner LIMIT ?)
+       SELECT u.owner FROM ${schema}${corpus}_unembedded u WHERE u.model = ? ${among} ORDER BY u.owner DESC LIMIT ?)
      ORDER BY o.key`,
     [own.key, ...(owners === undefined ? [] : [{ list: owners }]), limit],
   );

@@ -1,0 +1,80 @@
+import type { Logger } from '../../base/log.ts';
+import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
+import { createMeaning } from '../../search/meaning/meaning.ts';
+import type { PassageFilter } from '../../storage/contracts/passages.ts';
+import type { ReadOptions } from '../../storage/contracts/read-options.ts';
+import type { Storage } from '../../storage/contracts/storage.ts';
+import type { ChunkMeaning } from './search-documents.ts';
+
+/** Everything about the meaning of chunks: the search over it, and their vectors, which follow in the background. */
+export interface ChunkEmbedding {
+  readonly model: { name: string; dimensions: number | null } | null;
+  /** What runs the model; `not loaded` until it is first needed. */
+  readonly device: string;
+  /** False while what makes vectors does not answer. */
+  readonly available: boolean;
+  /** Undefined where nothing is embedded. */
+  readonly meaning: ChunkMeaning | undefined;
+  /** Chunks that can be found by their words only, because their vectors are still to come. */
+  pending(options?: ReadOptions): Promise<number>;
+  /** The same for each of these documents that has such chunks. */
+  pendingOf(documents: readonly number[], options?: ReadOptions): Promise<ReadonlyMap<number, number>>;
+  /** What is stored without vectors gets them in the background. To be called once at the start, and after changes. */
+  wake(): void;
+  close(): Promise<void>;
+}
+
+export interface ChunkEmbeddingDeps {
+  readonly storage: Storage;
+  readonly embeddings: EmbeddingProvider | undefined;
+  /** The provider of a model that was used before, by its name. */
+  readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
+  readonly log: Logger;
+}
+
+/** A search waits for a few chunks that are just being embedded, such as those of a note; not for a library. */
+const waitedForMax = 64;
+
+export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
+  const { storage, embeddings: provider, formerEmbeddings, log } = deps;
+  if (provider === undefined) return noEmbedding;
+  const model = provider.name;
+  const meaning = createMeaning<PassageFilter>({
+    vectors: storage.vectors.kb,
+    provider,
+    providerOf: formerEmbeddings,
+    log,
+    waitedForMax,
+  });
+  return {
+    get model() {
+      return { name: model, dimensions: provider.dimensions ?? null };
+    },
+    get device() {
+      return provider.device ?? 'not loaded';
+    },
+    get available() {
+      return meaning.available;
+    },
+    meaning,
+    pending: async (options) => (await storage.vectors.kb.state({ model }, options)).pending,
+    async pendingOf(documents, options) {
+      if (documents.length === 0) return new Map();
+      const waiting = await storage.documents.pending({ documents, model }, options);
+      return new Map(waiting.map(({ document, chunks }) => [document, chunks]));
+    },
+    wake: () => meaning.wake(),
+    close: () => meaning.close(),
+  };
+}
+
+const noEmbedding: ChunkEmbedding = {
+  model: null,
+  device: 'none',
+  available: true,
+  meaning: undefined,
+  pending: async () => 0,
+  pendingOf: async () => new Map(),
+  wake: () => {},
+  close: async () => {},
+};
