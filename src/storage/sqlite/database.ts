@@ -1,10 +1,10 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type * as sqlite from 'node:sqlite';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { Language } from '../../words/language.ts';
-import { loadSqlite } from './load-sqlite.ts';
 import { isBusy } from './storage-error.ts';
 
 export interface DatabaseConfig {
@@ -160,5 +160,22 @@ function rollback(connection: DatabaseSync): void {
     connection.exec('ROLLBACK');
   } catch {
     // `isTransaction` is missing in Node before 22.16, so this is also how we learn that none is open.
+  }
+}
+
+/**
+ * Node 22 announces on stderr that its SQLite is experimental, once per thread. Nobody who runs this program can act on
+ * that, so this one warning is held back while the module loads; all others pass.
+ */
+export function loadSqlite(): typeof sqlite {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (String(warning).includes('SQLite is an experimental feature')) return;
+    Reflect.apply(emitWarning, process, [warning, ...rest]);
+  };
+  try {
+    return process.getBuiltinModule('node:sqlite');
+  } finally {
+    process.emitWarning = emitWarning;
   }
 }
