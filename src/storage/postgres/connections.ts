@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
-import type { ReadOptions } from '../contracts/read-options.ts';
-import { givenUp } from '../given-up.ts';
+import { givenUp, type ReadOptions } from '../contracts/read-options.ts';
 import type { Row } from '../statements.ts';
 import { isRetryable, storageError } from './storage-error.ts';
 

@@ -5,13 +5,13 @@ import { checkEmpty } from '../backup/check-empty.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';
 import { columnList, connectAlone, statementsOf } from './back-up.ts';
-import { checkContent } from './check-content.ts';
 import type { Connection, PostgresConfig } from './connections.ts';
 import { type CopyIn, copyIn } from './copy.ts';
 import { lockKey, prepare, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
+import { checkContent } from './upkeep.ts';
 
 /** In one transaction: whoever reads meanwhile sees the old content, and afterwards the new. */
 export async function restorePostgres(

@@ -12,11 +12,11 @@ import { isOriginal, restoreOriginal } from '../backup/originals.ts';
 import { removeLeftovers, syncFile, temporaryPath } from '../backup/own-files.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up.ts';
-import { checkContent } from './check-content.ts';
 import { closeToOthers, openDatabase } from './database.ts';
 import { checkOwner, migrate, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { isBusy, storageError } from './storage-error.ts';
+import { checkContent } from './upkeep.ts';
 
 export interface SqliteTarget {
   readonly path: string;

@@ -4,8 +4,7 @@ import { type Condition, numberOf, optionalTextOf, type Row, type Statements } f
 import { pastStates } from './entry-history.ts';
 import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
 import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
-import { matchesMetadata } from './metadata-match.ts';
-import { necessaryText } from './unindexed-fields.ts';
+import { matchesMetadata, necessaryText } from './metadata-match.ts';
 
 /** How the entries that a filter lets through are found. */
 export interface Selection {
