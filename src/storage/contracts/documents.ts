@@ -93,6 +93,8 @@ export interface DocumentSelection {
   readonly tags?: readonly string[] | undefined;
   readonly docType?: string | undefined;
   readonly sourcePath?: string | undefined;
+  /** Each of them is in the title or the source path, in any case. */
+  readonly named?: readonly string[] | undefined;
   /** Both ends are included. */
   readonly fromId?: number | undefined;
   readonly toId?: number | undefined;
