@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { estimateTokens } from '../../../src/tools/token-estimate.ts';
 import { onEachDatabase } from './kb-fixture.ts';
 
 interface Listed extends Record<string, unknown> {
@@ -77,5 +78,40 @@ onEachDatabase('kb: what is there', (kb) => {
     const empty = await kb.call('kb_search', { query: 'zebra', collection: 'trade', fts_only: true });
     assert.deepEqual(empty['results'], []);
     assert.deepEqual((await list({ collection: 'home', type: 'pdf' })).documents, []);
+  });
+
+  test('contract §8: kb_get answers within its budget: an outline first, and next leads through the whole', async () => {
+    const section = (index: number) =>
+      `## Section ${index}\n\n${`Sentence ${index} about berths and tides. `.repeat(60)}`;
+    const text = `# Handbook\n\n${Array.from({ length: 60 }, (_, index) => section(index)).join('\n\n')}`;
+    const id = await kb.addNote(text, { title: 'Handbook' });
+
+    const seen: number[] = [];
+    let first = await kb.call('kb_get', { document_id: id });
+    const { chunk_count: count } = first;
+    const outline = first['outline'] as { chunk_index: number; heading: string }[];
+    assert.deepEqual(outline.at(-1)?.heading, 'Handbook > Section 59');
+    assert.ok(Object.keys(first).indexOf('outline') < Object.keys(first).indexOf('chunks'));
+    for (let rounds = 0; rounds < 100; rounds += 1) {
+      assert.ok(estimateTokens(JSON.stringify(first)) <= 8_300, String(estimateTokens(JSON.stringify(first))));
+      seen.push(...(first['chunks'] as { chunk_index: number }[]).map(({ chunk_index: index }) => index));
+      const next = /^kb_get\(document_id=\d+, first_chunk=(\d+)\)$/.exec(String(first['next'] ?? ''))?.[1];
+      if (next === undefined) break;
+      first = await kb.call('kb_get', { document_id: id, first_chunk: Number(next) });
+      assert.equal(first['outline'], undefined);
+    }
+    assert.deepEqual(
+      seen,
+      Array.from({ length: Number(count) }, (_, index) => index),
+    );
+
+    // A place from the outline.
+    const { chunk_index: index = 0 } = outline.find(({ heading }) => heading.endsWith('Section 30')) ?? {};
+    const part = await kb.call('kb_get', { document_id: id, first_chunk: index, max_chunks: 1 });
+    assert.match(JSON.stringify(part['chunks']), /Sentence 30 about/);
+    // The smallest budget still leads further.
+    const small = await kb.call('kb_get', { document_id: id, budget_tokens: 100 });
+    assert.equal((small['chunks'] as unknown[]).length, 1);
+    assert.match(String(small['next']), /first_chunk=1\)$/);
   });
 });
