@@ -5,6 +5,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { Language } from '../../words/language.ts';
+import { numberOf } from '../statements.ts';
 import { isBusy } from './storage-error.ts';
 
 export interface DatabaseConfig {
@@ -125,6 +126,8 @@ function configure(connection: DatabaseSync, config: DatabaseConfig): void {
   // Node 22 has no way to say this; there, trusted_schema is what protects.
   if (typeof connection.enableDefensive === 'function') connection.enableDefensive(true);
   if (config.role === 'reader') return;
+  // First: what belongs to another program stays as it is.
+  checkOwner({ get: (sql) => connection.prepare(sql).get() });
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   connection.exec('PRAGMA journal_size_limit = 67108864');
   // Pages that many transactions change, as those of the word index, are carried over once for all of them.
@@ -178,4 +181,20 @@ export function loadSqlite(): typeof sqlite {
   } finally {
     process.emitWarning = emitWarning;
   }
+}
+
+/** "Carr", as the file format keeps it in the header. */
+export const applicationId = 0x43617272;
+
+/** The tables of another program are not ours to add to. */
+export function checkOwner(database: Pick<Database, 'get'>): void {
+  const row = database.get('PRAGMA application_id');
+  const id = row === undefined ? 0 : numberOf(row, 'application_id');
+  if (id === applicationId) return;
+  const used = database.get('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
+  if (id === 0 && !used) return;
+  throw new CarrelError(
+    'storage_foreign',
+    'The database file belongs to another program. Choose another file, or move this one away.',
+  );
 }
