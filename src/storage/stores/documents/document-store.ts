@@ -1,6 +1,6 @@
 import type { DocumentStore } from '../../contracts/documents.ts';
 import type { Transactions } from '../../transactions.ts';
-import { changeDocuments, changeTags, removeDocument } from './change-documents.ts';
+import { changeDocuments, changeTags, moveDocument, removeDocument } from './change-documents.ts';
 import {
   countDocuments,
   documentChunks,
@@ -25,6 +25,7 @@ export function createDocumentStore({ write, read }: Transactions): DocumentStor
     counts: (request, options) => read(countDocuments, request, options),
     remove: (request) => write(removeDocument, request),
     changeTags: (request) => write(changeTags, request),
+    move: (request) => write(moveDocument, request),
     editNote: (request) => write(editNote, request),
     changeMany: (request) => write(changeDocuments, request),
   };
