@@ -16,7 +16,7 @@ export async function inspectStorage(config: StoragePlace): Promise<SchemaState>
 }
 
 async function inspectFile(path: string): Promise<SchemaState> {
-  const [{ openDatabase }, { checkOwner, schemaVersion }, { migrations }, { storageError }] = await Promise.all([
+  const [{ checkOwner, openDatabase }, { schemaVersion }, { migrations }, { storageError }] = await Promise.all([
     import('./sqlite/database.ts'),
     import('./sqlite/migrate.ts'),
     import('./sqlite/migrations.ts'),

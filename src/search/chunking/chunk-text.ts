@@ -1,5 +1,5 @@
-import { type Block, type BlockKind, blocksOf } from './blocks.ts';
-import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
+import { type Block, blocksOf } from './blocks.ts';
+import { type BlockKind, type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
 import { looksLikeCode } from './code-shape.ts';
 import { forcedPieces, sentencesOf } from './sentences.ts';
 

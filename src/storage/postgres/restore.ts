@@ -1,8 +1,7 @@
 import type { Client } from 'pg';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup-source.ts';
-import { checkEmpty } from '../backup/check-empty.ts';
-import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
+import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { checkSchema } from '../schema-version.ts';
 import { columnList, connectAlone, statementsOf } from './back-up.ts';
 import type { Connection, PostgresConfig } from './connections.ts';

@@ -2,8 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import type { Language } from '../../words/language.ts';
 import { textOf } from '../statements.ts';
 import { analysisFor } from '../stores/words/word-analysis.ts';
-import { closeToOthers, openDatabase } from './database.ts';
-import { checkOwner, schemaVersion } from './migrate.ts';
+import { checkOwner, closeToOthers, openDatabase } from './database.ts';
+import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 
 /**

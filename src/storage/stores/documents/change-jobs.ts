@@ -12,7 +12,7 @@ import type {
 } from '../../contracts/ingestion.ts';
 import { type BoundValue, numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lock } from '../lock.ts';
+import { lock } from '../entries/idempotency.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 
 /** A job whose process died this often waits before each retry, so that it does not take everything down each time. */

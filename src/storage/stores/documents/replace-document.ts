@@ -2,8 +2,8 @@ import type { StoredDocument } from '../../contracts/documents.ts';
 import type { FinishRequest, StoredJob } from '../../contracts/ingestion.ts';
 import type { Statements } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { labelsOf } from './document-labels.ts';
 import { documentsOf } from './document-rows.ts';
+import { labelsOf } from './selection.ts';
 import { writeChunks } from './write-chunks.ts';
 
 /** The document that a job replaces, if it is still there. */

@@ -28,6 +28,24 @@ export function selectionCondition(selection: DocumentSelection, dialect: Dialec
   return { sql: parts.length === 0 ? '1 = 1' : parts.join(' AND '), values };
 }
 
+/** The name of a document among the passages. */
+export function parentOf(document: number): string {
+  return String(document);
+}
+
+/** By which searches are narrowed. */
+export function tagLabel(tag: string): string {
+  return `tag:${tag}`;
+}
+
+export function typeLabel(docType: string): string {
+  return `type:${docType}`;
+}
+
+export function labelsOf(docType: string, tags: readonly string[]): string[] {
+  return [typeLabel(docType), ...tags.map(tagLabel)];
+}
+
 /** SQLite lowers ASCII only, so beyond it the usual spellings are compared one by one. */
 function nameCondition(word: string, dialect: Dialect): Condition {
   const lower = word.toLowerCase();

@@ -3,7 +3,7 @@ import type { NewPassage } from '../../contracts/passages.ts';
 import type { Statements } from '../../statements.ts';
 import { storable } from '../../storable.ts';
 import { replacePassages } from '../passages/write-passages.ts';
-import { parentOf } from './document-labels.ts';
+import { parentOf } from './selection.ts';
 
 /** Rows that one statement carries. */
 const rowsAtOnce = 100;

@@ -2,11 +2,11 @@ import type { NoteEdit, NoteEditOutcome } from '../../contracts/documents.ts';
 import type { FinishOutcome, FinishRequest, StoredJob } from '../../contracts/ingestion.ts';
 import { numberOf, optionalTextOf, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lock } from '../lock.ts';
+import { lock } from '../entries/idempotency.ts';
 import { leaveRecord } from './audit.ts';
-import { labelsOf } from './document-labels.ts';
 import { documentsOf, jobOf } from './document-rows.ts';
 import { replaceDocument, replacedBy } from './replace-document.ts';
+import { labelsOf } from './selection.ts';
 import { writeChunks } from './write-chunks.ts';
 
 export async function finishJob(on: Statements, request: FinishRequest): Promise<FinishOutcome> {

@@ -15,7 +15,6 @@ import {
 import type { ContentType } from '../../contracts/entry-filter.ts';
 import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lockAll } from '../lock.ts';
 import { keepVersion } from './entry-history.ts';
 import {
   addFields,
@@ -28,7 +27,7 @@ import {
   writeImages,
   writeTags,
 } from './entry-parts.ts';
-import { once, threadLock } from './idempotency.ts';
+import { lockAll, once, threadLock } from './idempotency.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
 import { type AddedEntry, countAdded, countRetyped } from './thread-counts.ts';
