@@ -25,7 +25,7 @@ import { countJobs, getJob, leaseOwners, listJobs } from './stores/documents/rea
 import { releaseOriginals, usedOriginals } from './stores/documents/release-originals.ts';
 import { editNote, finishJob } from './stores/documents/write-documents.ts';
 import { indexFields } from './stores/entries/entry-fields.ts';
-import { entryStatistics, listThreads } from './stores/entries/entry-overview.ts';
+import { entryStatistics, listTags, listThreads } from './stores/entries/entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './stores/entries/entry-summaries.ts';
 import {
   entryTexts,
@@ -55,7 +55,7 @@ import { storedLanguage } from './stores/words/word-analysis.ts';
 const operations = {
   ...{ storeEntries, updateEntries, removeEntries, restoreEntries, indexFields, putSummary },
   ...{ getEntries, listEntries, searchEntryWords, weighEntryWords, matchingEntries, entryTexts, pastGaps },
-  ...{ unsummarisedEntries, listThreads, entryStatistics },
+  ...{ unsummarisedEntries, listThreads, listTags, entryStatistics },
   ...{
     getDocument,
     listDocuments,
