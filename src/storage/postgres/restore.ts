@@ -3,6 +3,7 @@ import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkEmpty } from '../backup/check-empty.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
+import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { columnList, connectAlone, statementsOf } from './back-up.ts';
 import { checkContent } from './check-content.ts';
@@ -34,6 +35,12 @@ export async function restorePostgres(
     await setSequences(statements, manifest);
     onProgress('checking', 0, 0);
     await applySteps(statements, manifest.schema, migrations.length);
+    // Whoever embedded something when the backup was made does so no more.
+    for (const corpus of vectorCorpora) {
+      await statements.query(
+        `UPDATE carrel.${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL WHERE claimed_by IS NOT NULL`,
+      );
+    }
     if ((await checkContent(statements)).length > 0) throw damaged();
     await statements.query('COMMIT');
     // The planner knows nothing of the new rows yet. Without rights to it, the server gets there by itself.

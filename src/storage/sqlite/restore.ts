@@ -10,6 +10,7 @@ import { checkEmpty } from '../backup/check-empty.ts';
 import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { isOriginal, restoreOriginal } from '../backup/originals.ts';
 import { removeLeftovers, syncFile, temporaryPath } from '../backup/own-files.ts';
+import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up.ts';
 import { checkContent } from './check-content.ts';
@@ -66,6 +67,12 @@ async function examine(fresh: string, manifest: Manifest): Promise<void> {
     if (schemaVersion(database) !== manifest.schema) throw damaged();
     if (!sameRows(countRows(database), manifest.tables)) throw damaged();
     await migrate(database);
+    // Whoever embedded something when the backup was made does so no more.
+    for (const corpus of vectorCorpora) {
+      database.exec(
+        `UPDATE ${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL WHERE claimed_by IS NOT NULL`,
+      );
+    }
     if (checkContent(database).length > 0) throw damaged();
     database.exec('PRAGMA journal_mode = DELETE');
   } finally {
