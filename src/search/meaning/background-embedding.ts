@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { createBacklog } from '../../jobs/backlog.ts';
-import type { PutVectors, TextToEmbed, VectorStore } from '../../storage/contracts/vectors.ts';
+import type { TextToEmbed, VectorStore } from '../../storage/contracts/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
-import { embedPassages } from '../passage-vectors.ts';
+import { embedTexts } from './embed-texts.ts';
 import { type ClaimableVectors, createTextClaims } from './text-claims.ts';
 
 /**
@@ -33,8 +33,6 @@ export interface BackgroundEmbeddingDeps {
   readonly onDone?: () => void;
 }
 
-type EmbeddedText = PutVectors['texts'][number];
-
 const batchSize = 32;
 /** Owners that are embedded before others: whoever asked for more is long gone. */
 const wantedMax = 20_000;
@@ -63,6 +61,13 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   let lookingAgain: NodeJS.Timeout | undefined;
   /** The provider, not the database: that one is busy now and then, and what it fails at is done again. */
   let isAway = false;
+  const embedder = {
+    provider,
+    log,
+    onAnswer(answers: boolean) {
+      isAway = !answers;
+    },
+  };
   const backlog = createBacklog({
     async doSome(signal) {
       const asked = [...wanted];
@@ -126,7 +131,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     const { texts, isIdle, over, elsewhere } = await claims.next({ asked, limit: batchSize });
     const some = atOnce(texts);
     if (some.length > 0) {
-      unpacked += await vectors.put({ model, texts: await embedTexts(some, signal) });
+      unpacked += await vectors.put({ model, texts: await embedTexts(some, embedder, signal) });
       claims.done(some);
     }
     for (const owner of [...over, ...some.map((text) => text.owner)]) wanted.delete(owner);
@@ -154,33 +159,6 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   function endStep(elsewhere: readonly number[]): void {
     step.resolve(elsewhere);
     step = Promise.withResolvers();
-  }
-
-  async function embedTexts(waiting: readonly TextToEmbed[], signal: AbortSignal): Promise<EmbeddedText[]> {
-    try {
-      const windows = await embedPassages(waiting, provider, { signal });
-      isAway = false;
-      return waiting.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
-    } catch (error) {
-      // Either nothing can be embedded now, and this throws too, or one of the texts is at fault.
-      await provider.embed(['.'], { signal }).catch((away) => {
-        isAway = !signal.aborted;
-        throw away;
-      });
-      const [only, ...others] = waiting;
-      if (only === undefined || others.length > 0) return inTurn(waiting, signal);
-      log.warn('a text cannot be embedded and will be found by words only', {
-        owner: only.owner,
-        reason: reasonOf(error),
-      });
-      return [{ owner: only.owner, textHash: only.textHash, windows: [] }];
-    }
-  }
-
-  async function inTurn(waiting: readonly TextToEmbed[], signal: AbortSignal): Promise<EmbeddedText[]> {
-    const embedded: EmbeddedText[] = [];
-    for (const each of waiting) embedded.push(...(await embedTexts([each], signal)));
-    return embedded;
   }
 }
 

@@ -50,13 +50,12 @@ export function createTextClaims(vectors: ClaimableVectors, model: string): Text
   return {
     async next({ asked, limit }) {
       const { tried, elsewhere } = await hold(asked, limit);
+      const over = tried.filter((owner) => !held.has(owner));
       const batch = (asked.length > 0 ? asked.filter((owner) => held.has(owner)) : [...held]).slice(0, limit);
       const texts = batch.length > 0 ? await vectors.waiting({ model, limit, owners: batch, claimant }) : [];
-      // The others were changed or removed, and wait anew if they are there.
+      // The others were changed or removed since. Those that are there can be claimed again.
       const found = new Set(texts.map(({ owner }) => owner));
-      const changed = batch.filter((owner) => !found.has(owner));
-      drop(changed);
-      const over = [...tried.filter((owner) => !held.has(owner)), ...changed];
+      drop(batch.filter((owner) => !found.has(owner)));
       return { texts, isIdle: batch.length === 0, over, elsewhere };
     },
     done(texts) {
