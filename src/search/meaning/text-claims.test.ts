@@ -90,6 +90,7 @@ test('a search that has waited long enough for another process says that the tex
   const meaning = open(() => assert.fail('it is claimed'));
   const { pending, matches } = await meaning.search({ text: 'x', limit: 5, waitMs: 300, signal });
   assert.deepEqual([pending, matches], [1, []]);
+  await meaning.close();
   // Released, it is embedded here.
   await storage.vectors.context.release({ model: 'fake', claimants: [alive] });
   const able = open(async () => {});
