@@ -13,8 +13,9 @@ const files = (places.length > 0 ? places : ['src', 'test'])
   .sort();
 
 const count = { passed: 0, failed: 0, skipped: 0 };
-// A failed test may leave a server behind; it must not keep its file from ending.
-const tests = run({ files, concurrency: Math.max(1, availableParallelism()), timeout: 600_000, forceExit: true });
+// Not with `forceExit`: a file's process would end before its last results are through the pipe, and they would be lost. A
+// file that a failed test keeps from ending fails by its time.
+const tests = run({ files, concurrency: Math.max(1, availableParallelism()), timeout: 600_000 });
 
 tests.on('test:pass', (event) => {
   if (event.details.type === 'suite') return;

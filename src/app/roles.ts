@@ -78,7 +78,7 @@ export const kbRole: Role = {
   ...common,
   name: 'kb',
   summary: 'the knowledge base tools, in front of a kb engine',
-  instructions: `A knowledge base of documents and notes in collections. kb_search finds, kb_get reads, kb_addnote and the kb_upload tools add; kb_jobs tells when something is ingested. Every HTTP request needs a bearer token where the operator set one; kb_status says whether yours was accepted. ${outsideText}`,
+  instructions: `A knowledge base of documents and notes in collections. kb_search finds, kb_list shows what is there, kb_get reads, kb_addnote and the kb_upload tools add; kb_jobs tells when something is ingested. Every HTTP request needs a bearer token where the operator set one; kb_status says whether yours was accepted. ${outsideText}`,
   slices: kbSlices,
   // 003 and contract §6.
   overrides: {

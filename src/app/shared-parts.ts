@@ -34,7 +34,7 @@ export function createSharedParts(config: Config): SharedParts {
     }),
     async formerEmbeddings(model) {
       const [{ formerProvider }, { embeddingConfigOf }] = await Promise.all([
-        import('../search/embeddings/former-provider.ts'),
+        import('../search/embeddings/create-embedding-provider.ts'),
         import('../search/embeddings/embedding-config.ts'),
       ]);
       return formerProvider(embeddingConfigOf(config.of(embeddingSlice)), model);

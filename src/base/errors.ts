@@ -138,6 +138,8 @@ const kinds = {
   engine_error: 'upstream',
   // No document of the knowledge base has the id, or it was deleted.
   document_not_found: 'not_found',
+  // No document of the knowledge base is in the collection. Data: collection and, nearest first, the collections there are.
+  collection_not_found: 'not_found',
   // The document exists, but is a file: only the text of notes can be replaced.
   not_a_note: 'input',
   // A document with exactly these bytes exists already. Data: document_id, title.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { didYouMean, editDistance } from './did-you-mean.ts';
+import { editDistance } from '../words/edit-distance.ts';
+import { didYouMean } from './did-you-mean.ts';
 
 const known = ['serve', 'search', 'find', 'get', 'list', 'backup', 'restore', 'completion', 'config'];
 

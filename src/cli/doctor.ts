@@ -1,19 +1,20 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { openRemoteEngine } from '../app/open-engine.ts';
 import { loadRoleConfig, prepareRole } from '../app/program.ts';
 import type { Role } from '../app/role.ts';
 import { CarrelError } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
-import { scrubSecrets } from '../base/secret.ts';
+import { maskAddress, scrubSecrets } from '../base/secret.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
 import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import type { Check } from './check.ts';
 import type { CommandLine } from './command-line.ts';
 import { checkDatabase } from './doctor-database.ts';
-import { checkEngine } from './doctor-engine.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
@@ -135,4 +136,26 @@ function checkPort(config: Config): Promise<Check> {
     });
     probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, found: `${place} is free` })));
   });
+}
+
+const timeoutMs = 5_000;
+
+/** Whether a remote kb engine answers and accepts our key. One in the same process needs no check. */
+export async function checkEngine(role: Role, config: Config): Promise<Check[]> {
+  const engine = role.slices.includes(kbSlice) ? await openRemoteEngine(config, timeoutMs) : undefined;
+  if (engine === undefined) return [];
+  const shown = maskAddress(config.of(kbSlice).engineUrl ?? '');
+  try {
+    const { version, documents } = await engine.status();
+    return [{ name: 'kb engine', ok: true, found: `${shown}: version ${version}, ${documents} documents` }];
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    const remedy =
+      error.code === 'engine_unauthorized'
+        ? "set KB_API_KEY to the engine's key"
+        : 'start the engine (carrel engine), or fix KB_ENGINE_URL';
+    return [{ name: 'kb engine', ok: false, found: `${shown}: ${error.message}`, remedy }];
+  } finally {
+    await engine.close();
+  }
 }

@@ -1,6 +1,5 @@
 import { CarrelError } from '../base/errors.ts';
 import { contentKind } from './content-kind.ts';
-import { cpuMs } from './cpu-clock.ts';
 import type {
   DocumentKind,
   DocumentSource,
@@ -11,6 +10,7 @@ import type {
   Truncation,
 } from './document.ts';
 import { archiveMembers, joinMembers, type MembersContext, nestedArchive, nothingReadable } from './members.ts';
+import { cpuMs } from './reader-limits.ts';
 import { cleanText } from './text/clean-text.ts';
 import { finishText } from './text/finish-text.ts';
 import { readText } from './text/read-text.ts';

@@ -5,8 +5,8 @@ import { createProcessCalls, type ProcessEnded } from '../base/workers/process-c
 import { fromWire } from '../base/workers/wire-error.ts';
 import { withinTime } from '../base/workers/within-time.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
-import { cpuSignal, memorySignal } from './end-signals.ts';
 import type { ExtractAnswer, ExtractRequest } from './extract-worker.ts';
+import { cpuSignal, memorySignal } from './reader-limits.ts';
 
 export interface ExtractProcess {
   readonly alive: boolean;

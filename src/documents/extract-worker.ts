@@ -8,10 +8,10 @@ import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { answerCalls } from '../base/workers/answer-calls.ts';
 import { toWire, type WireError } from '../base/workers/wire-error.ts';
 import { startWorker } from '../base/workers/worker-calls.ts';
-import { cpuMs } from './cpu-clock.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
 import { extractDocument } from './extract-document.ts';
 import type { WatchData } from './memory-watch-worker.ts';
+import { cpuMs } from './reader-limits.ts';
 
 export interface ExtractRequest {
   source: DocumentSource;

@@ -1,8 +1,8 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../base/errors.ts';
 import { openZip, type Zip } from './archive/zip.ts';
 import type { ZipMember } from './archive/zip-directory.ts';
-import { cpuMs } from './cpu-clock.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits, Mark, Member, Omission } from './document.ts';
+import { cpuMs } from './reader-limits.ts';
 import { cleanText } from './text/clean-text.ts';
 
 /** A document inside another, unpacked when its turn comes. */

@@ -4,8 +4,7 @@
  * itself; V8's own limit does not count ArrayBuffers.
  */
 import { workerData } from 'node:worker_threads';
-import { cpuMs } from './cpu-clock.ts';
-import { cpuSignal, memorySignal } from './end-signals.ts';
+import { cpuMs, cpuSignal, memorySignal } from './reader-limits.ts';
 
 export interface WatchData {
   readonly memoryMb: number;

@@ -178,6 +178,8 @@ export interface DocumentsRequest {
   /** The document must have all of them. */
   tags?: readonly string[] | undefined;
   source_path?: string | undefined;
+  /** Each of its words is in the title or the source path, in any case. */
+  query?: string | undefined;
   limit?: number | undefined;
   offset?: number | undefined;
 }

@@ -8,6 +8,7 @@ const tagCharsMax = 200;
 const titleCharsMax = 300;
 const pathCharsMax = 1_000;
 const filenameCharsMax = 255;
+const namesMax = 20;
 const noteCharsMax = 1_000_000;
 
 /** Trimmed, without duplicates and empty ones, in the given order. Case matters. */
@@ -47,6 +48,20 @@ export function readSourcePath(given: string | undefined): string | undefined {
   const path = given === undefined ? '' : oneLine(given);
   if (path.length > pathCharsMax) throw fault(`source_path must have at most ${pathCharsMax} characters`);
   return path === '' ? undefined : path;
+}
+
+/** The words of a query for titles and paths. */
+export function readNames(given: string | undefined): string[] | undefined {
+  const names = [
+    ...new Set(
+      storable(given ?? '')
+        .normalize('NFC')
+        .trim()
+        .split(/\s+/),
+    ),
+  ].filter((name) => name !== '');
+  if (names.length > namesMax) throw fault(`query must have at most ${namesMax} words`);
+  return names.length === 0 ? undefined : names;
 }
 
 export function readNote(given: string): string {

@@ -1,16 +1,14 @@
 import type { OriginalStore } from './contracts/ingestion.ts';
 import type { Storage } from './contracts/storage.ts';
-import { meterTransactions } from './meter-transactions.ts';
-import { createDocumentStore } from './stores/documents/document-store.ts';
-import { createIngestionStore } from './stores/documents/ingestion-store.ts';
+import { createDocumentStore, createIngestionStore } from './stores/documents/document-stores.ts';
 import { createEntryStore } from './stores/entries/entry-store.ts';
 import { createNoteStore } from './stores/notes/notes.ts';
 import { createPassageStore } from './stores/passages/passage-store.ts';
 import { checkStorage, describeStorage } from './stores/upkeep.ts';
 import { createVectorStores, type NearestOperations } from './stores/vectors/vector-store.ts';
-import type { Transactions } from './transactions.ts';
+import { meterTransactions, type Transactions } from './transactions.ts';
 
-/** What a database brings: all else is written once. */
+/** What each database implements; everything else is written once. */
 export interface StorageParts {
   readonly backend: Storage['backend'];
   readonly transactions: Transactions;

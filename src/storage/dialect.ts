@@ -5,15 +5,15 @@ import type { PassageTable } from './stores/passages/passage-table.ts';
 import type { VectorTable } from './stores/vectors/vector-table.ts';
 import type { KeyFilter, WordTable } from './stores/words/word-table.ts';
 
-/** The questions that the databases answer differently. */
+/** Where the databases differ. */
 export interface Dialect {
-  /** Stands before the names of our tables. */
+  /** The prefix of our table names. */
   readonly schema: string;
   /** A list as something that `IN` takes. */
   readonly integers: string;
   readonly numbers: string;
   readonly texts: string;
-  /** The place of the second text in the first, from 1; 0 when it is not in there. */
+  /** The position of the second text in the first, from 1; 0 if it is not contained. */
   position(text: string, part: string): string;
   /** The last characters of the first text, as many as the second has. */
   ending(text: string, part: string): string;
@@ -24,11 +24,11 @@ export interface Dialect {
   readonly forUpdate: string;
   /** Behind a SELECT whose rows must stay as they are until the end. */
   readonly forShare: string;
-  /** Lets one transaction at a time pass for each text of a list. Undefined where there is only one writer. */
+  /** Admits one transaction at a time for each text of a list. Undefined if there is only one writer. */
   readonly lock: string | undefined;
-  /** At the end of a subquery that shall be asked of each row: nothing, or what keeps it from being made a join. */
+  /** At the end of a subquery that must be evaluated per row: nothing, or what keeps it from becoming a join. */
   readonly fence: string;
-  /** Rows in which the plan of a statement comes. */
+  /** The statement that returns the plan of another. */
   explain(sql: string): string;
   planLine(row: Row): string;
   /** The database's own clock in milliseconds: leases are compared by it, so that no two machines disagree. */
@@ -43,19 +43,19 @@ export interface Dialect {
   readonly vectors: VectorTable;
   readonly originals: Originals;
   describe(on: Statements): Promise<StorageDescription>;
-  /** Compares what is stored with what is indexed. The problems found, one sentence each. */
+  /** Compares the stored data with the indexes. Returns the problems, one sentence each. */
   check(on: Statements): Promise<string[]>;
 }
 
-/** What the databases do differently with notes: how their tags are indexed. */
+/** Where the databases differ for notes: how their tags are indexed. */
 export interface NoteTable {
-  /** Beside the list that the note itself has. */
+  /** Besides the list in the note itself. */
   indexTags(on: Statements, note: number, tags: readonly string[]): Promise<void>;
-  /** The notes that have all of these, each of which comes once. */
+  /** The notes that have all of these tags; each is returned once. */
   tagged(tags: readonly string[]): KeyFilter;
 }
 
-/** The bytes of documents, as a part of the transaction that runs. */
+/** The bytes of documents, as part of the running transaction. */
 export interface Originals {
   /** Puts staged bytes under the hash of their content, for good. */
   adopt(on: Statements, staged: StagedOriginal): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * A set of ids that is asked about once for each row of an index of vectors: bits in pages, because a Set of a hundred thousand
- * takes longer to ask than the scan takes. The pages are in shared memory, so that other threads can ask, too.
+ * A set of ids that is queried once for each row of a vector index: bits in pages, because querying a Set of a hundred
+ * thousand takes longer than the scan. The pages are in shared memory, so that other threads can use them, too.
  */
 export interface IdSet {
   readonly pages: IdPages;
@@ -16,7 +16,7 @@ export type IdPages = ReadonlyMap<number, Int32Array>;
 
 const pageIds = 65_536;
 
-/** Ids are whole numbers from 0. In ascending order they are taken in fastest. */
+/** Ids are integers from 0. Adding them in ascending order is fastest. */
 export function createIdSet(ids: Iterable<number> | ArrayLike<number>): IdSet {
   const pages = new Map<number, Int32Array>();
   let first = -1;

@@ -3,20 +3,20 @@ import type { StoragePlace } from './open-storage.ts';
 import { checkSchema } from './schema-version.ts';
 
 export interface SchemaState {
-  /** Undefined where nothing has been made yet. */
+  /** Undefined if there is no database yet. */
   readonly schema: number | undefined;
   /** The one that this version works with. */
   readonly newest: number;
 }
 
-/** Looks at a database as it is. Opening it would make it, or bring it to the newest schema. */
+/** Inspects a database without changing it. Opening it would create it, or migrate it to the newest schema. */
 export async function inspectStorage(config: StoragePlace): Promise<SchemaState> {
   const { schema, newest } = config.backend === 'sqlite' ? await inspectFile(config.path) : await inspectServer(config);
   return { schema: schema === undefined ? undefined : checkSchema(schema, newest), newest };
 }
 
 async function inspectFile(path: string): Promise<SchemaState> {
-  const [{ openDatabase }, { checkOwner, schemaVersion }, { migrations }, { storageError }] = await Promise.all([
+  const [{ checkOwner, openDatabase }, { schemaVersion }, { migrations }, { storageError }] = await Promise.all([
     import('./sqlite/database.ts'),
     import('./sqlite/migrate.ts'),
     import('./sqlite/migrations.ts'),

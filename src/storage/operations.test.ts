@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createStorage } from './create-storage.ts';
 import { nameOf, operationNames, operationOf } from './operations.ts';
-import { createOriginals } from './sqlite/originals.ts';
+import { createOriginals } from './sqlite/sqlite-storage.ts';
 import type { Transactions } from './transactions.ts';
 
 test('the table has every operation that a store performs, and no other', async () => {

@@ -50,8 +50,8 @@ import { putVectors } from './stores/vectors/write-vectors.ts';
 import { storedLanguage } from './stores/words/word-analysis.ts';
 
 /**
- * Everything that can be asked of a database. SQLite works on a thread of its own, to which a function cannot be sent: both
- * sides find it in this table by its name.
+ * Every operation on a database. SQLite runs on its own thread, to which a function cannot be sent: both
+ * sides look it up in this table by its name.
  */
 const operations = {
   ...{ storeEntries, updateEntries, removeEntries, restoreEntries, indexFields, putSummary },
@@ -87,7 +87,7 @@ const names = new Map(Object.entries(operations).map(([name, operation]): [unkno
 export function nameOf<Request, Answer>(operation: Operation<Request, Answer>): OperationName {
   const name = names.get(operation);
   assert(name !== undefined, `${operation.name} is not in the table of operations`);
-  // The map was made of this table.
+  // The map was made from this table.
   return name as OperationName;
 }
 

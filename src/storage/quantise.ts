@@ -10,7 +10,7 @@ export interface QuantisedVector {
  */
 export function quantise(vector: Float32Array): QuantisedVector {
   let largest = 0;
-  // Shows what is no number.
+  // Not finite if any component is not.
   let sum = 0;
   for (let index = 0; index < vector.length; index++) {
     const size = Math.abs(vector[index] ?? 0);
@@ -20,7 +20,7 @@ export function quantise(vector: Float32Array): QuantisedVector {
   const codes = new Int8Array(vector.length);
   if (largest === 0 || !Number.isFinite(sum)) return { codes, scale: 0 };
   const factor = 127 / largest;
-  // Above 0, cutting off rounds down: so 128 are added for a moment, in a third of the time of Math.round.
+  // Truncation rounds down only above 0, so 128 is added temporarily; this takes a third of the time of Math.round.
   for (let index = 0; index < vector.length; index++)
     codes[index] = (((vector[index] ?? 0) * factor + 128.5) | 0) - 128;
   return { codes, scale: largest / 127 };

@@ -17,16 +17,16 @@ export interface Condition {
   readonly values: readonly BoundValue[];
 }
 
-/** The statements of one transaction, or of one consistent read. All that a store is written on. */
+/** The statements of one transaction, or of one consistent read. Stores are written on nothing else. */
 export interface Statements {
   readonly dialect: Dialect;
   /** When the call was made: ISO 8601, UTC. */
   readonly now: string;
-  /** Texts are constant and values are bound to their question marks: none is ever put into the text. */
+  /** SQL texts are constant; values are bound to question marks and never put into the text. */
   query(sql: string, values?: readonly BoundValue[]): Promise<Row[]>;
 }
 
-/** What is done in one transaction, or on one state of the data. It may be done again, so it does nothing besides. */
+/** Runs in one transaction, or on one state of the data. It may be retried, so it must have no other side effects. */
 export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;
 
 export function textOf(row: Row, column: string): string {
@@ -47,7 +47,7 @@ export function textsOf(row: Row, column: string): string[] {
   return list.map(String);
 }
 
-/** PostgreSQL gives 64 bits as text. */
+/** PostgreSQL returns 64-bit integers as text. */
 export function numberOf(row: Row, column: string): number {
   const value = row[column];
   if (typeof value === 'number') return value;
@@ -58,6 +58,6 @@ export function numberOf(row: Row, column: string): number {
 
 export function bytesOf(row: Row, column: string): Uint8Array {
   const value = row[column];
-  if (!(value instanceof Uint8Array)) throw new TypeError(`column ${column} does not hold bytes`);
+  if (!(value instanceof Uint8Array)) throw new TypeError(`column ${column} does not contain bytes`);
   return value;
 }

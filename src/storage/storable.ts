@@ -1,4 +1,4 @@
-/** PostgreSQL takes no NUL, UTF-8 no half of a surrogate pair: what one backend cannot keep, neither does. */
+/** PostgreSQL cannot store NUL, nor UTF-8 half a surrogate pair: what one database cannot store, neither does. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }

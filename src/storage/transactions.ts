@@ -1,7 +1,9 @@
+import { isCarrelError } from '../base/errors.ts';
 import type { ReadOptions } from './contracts/read-options.ts';
+import type { CallMetrics } from './contracts/storage.ts';
 import type { Operation } from './statements.ts';
 
-/** Performs operations on a database. Where they run and how they get there is the database's own matter. */
+/** Runs operations on a database. Where they run and how they get there is up to the database. */
 export interface Transactions {
   /** All of it or nothing; on disk when it resolves. */
   write<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
@@ -13,4 +15,40 @@ export interface Transactions {
   ): Promise<Answer>;
   /** On a connection that may write, outside a transaction, and for as long as it takes. */
   alone<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
+}
+
+/** The same, with the calls counted. A call with invalid arguments or a cancelled one does not count as failed. */
+export function meterTransactions({ write, read, alone }: Transactions): {
+  transactions: Transactions;
+  metrics: CallMetrics;
+} {
+  const metrics = {
+    ...{ calls: 0, failures: 0, consecutiveFailures: 0 },
+    lastFailure: undefined as CallMetrics['lastFailure'],
+  };
+  async function counted<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    metrics.calls += 1;
+    try {
+      const result = await answer;
+      metrics.consecutiveFailures = 0;
+      return result;
+    } catch (error) {
+      count(error);
+      throw error;
+    }
+  }
+  function count(error: unknown): void {
+    if (isCarrelError(error) && ['input', 'not_found', 'cancelled'].includes(error.kind)) return;
+    metrics.failures += 1;
+    metrics.consecutiveFailures += 1;
+    metrics.lastFailure = { code: isCarrelError(error) ? error.code : 'internal', time: new Date().toISOString() };
+  }
+  return {
+    metrics,
+    transactions: {
+      write: (operation, request) => counted(write(operation, request)),
+      read: (operation, request, options) => counted(read(operation, request, options)),
+      alone: (operation, request) => counted(alone(operation, request)),
+    },
+  };
 }

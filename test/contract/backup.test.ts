@@ -207,6 +207,6 @@ describe('verifying a backup', () => {
   test('a file that is no backup is refused', async () => {
     const file = join(folder, 'text');
     writeFileSync(file, 'not a backup\n'.repeat(1000));
-    await assert.rejects(verifyBackup(file), /no backup/);
+    await assert.rejects(verifyBackup(file), /not a Carrel backup/);
   });
 });

@@ -70,12 +70,12 @@ test('contract §1: what cannot be backed up or restored is one clear line and a
     [2, /needs the backup file/, ['backup']],
     [2, /needs the backup file/, ['restore']],
     [2, /exists already/, ['backup', text]],
-    [2, /is no file/, ['restore', join(folder, 'missing')]],
+    [2, /is not a file/, ['restore', join(folder, 'missing')]],
     [2, /unexpected argument/, ['restore', text, text]],
     [2, /unknown flag/, ['backup', text, '--port', '1']],
     [78, /There is no database at .*carrel\.db/, ['backup', join(folder, 'new.tar')]],
-    [1, /no backup of Carrel/, ['restore', text]],
-    [2, /cannot be made/, ['backup', join(text, 'below', 'it')]],
+    [1, /not a Carrel backup/, ['restore', text]],
+    [2, /cannot be created/, ['backup', join(text, 'below', 'it')]],
   ];
   for (const [status, message, args] of cases) {
     const result = run(...args);

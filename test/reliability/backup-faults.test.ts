@@ -121,7 +121,10 @@ describe('faults around a SQLite file', () => {
       ]);
       await verifyBackup(hostile);
       const inside = join(folder, 'hostile', 'data', 'documents');
-      await assert.rejects(restore({ storage: place('hostile'), originals: inside }, hostile, quiet), /no backup/);
+      await assert.rejects(
+        restore({ storage: place('hostile'), originals: inside }, hostile, quiet),
+        /not a Carrel backup/,
+      );
       assert.equal(existsSync(place('hostile').path), false);
       assert.equal(existsSync(join(folder, 'hostile', 'out')), false);
     }

@@ -62,7 +62,9 @@ describe('a SQLite file that misbehaves', () => {
   test('T150: the database of another program is refused, and left as it is', async () => {
     const path = join(folder, 'foreign.db');
     edit(path, 'CREATE TABLE notes (id TEXT); CREATE VIEW v AS SELECT 1');
+    const before = readFileSync(path);
     await fails(createSqliteStorage({ path }), 'storage_foreign');
+    assert.deepEqual(readFileSync(path), before, 'not a byte, nor its journal mode');
     const marked = join(folder, 'foreign-marked.db');
     edit(marked, 'PRAGMA application_id = 7; CREATE TABLE t (x)');
     await fails(createSqliteStorage({ path: marked }), 'storage_foreign');

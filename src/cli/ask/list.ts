@@ -1,47 +1,33 @@
-import { engineSlices, openEngine } from '../../app/open-engine.ts';
-import { loadRoleConfig } from '../../app/program.ts';
-import { serveRole } from '../../app/roles.ts';
-import { createSharedParts } from '../../app/shared-parts.ts';
-import { tagsToMatch } from '../../toolsets/kb/collections.ts';
-import { showDocument } from '../../toolsets/kb/shapes.ts';
 import type { CommandLine } from '../command-line.ts';
-import { logOf } from '../debug-log.ts';
 import type { Column } from '../terminal/table.ts';
-import { listFlag, numberFlag, textFlag } from './ask.ts';
+import { ask, given, listFlag, numberFlag, textFlag } from './ask.ts';
 import { tellMore } from './lists.ts';
-import { tellPlace } from './place.ts';
-import { date, list, path, show } from './show.ts';
+import { date, list, path, rowsOf, show, text } from './show.ts';
 
-const limitDefault = 50;
-
-/** `carrel list`: the documents of the knowledge base, newest first. */
+/** `carrel list [query]`: kb_list. */
 export async function listCommand(line: CommandLine): Promise<void> {
-  const request = {
-    tags: tagsToMatch({ collection: textFlag(line, 'collection'), tags: [...(listFlag(line, 'tag') ?? [])] }),
+  const query = line.words.join(' ');
+  const args = given({
+    collection: textFlag(line, 'collection'),
+    tag: listFlag(line, 'tag')?.join(','),
     type: textFlag(line, 'type'),
-    limit: numberFlag(line, 'limit') ?? limitDefault,
-    offset: numberFlag(line, 'offset') ?? 0,
-  };
-  const config = loadRoleConfig({ ...serveRole, slices: engineSlices }, line.flags);
-  const engine = await openEngine({ config, log: logOf(line), shared: createSharedParts(config) });
-  try {
-    tellPlace(config, 'kb');
-    const { documents, total } = await engine.documents(request);
-    const shown = documents.map(showDocument);
-    const rows = shown.map((each) => [
-      String(each.document_id),
-      each.title,
-      each.doc_type,
-      each.collection ?? '',
-      list(each.tags),
-      path(each.source_path),
-      date(each.created_at),
-    ]);
-    show(line, { documents: shown, total }, columns, rows, 'no documents');
-    tellMore(shown.length, total);
-  } finally {
-    await engine.close();
-  }
+    query: query === '' ? undefined : query,
+    limit: numberFlag(line, 'limit'),
+    offset: numberFlag(line, 'offset'),
+  });
+  const answer = await ask(line, 'kb', (tools) => tools.call('kb_list', args));
+  const documents = rowsOf(answer['documents']);
+  const rows = documents.map((each) => [
+    text(each['document_id']),
+    text(each['title']),
+    text(each['type']),
+    text(each['collection']),
+    list(each['tags']),
+    path(each['source_path']),
+    date(each['created_at']),
+  ]);
+  show(line, answer, columns, rows, 'no documents');
+  tellMore(documents.length, answer['total']);
 }
 
 const columns: Column[] = [

@@ -36,7 +36,10 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'list',
-    summary: 'lists the documents of the knowledge base',
+    summary: 'lists the documents of the knowledge base (kb_list)',
+    words: '[query...]',
+    wordsMax: many,
+    more: 'The words of the query are looked for in titles and paths.',
     flags: [
       collectionFlag,
       tagFlag,

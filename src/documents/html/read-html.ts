@@ -4,7 +4,7 @@ import { dropMarked, findMainContent } from './main-content.ts';
 import { buildPage, type Page, type PageElement } from './page-tree.ts';
 import { printMarkdown } from './print-markdown.ts';
 import { printText } from './print-text.ts';
-import { titleOf } from './title.ts';
+import { textOf } from './text-of.ts';
 
 interface HtmlOptions {
   mode: ExtractMode;
@@ -41,4 +41,41 @@ function rootOf(page: Page, extent: PageExtent): PageElement {
 function baseOf(baseHref: string | null, url: string | undefined): string | null {
   if (baseHref && URL.canParse(baseHref, url)) return new URL(baseHref, url).href;
   return url && URL.canParse(url) ? url : null;
+}
+
+const separator = /\s+[|\-–—·•»:]\s+|:\s+|\s*[｜│]\s*|_/g;
+
+/** The page's own name: its title without the site's name, if something on the page confirms which part that is. */
+export function titleOf(page: Page): string | null {
+  const { metas } = page.facts;
+  const heading = page.elements.find((element) => element.tag === 'h1');
+  const headline = heading ? textOf(heading, 300) : '';
+  const title = clean(page.facts.title);
+  const shared = clean(metas.get('og:title')) || clean(metas.get('twitter:title'));
+  const site = clean(metas.get('og:site_name')) || clean(metas.get('application-name'));
+  const best = shared && shared !== site ? shared : title;
+  if (!best) return headline || null;
+  return withoutSite(best, headline, site);
+}
+
+/** The shortest run of the title's parts that contains the headline; else the title without the site's name. */
+function withoutSite(title: string, headline: string, site: string): string {
+  const marks = [...title.matchAll(separator)].slice(0, 8);
+  const starts = [0, ...marks.map((mark) => mark.index + mark[0].length)];
+  const ends = [...marks.map((mark) => mark.index), title.length];
+  const parts = starts.flatMap((start) => ends.filter((end) => end > start).map((end) => title.slice(start, end)));
+  const holding = parts.filter((part) => headline.length > 3 && folded(part).includes(folded(headline)));
+  const shortest = holding.sort((left, right) => left.length - right.length)[0];
+  if (shortest) return shortest;
+  const last = starts.at(-1) ?? 0;
+  const isSite = site !== '' && last > 0 && folded(title.slice(last)) === folded(site);
+  return isSite ? title.slice(0, ends.at(-2)) : title;
+}
+
+function folded(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, '');
+}
+
+function clean(text: string | null | undefined): string {
+  return (text ?? '').slice(0, 1000).replace(/\s+/g, ' ').trim();
 }

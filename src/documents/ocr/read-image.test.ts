@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { extractDocument } from '../extract-document.ts';
-import { tiffPages } from './tiff-pages.ts';
+import { tiffPages } from './read-image.ts';
 
 const corpus = new URL('../../../test/corpus/', import.meta.url);
 const limits = { textCharsMax: 100_000, softCpuMs: 120_000, pdfEnabled: true, ocrLanguages: ['eng'] };

@@ -1,5 +1,5 @@
-import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
+import { cpuMs } from '../reader-limits.ts';
 import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { columnsMax, createSheetText } from './sheet-text.ts';
 

@@ -1,6 +1,6 @@
-import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
+import { cpuMs } from '../reader-limits.ts';
 import { prefixedAttribute, skipping, type XmlHandler } from '../xml/walk-xml.ts';
 import { readAttached } from './attached-text.ts';
 import { readEmbedded } from './embedded.ts';

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
-import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
+import { cpuMs } from '../reader-limits.ts';
 import { prefixedAttribute } from '../xml/walk-xml.ts';
 import { readAttached } from './attached-text.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';

@@ -1,8 +1,8 @@
 import { CarrelError } from '../../base/errors.ts';
-import { cpuMs } from '../cpu-clock.ts';
 import type { Mark, Reading, ReadOptions } from '../document.ts';
 import { meanOf } from '../ocr/read-image.ts';
 import { loadRecogniser } from '../ocr/recogniser.ts';
+import { cpuMs } from '../reader-limits.ts';
 import { collapseLines } from '../text/clean-text.ts';
 import { composeAccents } from '../text/compose-accents.ts';
 import { openPdf, type PdfDocument, type PdfPage } from './pdf-js.ts';

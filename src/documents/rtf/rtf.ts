@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
-import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { createFlow } from '../office/flow.ts';
+import { cpuMs } from '../reader-limits.ts';
 import { createRtfBody } from './rtf-body.ts';
 import { decodePage, pageOfCharset } from './rtf-charsets.ts';
 import { type RtfToken, rtfTokens } from './rtf-tokens.ts';

@@ -3,9 +3,9 @@ import { CarrelError } from '../../base/errors.ts';
 import { walkMember } from '../archive/walk-member.ts';
 import { openZip, type Zip } from '../archive/zip.ts';
 import { damagedZip } from '../archive/zip-directory.ts';
-import { cpuMs } from '../cpu-clock.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import { readHtml } from '../html/read-html.ts';
+import { cpuMs } from '../reader-limits.ts';
 import { attributeOf } from './walk-xml.ts';
 
 /** An e-book: its chapters in the order of the spine (EPUB 3.3). Without a usable spine, in the order of the manifest. */

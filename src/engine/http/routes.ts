@@ -160,6 +160,7 @@ function documents({ engine, query, signal }: RouteCall): Promise<unknown> {
     type: readText(query, 'type') ?? readText(query, 'doc_type'),
     tags: readList(query, 'tags'),
     source_path: readText(query, 'source_path'),
+    query: readText(query, 'query'),
     ...pageIn(query),
   };
   return engine.documents(request, { signal });

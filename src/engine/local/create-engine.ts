@@ -13,7 +13,16 @@ import type { ReadOptions } from '../../storage/contracts/read-options.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
 import type { Engine, EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
-import { noteFilename, readDocType, readNote, readSourcePath, readTags, tagsMax, titleOfNote } from '../given.ts';
+import {
+  noteFilename,
+  readDocType,
+  readNames,
+  readNote,
+  readSourcePath,
+  readTags,
+  tagsMax,
+  titleOfNote,
+} from '../given.ts';
 import { chunkOnWire, documentOnWire, jobOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
@@ -114,11 +123,12 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       if (job.status === 'cancelled' && job.contentHash !== undefined) await originals.release([job.contentHash]);
       return jobOnWire(job, undefined, 0);
     },
-    async documents({ type, tags, source_path: sourcePath, ...page }, options) {
+    async documents({ type, tags, source_path: sourcePath, query, ...page }, options) {
       const selection = {
         docType: readDocType(type),
         tags: tags && readTags(tags),
         sourcePath: readSourcePath(sourcePath),
+        named: readNames(query),
       };
       const found = await documents.list({ selection, ...pageOf(page) }, options);
       return { documents: await shownDocuments(found.documents, options), total: found.total };

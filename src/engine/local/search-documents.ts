@@ -5,7 +5,7 @@ import { createMeaningLeg } from '../../search/meaning-leg.ts';
 import { createWordLeg } from '../../search/word-leg.ts';
 import type { PassageFilter } from '../../storage/contracts/passages.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
-import { tagLabel, typeLabel } from '../../storage/stores/documents/document-labels.ts';
+import { tagLabel, typeLabel } from '../../storage/stores/documents/selection.ts';
 import type { EngineSearchAnswer } from '../engine.ts';
 import { hitsOf, type RankedChunk } from './search-hits.ts';
 

@@ -1,4 +1,4 @@
-import type { BulkSelection, Engine, EngineCall, JobId, Submission, SubmitOutcome } from '../engine.ts';
+import type { BulkSelection, Engine, EngineCall, EngineDocument, JobId, Submission, SubmitOutcome } from '../engine.ts';
 import { createEngineClient, type EngineClientConfig, type EngineRequest, queryOf } from './engine-client.ts';
 import { findBySource } from './find-by-source.ts';
 import { looseList, looseNumber, looseObject } from './loose.ts';
@@ -65,16 +65,19 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       return told.job ?? engine.job(id, options);
     },
     documents: async (request, options = {}) => {
-      const { source_path: sourcePath, type, tags, limit, offset } = request;
+      const { source_path: sourcePath, type, tags, query, limit, offset } = request;
       if (sourcePath !== undefined) return findBySource(request, client, engine, options);
       return client.ask(
-        get('/documents', options, { query: queryOf({ type, tags: tags?.join(','), limit, offset }) }),
+        get('/documents', options, { query: queryOf({ type, tags: tags?.join(','), query, limit, offset }) }),
         (value) => {
-          const found = looseList(value, ['documents'])?.flatMap((each) => readListed(each) ?? []);
-          if (found === undefined) return undefined;
+          const listed = looseList(value, ['documents'])?.flatMap((each) => readListed(each) ?? []);
+          if (listed === undefined) return undefined;
+          // An engine that does not know `query` returns the others too.
+          const found = listed.filter(isNamed(query));
+          const total = found.length === listed.length ? looseNumber(looseObject(value)['total']) : null;
           const documents =
             limit === undefined || found.length <= limit ? found : found.slice(offset ?? 0, (offset ?? 0) + limit);
-          return { documents, total: looseNumber(looseObject(value)['total']) ?? found.length };
+          return { documents, total: total ?? found.length };
         },
       );
     },
@@ -122,6 +125,14 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
 const meanings = { 404: 'document_not_found' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;
+
+function isNamed(query = ''): (document: EngineDocument) => boolean {
+  const words = query.toLowerCase().normalize('NFC').split(/\s+/);
+  return ({ title, source_path: path }) => {
+    const names = [title, path ?? ''].map((name) => name.toLowerCase());
+    return words.every((word) => names.some((name) => name.includes(word)));
+  };
+}
 
 function documentPath(id: number): string {
   return `/documents/${id}`;

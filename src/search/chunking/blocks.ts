@@ -1,7 +1,5 @@
 import type { Span } from './chunk.ts';
 
-export type BlockKind = 'heading' | 'prose' | 'code' | 'table';
-
 export type Block =
   | (Span & { kind: 'prose' | 'code' | 'table' })
   | (Span & { kind: 'heading'; level: number; title: string });

@@ -1,5 +1,5 @@
 import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
-import { forcedPieces } from './forced-pieces.ts';
+import { forcedPieces } from './sentences.ts';
 
 const headerUnitsMax = 300;
 /** A quoted cell that is longer than this is taken for a stray quote: then every line is a row. */

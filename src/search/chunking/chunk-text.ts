@@ -1,8 +1,7 @@
-import { type Block, type BlockKind, blocksOf } from './blocks.ts';
-import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
+import { type Block, blocksOf } from './blocks.ts';
+import { type BlockKind, type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
 import { looksLikeCode } from './code-shape.ts';
-import { forcedPieces } from './forced-pieces.ts';
-import { sentencesOf } from './sentences.ts';
+import { forcedPieces, sentencesOf } from './sentences.ts';
 
 /** How much of a table's header is repeated in the paths of its chunks. */
 const columnsUnitsMax = 300;

@@ -1,4 +1,4 @@
-import type { BlockKind } from './blocks.ts';
+export type BlockKind = 'heading' | 'prose' | 'code' | 'table';
 
 /** A part of a text, as offsets in UTF-16 units; `end` is exclusive. */
 export interface Span {

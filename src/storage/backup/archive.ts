@@ -4,7 +4,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { blockBytes, readTarHeader, type TarMember, tarEnd, tarHeader, tarPadding } from './tar-header.ts';
 
 /**
- * A backup is a tar archive, so that whoever has lost everything else can still open it. Its last member holds the SHA-256
+ * A backup is a tar archive, so that it can be opened even without this program. Its last member contains the SHA-256
  * of every byte before it; with headers and padding fixed too, no bit of the file can change unnoticed.
  */
 export interface ArchiveMember extends TarMember {
@@ -42,7 +42,7 @@ export async function* writeArchive(members: AsyncIterable<ArchiveMember>): Asyn
 
 /**
  * The members of the archive in a file. What a caller does not read of a content is skipped. An archive that was damaged,
- * cut off or lengthened is refused, at the latest after its last member: only a reader that has come to the end may trust
+ * truncated or extended is refused, at the latest after its last member: only a reader that has reached the end may trust
  * what it has read.
  */
 export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> {
@@ -67,7 +67,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> 
   }
 }
 
-/** Reads a member that is small by its nature. */
+/** Reads a member that is always small. */
 export async function readContent({ size, content }: ArchiveMember, bytesMax: number): Promise<Buffer> {
   if (size > bytesMax) throw damaged();
   const parts: Uint8Array[] = [];
@@ -78,7 +78,7 @@ export async function readContent({ size, content }: ArchiveMember, bytesMax: nu
 export function damaged(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_backup',
-    'The file is no backup of Carrel, or it was damaged or cut off. Nothing was changed; use another backup.',
+    'The file is not a Carrel backup, or it is damaged or truncated. Nothing was changed; use another backup.',
     { cause },
   );
 }
@@ -101,7 +101,7 @@ type Hashing = 'hashed' | 'unhashed';
 interface ByteReader {
   readonly hash: Hash;
   take(size: number, hashing: Hashing): Promise<Buffer>;
-  /** Can be left and taken up again; hashes what it gives. */
+  /** Can be paused and resumed; hashes what it returns. */
   chunks(size: number): AsyncIterable<Buffer>;
   ended(): Promise<boolean>;
   close(): void;

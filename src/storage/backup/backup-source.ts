@@ -1,7 +1,7 @@
 import type { ArchiveMember } from './archive.ts';
 import type { TableFacts } from './manifest.ts';
 
-/** One state of a database, held while it is written out. */
+/** One consistent state of a database, held while it is written out. */
 export interface BackupSource {
   readonly schema: number;
   readonly tables: readonly TableFacts[];
@@ -12,10 +12,10 @@ export interface BackupSource {
 }
 
 export interface BackupOptions {
-  /** Replace what is there: the file of the backup, or the content of the database. */
+  /** Overwrite the existing backup file, or the content of the database. */
   readonly force: boolean;
   readonly onProgress: ProgressReport;
 }
 
-/** `total` is 0 where nobody can say. */
+/** `total` is 0 if unknown. */
 export type ProgressReport = (phase: string, done: number, total: number) => void;

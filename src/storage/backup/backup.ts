@@ -18,17 +18,20 @@ export interface BackupPlace {
 
 export interface BackupReport extends Manifest {
   readonly bytes: number;
-  /** What somebody should know although it was done. */
+  /** Remarks about a backup or restore that succeeded. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Writes one state of the database, with everything that belongs to it, into a file, while others go on writing. The file
- * is there only when it is whole, has been read back, and is on disk.
+ * Writes one consistent state of the database, with everything that belongs to it, into a file, while others keep
+ * writing. The file appears only when it is complete, has been read back, and is on disk.
  */
 export async function backUp(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
   if (existsSync(file) && !options.force) {
-    throw new CarrelError('invalid_usage', `${file} exists already. Name another file, or replace it with --force.`);
+    throw new CarrelError(
+      'invalid_usage',
+      `${file} exists already. Choose another name, or overwrite it with --force.`,
+    );
   }
   await makeParent(file);
   removeLeftovers(file);
@@ -50,8 +53,8 @@ export async function backUp(place: BackupPlace, file: string, options: BackupOp
 }
 
 /**
- * Puts the content of a backup in the place of what the database holds: all of it or, if anything is amiss or the process
- * is killed, nothing. The backup is read to its end before anything is touched.
+ * Replaces the content of the database with a backup: all of it or, if anything is wrong or the process
+ * is killed, nothing. The whole backup is verified before anything is touched.
  */
 export async function restore(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
   const manifest = await verifyBackup(file, options.onProgress);
@@ -67,7 +70,7 @@ export async function restore(place: BackupPlace, file: string, options: BackupO
   return { ...manifest, bytes: statSync(file).size, warnings: [] };
 }
 
-/** Reads a backup to its end, which is the only way to know that it is whole. */
+/** Reads a whole backup, which is the only way to know that it is intact. */
 export async function verifyBackup(file: string, onProgress: ProgressReport = () => {}): Promise<Manifest> {
   const total = sizeOf(file);
   let manifest: Manifest | undefined;
@@ -114,7 +117,7 @@ function checkBackend({ backend }: Manifest, { storage }: BackupPlace): void {
   if (backend === storage.backend) return;
   throw new CarrelError(
     'invalid_backup',
-    `The backup is of a ${nameOf[backend]} database, and ${nameOf[storage.backend]} is configured. ` +
+    `The backup was made from ${nameOf[backend]}, and ${nameOf[storage.backend]} is configured. ` +
       `Set STORAGE_BACKEND=${backend === 'sqlite' ? 'sqlite' : 'postgresql'} and restore it there.`,
   );
 }
@@ -122,14 +125,14 @@ function checkBackend({ backend }: Manifest, { storage }: BackupPlace): void {
 function sizeOf(file: string): number {
   const facts = statSync(file, { throwIfNoEntry: false });
   if (facts?.isFile()) return facts.size;
-  throw new CarrelError('invalid_usage', `${file} is no file. Name the backup to restore.`);
+  throw new CarrelError('invalid_usage', `${file} is not a file. Give the path of the backup to restore.`);
 }
 
 async function makeParent(file: string): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new CarrelError('invalid_usage', `The folder of ${file} cannot be made. Name another file.`, {
+    throw new CarrelError('invalid_usage', `The folder of ${file} cannot be created. Choose another path.`, {
       cause: error,
     });
   }

@@ -1,6 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import type { StorageDescription } from '../contracts/storage.ts';
+import { isFilledFromTheStart } from '../stores/words/word-analysis.ts';
 import { type ArchiveMember, damaged, readContent } from './archive.ts';
 
 /** The first member of a backup: what the others are. */
@@ -72,7 +73,7 @@ function newerBackup(): CarrelError {
   return new CarrelError('storage_newer', 'The backup was made by a newer Carrel. Upgrade Carrel, then restore it.');
 }
 
-/** Names become part of statements, so they are held to what our own are made of. */
+/** Names become part of statements, so only characters that our own names use are allowed. */
 const identifier = /^[a-z_][a-z0-9_]{0,62}$/;
 
 function isTableFacts(value: unknown): value is TableFacts {
@@ -94,4 +95,20 @@ function isIdentifier(value: unknown): boolean {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Refuses a database that is not empty. */
+export function checkEmpty(tables: readonly TableFacts[]): void {
+  const used = tables.filter(({ name, rows }) => rows > 0 && !isFilledFromTheStart(name) && !isChosen(name));
+  if (used.length === 0) return;
+  throw new CarrelError(
+    'storage_not_empty',
+    'The database is not empty, and the backup would replace its content. Back it up, then restore with --force.',
+    { data: { tables: used.map(({ name }) => name) } },
+  );
+}
+
+/** A server notes which model it uses when it starts, before there is anything to embed. */
+function isChosen(name: string): boolean {
+  return name.endsWith('_models');
 }

@@ -10,8 +10,8 @@ import { removeLeftovers, temporaryPath } from './own-files.ts';
 const prefix = 'documents/';
 
 /**
- * The originals of documents, which lie in a folder beside a SQLite file and never change once they are there. They are
- * held by second links to the same bytes: whoever removes a document while it is backed up does not take them away.
+ * The originals of documents, which are in a folder next to an SQLite file and never change. They are
+ * kept by hard links: removing a document during a backup does not remove its bytes.
  */
 export interface HeldOriginals {
   /** Holds those that have come since. */
@@ -31,7 +31,7 @@ export async function holdOriginals(folder: string): Promise<HeldOriginals> {
       for (const name of originalsIn(folder)) {
         if (held.has(name)) continue;
         await mkdir(holding, { recursive: true, mode: 0o700 });
-        // One that was removed meanwhile belongs to no document any more.
+        // One that was removed meanwhile no longer belongs to any document.
         if (await linked(join(folder, name), join(holding, name))) held.add(name);
       }
     },

@@ -7,7 +7,7 @@ export function temporaryPath(path: string): string {
   return `${path}.${process.pid}.tmp`;
 }
 
-/** Removes what processes that were killed have left beside the path. */
+/** Removes what killed processes have left next to the path. */
 export function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`;
   for (const name of entriesOf(dirname(path))) {

@@ -9,7 +9,7 @@ export interface TarMember {
 
 /**
  * The header of a plain file in a tar archive (POSIX ustar; sizes of 8 GiB and more as GNU tar writes them). A name and a
- * size have exactly one header, so that a reader can hold each header it meets against the one that we would have written.
+ * size have exactly one header, so that a reader can compare each header with the one that we would have written.
  */
 export function tarHeader({ name, size }: TarMember): Buffer {
   const header = Buffer.alloc(blockBytes);

@@ -11,7 +11,7 @@ export interface DocumentStore {
   list(request: DocumentListRequest, options?: ReadOptions): Promise<StoredDocumentPage>;
   /** In their order. */
   chunks(request: { readonly document: number }, options?: ReadOptions): Promise<StoredChunk[]>;
-  /** By the keys of their passages, in the order of the keys, each with its document; keys of nothing are left out. */
+  /** By the keys of their passages, in the order of the keys, each with its document; unknown keys are left out. */
   located(request: LocateRequest, options?: ReadOptions): Promise<LocatedChunk[]>;
   /** Chunks of these documents that have no vectors of the model yet. Documents without such chunks are left out. */
   pending(request: PendingRequest, options?: ReadOptions): Promise<PendingChunks[]>;
@@ -67,7 +67,7 @@ export interface StoredChunk {
 
 export interface LocateRequest {
   readonly keys: readonly number[];
-  /** So many chunks on either side come along. */
+  /** How many chunks on either side are included. */
   readonly neighbours: number;
 }
 
@@ -86,14 +86,16 @@ export interface LocatedChunk extends StoredChunk {
   readonly neighbours: readonly { readonly position: number; readonly text: string }[];
 }
 
-/** What is named must hold together. */
+/** All given conditions must hold. */
 export interface DocumentSelection {
   readonly ids?: readonly number[] | undefined;
   /** All of them must be on the document. */
   readonly tags?: readonly string[] | undefined;
   readonly docType?: string | undefined;
   readonly sourcePath?: string | undefined;
-  /** Both ends belong to it. */
+  /** Each of them is in the title or the source path, in any case. */
+  readonly named?: readonly string[] | undefined;
+  /** Both ends are included. */
   readonly fromId?: number | undefined;
   readonly toId?: number | undefined;
 }
@@ -140,7 +142,7 @@ export interface NoteEdit {
   readonly text: string;
   readonly contentHash: string;
   readonly bytes: number;
-  /** Taken where the note's title came from its text before, too. */
+  /** Used if the note's old title came from its text, too. */
   readonly derivedTitle: string;
   readonly derivedFilename: string;
   readonly chunks: readonly NewChunk[];

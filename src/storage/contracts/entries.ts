@@ -9,7 +9,7 @@ export interface EntryStore {
   store(request: StoreRequest): Promise<StoreOutcome[]>;
   /** In one transaction, in order. With `allOrNothing`, an id that names nothing throws `entry_not_found`. */
   update(request: UpdateRequest): Promise<UpdateOutcome[]>;
-  /** Takes entries away for all reads; `restore` brings them back until they are purged. */
+  /** Hides entries from all reads; `restore` brings them back until they are purged. */
   remove(request: RemoveRequest): Promise<RemoveOutcome>;
   restore(request: RestoreRequest): Promise<RestoreOutcome>;
   /** Newest first; ids that name nothing are left out. */
@@ -22,11 +22,11 @@ export interface EntryStore {
   weighWords(request: WeighRequest, options?: ReadOptions): Promise<WeighedWords>;
   /** The ids of entries that the filter lets through and a search may find, ascending. */
   matching(request: EntryFilter, options?: ReadOptions): Promise<number[]>;
-  /** Texts in the order of their ids, from behind `after`, for looking through them one by one. */
+  /** Texts in the order of their ids, after `after`, for scanning them one by one. */
   texts(request: TextsRequest, options?: ReadOptions): Promise<EntryText[]>;
   /** What a look into the past does not show. */
   pastGaps(request: EntryFilter & { readonly asOf: string }, options?: ReadOptions): Promise<PastGaps>;
-  /** Makes the index of metadata hold the fields that are wanted, as the mode allows. */
+  /** Makes the metadata index contain the requested fields, as far as the mode allows. */
   indexFields(request: IndexFieldsRequest): Promise<IndexFieldsOutcome>;
   /** Entries whose summary is still to be made, oldest first. */
   unsummarised(request: { readonly limit: number }): Promise<TextToSummarise[]>;
@@ -78,7 +78,7 @@ export interface Entry {
   readonly images?: readonly NewImage[];
 }
 
-/** Makes a write that is repeated answer as the first time, instead of being done again. */
+/** Makes a repeated write answer as the first time, instead of being carried out again. */
 export interface Idempotency {
   readonly key: string;
   /** Of tool and arguments: the same key with others is a conflict. */
@@ -111,7 +111,7 @@ export interface UpdateRequest extends WriteRequest {
 export interface EntryUpdate {
   readonly id: number;
   readonly text?: string | undefined;
-  /** Goes with `text`, whose summary is to be made anew. The one that was there goes in any case. */
+  /** Goes with `text`, whose summary is to be made again. The old one is removed in any case. */
   readonly summaryWanted?: boolean | undefined;
   readonly metadata?: Metadata | undefined;
   /** RFC 7396. */
@@ -135,7 +135,7 @@ export interface RemoveRequest extends WriteRequest {
   readonly threadIds?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly olderThanDays?: number | undefined;
-  /** Only tells what would be removed. */
+  /** Only reports what would be removed. */
   readonly dryRun: boolean;
 }
 
@@ -166,7 +166,7 @@ export interface ListRequest {
   readonly limit: number;
   readonly offset: number;
   readonly images: boolean;
-  /** Add how the database carries the query out. */
+  /** Add the database's query plan. */
   readonly explain: boolean;
 }
 
@@ -180,7 +180,7 @@ export interface WordSearchRequest {
   readonly filter: EntryFilter;
   readonly limit: number;
   readonly offset: number;
-  /** Add how the database carries the filter out. */
+  /** Add the database's query plan. */
   readonly explain: boolean;
 }
 
@@ -241,11 +241,11 @@ export interface EntryStatistics {
 }
 
 export interface PastGaps {
-  /** Entries that were changed since, of which it is not known what they were. */
+  /** Entries that were changed since and whose earlier state is not known. */
   readonly unknown: number;
-  /** Entries that were there but that searches by words and meaning cannot find: their text was another, or they are removed. */
+  /** Entries of that time that searches by words and meaning cannot find: their text was different, or they were removed. */
   readonly unsearched: number;
-  /** Entries that were there may be gone for good. */
+  /** Entries of that time may have been purged. */
   readonly purged: boolean;
 }
 
@@ -280,7 +280,7 @@ export interface SummaryRequest {
   readonly summary: string | undefined;
 }
 
-/** What the metadata of an entry may have as JSON, in UTF-16 units. */
+/** The longest metadata of an entry as JSON, in UTF-16 units. */
 export const metadataUnitsMax = 1024 * 1024;
 
 /** How long a removed entry can be brought back, and how long an idempotency key is remembered. */

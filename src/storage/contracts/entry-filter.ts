@@ -1,26 +1,29 @@
 export type Source = 'user' | 'agent';
 export type ContentType = 'text' | 'multimodal';
 
-/** What is left out lets everything through; the rest must all hold. */
+/** All given conditions must hold. */
 export interface EntryFilter {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;
-  /** At least one of them must be on the entry. */
+  /** The entry must have at least one of them. */
   readonly tags?: readonly string[] | undefined;
   /** ISO 8601, UTC, with milliseconds; both ends belong to it. */
   readonly createdFrom?: string | undefined;
   readonly createdTo?: string | undefined;
   readonly metadata?: readonly MetadataCondition[] | undefined;
-  /** The state of the memory at this time, in the same form. Everything else then holds of the entries as they were. */
+  /**
+   * Show the memory as it was at this time, in the same form. All other conditions then apply to the entries as they
+   * were.
+   */
   readonly asOf?: string | undefined;
 }
 
 export type Scalar = string | number | boolean;
 
 /**
- * A condition on one field of the metadata. Types are told apart: a number is never equal to its text, and `ne` and
+ * A condition on one field of the metadata. Types are distinguished: a number is never equal to its text, and `ne` and
  * `not_in` hold for a value of another type. A missing field and JSON null satisfy `not_exists` only,
    and null `is_null`.
  */
@@ -31,7 +34,7 @@ export type MetadataCondition = {
   | { readonly operator: 'eq' | 'ne' | 'array_contains'; readonly value: Scalar; readonly caseSensitive: boolean }
   | {
       readonly operator: 'gt' | 'gte' | 'lt' | 'lte';
-      /** Text is put in order by code point, after folding unless case counts. */
+      /** Text is ordered by code point, after folding unless case-sensitive. */
       readonly value: string | number;
       readonly caseSensitive: boolean;
     }

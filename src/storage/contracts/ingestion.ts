@@ -3,28 +3,28 @@ import type { ReadOptions } from './read-options.ts';
 
 /**
  * The queue of files and notes that wait to become documents, and the record of what was done to documents. Several
- * processes may work on one queue: a job belongs to the one that holds its lease, and what another one sends for it
- * is refused.
+ * processes may work on one queue: a job belongs to the one that holds its lease, and writes of any other for it
+ * are refused.
  */
 export interface IngestionStore {
-  /** The bytes and the job are on disk when it resolves. Bytes that are known already make no second job. */
+  /** The bytes and the job are on disk when it resolves. Known bytes make no second job. */
   accept(request: AcceptRequest): Promise<AcceptOutcome>;
   /** The next job that is due, or one whose holder has let its lease run out. Those tried least often come first. */
   claim(request: ClaimRequest): Promise<ClaimedJob | undefined>;
-  /** False: the job is not the caller's any more, and its work is to stop. */
+  /** False: the job no longer belongs to the caller, which must stop. */
   renew(request: RenewRequest): Promise<boolean>;
   /** Document, chunks and the end of the job, in one transaction. */
   finish(request: FinishRequest): Promise<FinishOutcome>;
   fail(request: FailRequest): Promise<boolean>;
   /** Back into the queue, not to be claimed before the delay is over. */
   postpone(request: PostponeRequest): Promise<boolean>;
-  /** Gives back everything that these holders have, as if it had not been begun. The number of jobs. */
+  /** Requeues everything that these holders have, as if it had not been started. Returns the number of jobs. */
   giveBack(request: { readonly owners: readonly string[]; readonly crashed: boolean }): Promise<number>;
   /** Whoever holds a lease. */
   owners(request: Record<never, never>): Promise<string[]>;
-  /** Takes effect at once, also on a job that runs. A job that has ended stays as it is. */
+  /** Takes effect at once, also on a running job. A finished job stays as it is. */
   cancel(request: { readonly id: number }): Promise<StoredJob | undefined>;
-  /** Takes jobs that have ended out of the list: those older than `before`, and of the rest all but the newest `keptMax`. */
+  /** Removes finished jobs from the list: those older than `before`, and of the rest all but the newest `keptMax`. */
   forget(request: ForgetRequest): Promise<number>;
   get(request: { readonly id: number }, options?: ReadOptions): Promise<StoredJob | undefined>;
   /** Newest first. */
@@ -33,13 +33,13 @@ export interface IngestionStore {
   counts(request: Record<never, never>, options?: ReadOptions): Promise<JobCounts>;
 }
 
-/** Bytes as they were given, under the hash of their content, each content once. */
+/** The original bytes, by the hash of their content, each content once. */
 export interface OriginalStore {
   /** Writes them to disk under a name of their own, to be adopted by `accept`. Throws `too_large` past the bound. */
   stage(content: AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedOriginal>;
   discard(staged: StagedOriginal): Promise<void>;
   open(hash: string): Promise<OpenedOriginal | undefined>;
-  /** Removes those that neither a document nor a waiting job has. The number that went. */
+  /** Removes those that neither a document nor a waiting job refers to. Returns their number. */
   release(hashes: readonly string[]): Promise<number>;
   /** Removes whatever an interrupted process has left behind. */
   sweep(): Promise<number>;
@@ -129,7 +129,7 @@ export interface FinishRequest extends OwnJob {
 
 export type FinishOutcome =
   | { readonly outcome: 'done'; readonly documentId: number }
-  /** The job was cancelled, or is another's. */
+  /** The job was cancelled, or belongs to another process. */
   | { readonly outcome: 'lost' }
   /** Another document has got these bytes meanwhile; the job is failed. */
   | { readonly outcome: 'duplicate'; readonly documentId: number };
@@ -151,7 +151,7 @@ export interface ForgetRequest {
   /** ISO 8601, compared with when they ended. */
   readonly before: string;
   readonly keptMax: number;
-  /** No more than so many at once: others wait meanwhile. */
+  /** At most this many at once, because others wait meanwhile. */
   readonly limit: number;
 }
 

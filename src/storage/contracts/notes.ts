@@ -29,7 +29,7 @@ export interface Note extends NewNote {
 export interface NoteListRequest {
   /** Plain words, any of which may occur. Text without a word finds nothing; left out, every note is listed. */
   readonly query?: string | undefined;
-  /** All of them must be on the note, letter by letter. */
+  /** The note must have all of them, exactly as written. */
   readonly tags?: readonly string[] | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -47,7 +47,7 @@ export interface ListedNote {
   readonly tags: readonly string[];
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Of the content: around the matches, or its beginning. */
+  /** Of the content: around the matches, or its start. */
   readonly snippet: Snippet;
 }
 

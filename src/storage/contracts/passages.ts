@@ -39,18 +39,18 @@ export interface Passage {
   /** From the outermost heading to the nearest. */
   readonly headings: readonly string[];
   readonly body: string;
-  /** What filters ask for, letter by letter: tags and types, as the engine writes them. */
+  /** What filters match exactly: tags and types, as the engine writes them. */
   readonly labels: readonly string[];
 }
 
 export interface StoredPassage extends Passage {
-  /** Of the row. Stays as long as the passage does, and is never given again. */
+  /** Of the row. Stays as long as the passage exists, and is never reused. */
   readonly key: number;
   readonly parent: string;
 }
 
 export interface PassageFilter {
-  /** Of each group, at least one label must be on the passage. */
+  /** The passage must have at least one label of each group. */
   readonly labels?: readonly (readonly string[])[] | undefined;
   readonly parents?: readonly string[] | undefined;
 }
@@ -64,7 +64,7 @@ export interface PassageSearch {
 
 export interface PassagePage {
   readonly hits: readonly PassageHit[];
-  /** Of all passages that fit, on this page or not, up to `matchesMax`: counting on would take longer than finding. */
+  /** Of all matching passages, on this page or not, up to `matchesMax`: counting further would take longer than searching. */
   readonly total: number;
   /** What a passage with every word of the query, often, would score. 0 for a query without words. */
   readonly scoreMax: number;

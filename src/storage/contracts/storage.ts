@@ -7,7 +7,7 @@ import type { PassageFilter, PassageStore } from './passages.ts';
 import type { VectorStore } from './vectors.ts';
 
 /**
- * Where everything that Carrel keeps is kept. One contract per concern, an implementation for each database; whatever
+ * All of Carrel's data. One contract per concern, implemented for each database; whatever
  * differs between them is hidden here. A write is on disk when its promise resolves, and every read that starts
  * afterwards, from any process, sees it.
  */
@@ -23,7 +23,7 @@ export interface Storage {
   /** Of the calls since it was opened. */
   readonly metrics: CallMetrics;
   describe(): Promise<StorageDescription>;
-  /** Compares what is stored with what is indexed. The problems found, one sentence each; none when all is well. */
+  /** Compares the stored data with the indexes. Returns the problems, one sentence each; none if all is well. */
   check(): Promise<string[]>;
   /** Finishes writes that have begun, refuses new calls. */
   close(): Promise<void>;

@@ -10,10 +10,10 @@ export type VectorCorpus = (typeof vectorCorpora)[number];
 /**
  * The vectors of one corpus, and the list of texts that still wait for theirs. The database keeps that list itself, for
  * each model that was chosen: a text that is new or has changed is put on it in the transaction that writes the text, and
- * loses its old vectors in the same. Vectors of several models lie side by side and are never compared.
+ * loses its old vectors in the same. Vectors of several models coexist and are never compared.
  */
 export interface VectorStore<Filter> {
-  /** From now on every text is to have vectors of this model. Of several that were chosen, the last is the newest. */
+  /** From now on every text gets vectors of this model. Of several chosen ones, the last is the newest. */
   choose(model: string): Promise<void>;
   /** The newest texts without vectors of this model, in the order of their keys. None for a model that was not chosen, or was dropped. */
   waiting(request: WaitingRequest): Promise<TextToEmbed[]>;
@@ -44,7 +44,7 @@ export interface VectorStore<Filter> {
   score(request: ScoreRequest, options?: ReadOptions): Promise<ScoredVector[]>;
   /**
    * The nearest vectors of a model, with exact scores, best first: of at least `limit` owners, if there are so many. Where
-   * the database has no index for it, this is undefined, and whoever searches keeps an image of the vectors in memory.
+   * the database has no index for it, this is undefined, and the search keeps a copy of the vectors in memory.
    */
   readonly nearest: ((request: NearestRequest<Filter>, options?: ReadOptions) => Promise<ScoredVector[]>) | undefined;
   /** The owners that the filter lets through. */
@@ -140,7 +140,7 @@ export interface VectorState {
   readonly chosen: boolean;
   /** The greatest key; 0 where there is none. */
   readonly lastKey: number;
-  /** The numbers of the removals that are still known; an index that is behind `firstRemoval` has to begin anew. */
+  /** The numbers of the removals that are still known; an index that is behind `firstRemoval` has to start over. */
   readonly firstRemoval: number;
   readonly lastRemoval: number;
   /** Texts that wait for vectors of this model. */
@@ -210,7 +210,7 @@ export interface ModelState {
   readonly index: 'memory' | 'none' | 'ready';
 }
 
-/** Removals that are remembered. An index that was away for longer is loaded anew, which is as fast by then. */
+/** How many removals are remembered. An index that has missed more is reloaded, which is as fast by then. */
 export const removalsKept = 100_000;
 
 /** Vectors that one step of `drop` deletes, so that other writes need not wait for all of them. */
@@ -219,7 +219,7 @@ export const droppedAtOnce = 2_000;
 /** A server that changes its model without changing its name must not spoil what is stored. */
 export function dimensionsError(model: string, stored: number, given: number): CarrelError {
   const message =
-    `The embedding model ${model} gives vectors of ${given} dimensions, but those stored under this name have ${stored}. ` +
+    `The embedding model ${model} returns vectors of ${given} dimensions, but those stored under this name have ${stored}. ` +
     'Check which model the server runs, or set EMBEDDING_MODEL to another name.';
   return new CarrelError('unavailable', message, { data: { stored, given } });
 }

@@ -12,7 +12,7 @@ import { migrations } from './migrations.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
 
-/** Lines are gathered into members of about this size; a line that is longer has one of its own. */
+/** Lines are collected into members of about this size; a longer line gets its own. */
 const partBytes = 4 * 1024 * 1024;
 
 /** One state of the database, as the lines of COPY: the one form that every version of PostgreSQL reads. */
@@ -23,7 +23,7 @@ export async function openPostgresSource(config: PostgresConfig, onProgress: Pro
     const statements = statementsOf(client);
     const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
     if (known?.['known'] !== true) {
-      throw new CarrelError('invalid_config', 'The PostgreSQL database holds nothing of Carrel. Check its address.');
+      throw new CarrelError('invalid_config', 'The PostgreSQL database contains no Carrel data. Check its address.');
     }
     const schema = checkSchema(await schemaVersion(statements), migrations.length);
     const tables = await readTables(statements);

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
-import type { ReadOptions } from '../contracts/read-options.ts';
-import { givenUp } from '../given-up.ts';
+import { givenUp, type ReadOptions } from '../contracts/read-options.ts';
 import type { Row } from '../statements.ts';
 import { isRetryable, storageError } from './storage-error.ts';
 
@@ -14,9 +13,9 @@ export interface PostgresConfig {
   readonly connectTimeoutMs?: number;
   /** The server stops a statement that takes longer. */
   readonly queryTimeoutMs?: number;
-  /** How long a write waits for others that change the same; as long as SQLite's does. */
+  /** How long a write waits for others that change the same rows; the same as on SQLite. */
   readonly lockTimeoutMs?: number;
-  /** Of the words. Unless told, the one that the database has; another one has all texts cut again. */
+  /** Of the words. Default: the database's language; with another one, all texts are tokenised again. */
   readonly language?: Language | undefined;
 }
 

@@ -1,10 +1,9 @@
 import type { VectorCorpus } from '../contracts/vectors.ts';
 import type { Dialect } from '../dialect.ts';
-import { checkContent } from './check-content.ts';
-import { describe } from './describe.ts';
 import type { NearestIndexes } from './nearest.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
 import { passageTable } from './passage-table.ts';
+import { checkContent, describe } from './upkeep.ts';
 import { createVectorTable } from './vector-table.ts';
 import { createWordTable } from './word-table.ts';
 

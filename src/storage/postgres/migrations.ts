@@ -1,8 +1,6 @@
-import { documentSchema } from './schema/document-schema.ts';
-import { entryHistorySchema } from './schema/entry-history-schema.ts';
-import { entrySchema } from './schema/entry-schema.ts';
+import { documentSchema, passageSchema } from './schema/document-schema.ts';
+import { entryHistorySchema, entrySchema } from './schema/entry-schema.ts';
 import { noteSchema } from './schema/note-schema.ts';
-import { passageSchema } from './schema/passage-schema.ts';
 import { vectorSchema } from './schema/vector-schema.ts';
 
 /**

@@ -125,7 +125,11 @@ async function* piecesOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
 }
 
 function tooLarge(bytesMax: number): CarrelError {
-  return new CarrelError('too_large', `The file has more than ${bytesMax} bytes, the most that is taken.`, {
-    data: { bytesMax },
-  });
+  return new CarrelError(
+    'too_large',
+    `The file is larger than ${bytesMax} bytes, the limit. Split it, or raise KB_FILE_BYTES_MAX.`,
+    {
+      data: { bytesMax },
+    },
+  );
 }

@@ -1,18 +1,17 @@
 import type { Client } from 'pg';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup-source.ts';
-import { checkEmpty } from '../backup/check-empty.ts';
-import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
+import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { columnList, connectAlone, statementsOf } from './back-up.ts';
-import { checkContent } from './check-content.ts';
 import type { Connection, PostgresConfig } from './connections.ts';
 import { type CopyIn, copyIn } from './copy.ts';
 import { lockKey, prepare, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
+import { checkContent } from './upkeep.ts';
 
 /** In one transaction: whoever reads meanwhile sees the old content, and afterwards the new. */
 export async function restorePostgres(

@@ -1,6 +1,6 @@
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 
-/** Names what PostgreSQL or the connection to it reports, in words that say what to do; its own text stays inside. */
+/** Translates errors of PostgreSQL and its connection into messages that say what to do; the original text stays inside. */
 export function storageError(error: unknown): unknown {
   if (isCarrelError(error) || !(error instanceof Error)) return error;
   const code = errorCode(error);
@@ -8,7 +8,7 @@ export function storageError(error: unknown): unknown {
   return (translations.get(code) ?? translations.get(code.slice(0, 2)))?.(error) ?? error;
 }
 
-/** The transaction lost against another one and will succeed when it is done again. */
+/** The transaction conflicted with another one and will succeed when retried. */
 export function isRetryable(error: unknown): boolean {
   const code = error instanceof Error ? errorCode(error) : undefined;
   return code === '40001' || code === '40P01';
@@ -23,10 +23,14 @@ const unavailable: Translation = (cause) =>
   });
 
 const readOnly: Translation = (cause) =>
-  new CarrelError('storage_read_only', 'The database takes no writes. Connect to the primary server.', { cause });
+  new CarrelError('storage_read_only', 'The database is read-only. Connect to the primary server.', { cause });
 
 const credentials: Translation = (cause) =>
-  new CarrelError('invalid_config', 'PostgreSQL refuses the user, password or database that is configured.', { cause });
+  new CarrelError(
+    'invalid_config',
+    'PostgreSQL rejects the configured user, password or database. Check POSTGRESQL_CONNECTION_STRING.',
+    { cause },
+  );
 
 const rights: Translation = (cause) =>
   new CarrelError(
@@ -57,7 +61,10 @@ const timeout: Translation = (cause) =>
     cause,
   });
 
-/** By SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by the code of the socket. */
+/**
+ * By SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by the code of the
+ * socket.
+ */
 const translations = new Map<string, Translation>([
   ['08', unavailable],
   ['25006', readOnly],

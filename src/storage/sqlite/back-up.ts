@@ -6,12 +6,11 @@ import type { TableFacts } from '../backup/manifest.ts';
 import { type HeldOriginals, holdOriginals } from '../backup/originals.ts';
 import { checkSchema } from '../schema-version.ts';
 import { numberOf, textOf } from '../statements.ts';
-import { checkContent } from './check-content.ts';
-import { closeToOthers, type Database, openDatabase } from './database.ts';
-import { loadSqlite } from './load-sqlite.ts';
-import { checkOwner, schemaVersion } from './migrate.ts';
+import { checkOwner, closeToOthers, type Database, loadSqlite, openDatabase } from './database.ts';
+import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { storageError } from './storage-error.ts';
+import { checkContent } from './upkeep.ts';
 
 export interface SqliteSourcePlace {
   readonly path: string;

@@ -1,10 +1,11 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type * as sqlite from 'node:sqlite';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { Language } from '../../words/language.ts';
-import { loadSqlite } from './load-sqlite.ts';
+import { numberOf } from '../statements.ts';
 import { isBusy } from './storage-error.ts';
 
 export interface DatabaseConfig {
@@ -89,7 +90,7 @@ function prepareFile(path: string): void {
     makeFolder(dirname(path));
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   } catch (cause) {
-    const message = 'The database cannot be made there. Check the path (DB_PATH, --data-dir) and who may write to it.';
+    const message = 'The database cannot be created there. Check the path (DB_PATH, --data-dir) and its permissions.';
     throw new CarrelError('invalid_config', message, { cause });
   }
 }
@@ -125,6 +126,8 @@ function configure(connection: DatabaseSync, config: DatabaseConfig): void {
   // Node 22 has no way to say this; there, trusted_schema is what protects.
   if (typeof connection.enableDefensive === 'function') connection.enableDefensive(true);
   if (config.role === 'reader') return;
+  // First: what belongs to another program stays as it is.
+  checkOwner({ get: (sql) => connection.prepare(sql).get() });
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   connection.exec('PRAGMA journal_size_limit = 67108864');
   // Pages that many transactions change, as those of the word index, are carried over once for all of them.
@@ -161,4 +164,37 @@ function rollback(connection: DatabaseSync): void {
   } catch {
     // `isTransaction` is missing in Node before 22.16, so this is also how we learn that none is open.
   }
+}
+
+/**
+ * Node 22 announces on stderr that its SQLite is experimental, once per thread. Nobody who runs this program can act on
+ * that, so this one warning is held back while the module loads; all others pass.
+ */
+export function loadSqlite(): typeof sqlite {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (String(warning).includes('SQLite is an experimental feature')) return;
+    Reflect.apply(emitWarning, process, [warning, ...rest]);
+  };
+  try {
+    return process.getBuiltinModule('node:sqlite');
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** "Carr", as the file format keeps it in the header. */
+export const applicationId = 0x43617272;
+
+/** The tables of another program are not ours to add to. */
+export function checkOwner(database: Pick<Database, 'get'>): void {
+  const row = database.get('PRAGMA application_id');
+  const id = row === undefined ? 0 : numberOf(row, 'application_id');
+  if (id === applicationId) return;
+  const used = database.get('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
+  if (id === 0 && !used) return;
+  throw new CarrelError(
+    'storage_foreign',
+    'The database file belongs to another program. Choose another file, or move this one away.',
+  );
 }

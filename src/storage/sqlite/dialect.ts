@@ -1,10 +1,9 @@
 import type { Dialect } from '../dialect.ts';
-import { checkContent } from './check-content.ts';
 import type { Database } from './database.ts';
-import { describe } from './describe.ts';
 import { createKeyLists } from './key-lists.ts';
 import { adoptFile, removeFile } from './original-files.ts';
 import { createPassageTable } from './passage-table.ts';
+import { checkContent, describe } from './upkeep.ts';
 import { vectorTable } from './vector-table.ts';
 import { createWordTable } from './word-table.ts';
 import type { WriteHelper } from './write-helper/write-helper.ts';

@@ -1,6 +1,12 @@
 import { randomFillSync } from 'node:crypto';
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
-import { numberOf } from '../statements.ts';
+import { numberOf, type Operation } from '../statements.ts';
+import { changeDocuments, removeDocument } from '../stores/documents/change-documents.ts';
+import { cancelJob, forgetJobs } from '../stores/documents/change-jobs.ts';
+import { releaseOriginals } from '../stores/documents/release-originals.ts';
+import { removeEntries } from '../stores/entries/remove-entries.ts';
+import { removePassages } from '../stores/passages/write-passages.ts';
+import { dropVectors, forgetModel } from '../stores/vectors/models.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -46,9 +52,14 @@ export function createDiskReserve(path: string): DiskReserve {
   };
 }
 
-/** Whether an operation of this name makes room in the end, though it writes first. */
-export function makesRoom(name: string): boolean {
-  return /^(?:remove|delete|drop|forget|cancel|release)|^changeDocuments$/.test(name);
+/** Operations that make room in the end, though they write first. */
+const removals = new Set<unknown>([
+  ...[removeEntries, removeDocument, changeDocuments, removePassages, releaseOriginals],
+  ...[cancelJob, forgetJobs, forgetModel, dropVectors],
+]);
+
+export function makesRoom(operation: Operation<never, unknown>): boolean {
+  return removals.has(operation);
 }
 
 /** Brings the log into the database, if what that adds to the file finds room; half of it would only take the room away. */

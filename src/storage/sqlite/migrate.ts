@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { numberOf } from '../statements.ts';
-import type { Database } from './database.ts';
+import { applicationId, checkOwner, type Database } from './database.ts';
 import { migrations } from './migrations.ts';
 
 /**
@@ -36,21 +36,5 @@ function checkEngine(database: Database): void {
   throw new CarrelError(
     'invalid_config',
     `The SQLite of Node ${process.versions.node} has no full-text search. Use Node 22.16 or later.`,
-  );
-}
-
-/** "Carr", as the file format keeps it in the header. */
-const applicationId = 0x43617272;
-
-/** The tables of another program are not ours to add to. */
-export function checkOwner(database: Database): void {
-  const row = database.get('PRAGMA application_id');
-  const id = row === undefined ? 0 : numberOf(row, 'application_id');
-  if (id === applicationId) return;
-  const used = database.get('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
-  if (id === 0 && !used) return;
-  throw new CarrelError(
-    'storage_foreign',
-    'The database file was made by another program. Name another file, or move this one away.',
   );
 }

@@ -1,13 +1,11 @@
-import { documentSchema } from './schema/document-schema.ts';
-import { entryHistorySchema } from './schema/entry-history-schema.ts';
-import { entrySchema } from './schema/entry-schema.ts';
+import { documentSchema, passageSchema } from './schema/document-schema.ts';
+import { entryHistorySchema, entrySchema } from './schema/entry-schema.ts';
 import { noteSchema } from './schema/note-schema.ts';
-import { passageSchema } from './schema/passage-schema.ts';
 import { vectorSchema } from './schema/vector-schema.ts';
 
 /**
  * What brings a database from schema n to schema n + 1, at index n. Steps that were released are never changed; one that is
- * wrong is put right by a later one. A change of the analysis (src/words) needs none; see stores/words/settle-analysis.ts.
+ * wrong is put right by a later one. A change of the analysis (src/words) needs none; see stores/words/word-analysis.ts.
  */
 export const migrations: readonly string[] = [firstSchema()];
 

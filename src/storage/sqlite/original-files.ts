@@ -112,7 +112,11 @@ function namesIn(folder: string): string[] {
 }
 
 export function tooLarge(bytesMax: number): CarrelError {
-  return new CarrelError('too_large', `The file has more than ${bytesMax} bytes, the most that is taken.`, {
-    data: { bytesMax },
-  });
+  return new CarrelError(
+    'too_large',
+    `The file is larger than ${bytesMax} bytes, the limit. Split it, or raise KB_FILE_BYTES_MAX.`,
+    {
+      data: { bytesMax },
+    },
+  );
 }

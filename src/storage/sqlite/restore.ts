@@ -6,18 +6,17 @@ import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup-source.ts';
-import { checkEmpty } from '../backup/check-empty.ts';
-import { checkBackupSchema, type Manifest, type TableFacts } from '../backup/manifest.ts';
+import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { isOriginal, restoreOriginal } from '../backup/originals.ts';
 import { removeLeftovers, syncFile, temporaryPath } from '../backup/own-files.ts';
 import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up.ts';
-import { checkContent } from './check-content.ts';
-import { closeToOthers, openDatabase } from './database.ts';
-import { checkOwner, migrate, schemaVersion } from './migrate.ts';
+import { checkOwner, closeToOthers, openDatabase } from './database.ts';
+import { migrate, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { isBusy, storageError } from './storage-error.ts';
+import { checkContent } from './upkeep.ts';
 
 export interface SqliteTarget {
   readonly path: string;

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadSqlite } from './load-sqlite.ts';
+import { loadSqlite } from './database.ts';
 import { settledLanguage } from './settled-language.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
 

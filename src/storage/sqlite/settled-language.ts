@@ -2,13 +2,14 @@ import { accessSync, constants } from 'node:fs';
 import type { Language } from '../../words/language.ts';
 import { textOf } from '../statements.ts';
 import { analysisFor } from '../stores/words/word-analysis.ts';
-import { closeToOthers, openDatabase } from './database.ts';
-import { checkOwner, schemaVersion } from './migrate.ts';
+import { checkOwner, closeToOthers, openDatabase } from './database.ts';
+import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 
 /**
- * The language of the words in a database that can be worked with as it is: ours, of the newest schema, all texts cut as
- * they are wanted. Undefined where it must first be made or changed, and where the look fails: the writer then says why.
+ * The language of the words in a database that can be worked with as it is: ours, of the newest schema, all texts
+ * tokenised as they are wanted. Undefined where it must first be made or changed, and where the look fails: the writer
+ * then says why.
  *
  * For the start of the program, on the thread that asks. The look takes a millisecond or two, and a thread that did it
  * would need more than thirty to begin.

@@ -1,24 +1,28 @@
 import { dirname, join } from 'node:path';
 import { type Language, useLanguage } from '../../words/language.ts';
+import type { OriginalStore } from '../contracts/ingestion.ts';
 import type { Storage, StorageDeps } from '../contracts/storage.ts';
 import { createStorage } from '../create-storage.ts';
+import { nameOf } from '../operations.ts';
+import type { Operation } from '../statements.ts';
+import { releaseOriginals, usedOriginals } from '../stores/documents/release-originals.ts';
 import { storedLanguage } from '../stores/words/word-analysis.ts';
+import type { Transactions } from '../transactions.ts';
 import type { DatabaseConfig } from './database.ts';
-import { createOriginals } from './originals.ts';
+import { createOriginalFiles } from './original-files.ts';
 import { settledLanguage } from './settled-language.ts';
-import { createReaderPool, storageClosed } from './threads/reader-pool.ts';
+import { createReaderPool, type ReaderPool, storageClosed } from './threads/reader-pool.ts';
 import { createSqliteThread, type OperationCall, type SqliteThread } from './threads/sqlite-thread.ts';
-import { createSqliteTransactions } from './transactions.ts';
 
 export interface SqliteStorageConfig {
-  /** Of the database file. It and its folder are made when they are missing. */
+  /** Of the database file. It and its folder are created if missing. */
   readonly path: string;
-  /** Where the bytes of documents are; `documents` beside the database, unless told. */
+  /** Where the bytes of documents are; default: `documents` next to the database. */
   readonly documentsDir?: string;
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   readonly readersMax?: number;
-  /** Of the words. Unless told, the one that the database has; another one has all texts cut again. */
+  /** Of the words. Default: the database's language; with another one, all texts are tokenised again. */
   readonly language?: Language | undefined;
 }
 
@@ -64,4 +68,49 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
       await writer?.close();
     },
   });
+}
+
+/** Has operations performed on the threads that have connections. They are named there, because functions cannot be sent. */
+export function createSqliteTransactions(
+  writer: Pick<SqliteThread, 'call'>,
+  readers: Pick<ReaderPool, 'call'>,
+  now: () => Date,
+): Transactions {
+  const callOf = <Request, Answer>(
+    kind: OperationCall['kind'],
+    operation: Operation<Request, Answer>,
+    request: Request,
+  ): OperationCall => ({ kind, operation: nameOf(operation), request, now: now().toISOString() });
+  return {
+    // What answers is the operation of this name; a message cannot carry the proof of it.
+    write: async (operation, request) => (await writer.call(callOf('write', operation, request))) as never,
+    read: async (operation, request, options) =>
+      (await readers.call(callOf('read', operation, request), options)) as never,
+    alone: async (operation, request) => (await writer.call(callOf('alone', operation, request))) as never,
+  };
+}
+
+/** Files that are looked at together, so that nobody else need wait for all of them. */
+const sweptAtOnce = 500;
+
+/** Bytes of documents as files beside the database. */
+export function createOriginals(folder: string, { read, write }: Transactions): OriginalStore {
+  const { list, ...files } = createOriginalFiles(folder);
+  const release = async (hashes: readonly string[]): Promise<number> =>
+    hashes.length === 0 ? 0 : write(releaseOriginals, { hashes });
+  return {
+    ...files,
+    release,
+    async sweep() {
+      const hashes = list();
+      let released = 0;
+      for (let first = 0; first < hashes.length; first += sweptAtOnce) {
+        const some = hashes.slice(first, first + sweptAtOnce);
+        const used = new Set(await read(usedOriginals, { hashes: some }));
+        // Nearly always none are left over: so the lock of the writer is not even taken.
+        released += await release(some.filter((hash) => !used.has(hash)));
+      }
+      return released;
+    },
+  };
 }

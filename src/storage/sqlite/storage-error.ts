@@ -1,6 +1,9 @@
 import { CarrelError } from '../../base/errors.ts';
 
-/** Names what SQLite reports (https://sqlite.org/rescode.html) in words that say what to do; its own text stays inside. */
+/**
+ * Translates SQLite's errors (https://sqlite.org/rescode.html) into messages that say what to do; the original text stays
+ * inside.
+ */
 export function storageError(error: unknown): unknown {
   const result = resultCode(error);
   if (result === undefined) return error;
@@ -34,12 +37,16 @@ const full: Translation = (cause) =>
   new CarrelError('storage_full', 'The disk is full; nothing was saved. Free some space and try again.', { cause });
 
 const readOnly: Translation = (cause) =>
-  new CarrelError('storage_read_only', 'The database cannot be written to. Check the mode of its file and folder.', {
-    cause,
-  });
+  new CarrelError(
+    'storage_read_only',
+    'The database cannot be written. Check the permissions of its file and folder.',
+    {
+      cause,
+    },
+  );
 
 const corrupt: Translation = (cause) =>
-  new CarrelError('storage_corrupt', 'The database file is damaged or is no database. Restore a backup of it.', {
+  new CarrelError('storage_corrupt', 'The database file is damaged or is not a database. Restore a backup.', {
     cause,
   });
 

@@ -8,10 +8,9 @@ import type { WordIndex } from '../stores/words/word-indexes.ts';
 import type { KeyFilter, WordTable } from '../stores/words/word-table.ts';
 import type { Database } from './database.ts';
 import type { KeyList, KeyLists } from './key-lists.ts';
-import { renderMatch } from './render-match.ts';
 import { cutHere, type WriteHelper } from './write-helper/write-helper.ts';
 
-/** Words in FTS5. Without a helper all texts are cut on this thread. */
+/** Words in FTS5. Without a helper all texts are tokenised on this thread. */
 export function createWordTable(database: Database, keyLists: KeyLists, helper: WriteHelper | undefined): WordTable {
   return {
     key: 'w.rowid',
@@ -44,7 +43,7 @@ function writeTerms(
   keys: readonly number[],
   terms: Iterable<DocumentTerms>,
 ): void {
-  // Made once: a text that is put together anew is hashed anew, for each document.
+  // Made once: a newly concatenated string is hashed again, for each document.
   const insertTerms = `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const insertWords = `INSERT INTO ${name}_words (rowid, title, title_extra, heading, heading_extra, body, body_extra)
     VALUES (?, ?, ?, ?, ?, ?, ?)`;
@@ -106,3 +105,38 @@ function byteCondition(keys: KeyList): Condition | undefined {
 
 /** Bytes that are copied for each statement. */
 const spanMax = 4 * 1024 * 1024;
+
+/**
+ * Renders a query in FTS5's own language. Every term is quoted, and terms hold letters, digits and three signs only, so
+ * nothing that a caller wrote is read as an operator. Undefined when the query can find nothing.
+ */
+export function renderMatch(query: WordQuery): string | undefined {
+  return query.kind === 'nothing' ? undefined : render(query);
+}
+
+function render(query: Exclude<WordQuery, { kind: 'nothing' }>): string {
+  switch (query.kind) {
+    case 'term':
+      return quoted(query.term);
+    case 'prefix':
+      return `${quoted(query.prefix)} *`;
+    case 'phrase':
+      // Side by side in the text, not in the list of further names.
+      return `{title heading body} : ${quoted(query.terms.join(' '))}${query.open ? ' *' : ''}`;
+    case 'except':
+      return `(${renderPart(query.keep)}) NOT (${renderPart(query.drop)})`;
+    case 'and':
+      return query.parts.map((part) => `(${renderPart(part)})`).join(' AND ');
+    case 'or':
+      return query.parts.map((part) => `(${renderPart(part)})`).join(' OR ');
+  }
+}
+
+function renderPart(query: WordQuery): string {
+  // Cannot occur inside: the constructors of queries take it out.
+  return query.kind === 'nothing' ? '""' : render(query);
+}
+
+function quoted(terms: string): string {
+  return `"${terms.replaceAll('"', '""')}"`;
+}

@@ -1,4 +1,4 @@
-/** What an answer shows of the labels of its results; undefined where Fess leaves it out. */
+/** What an answer reveals about the labels of its results; undefined where Fess omits it. */
 export interface LabelEvidence {
   searchQuery: string | undefined;
   hitLabels: readonly (readonly string[] | undefined)[];
@@ -6,7 +6,7 @@ export interface LabelEvidence {
   labelled: number | undefined;
   /** How many do not. */
   outside: number | undefined;
-  /** Ends at 10,000; the counts do not. */
+  /** Capped at 10,000; the counts are not. */
   total: number;
 }
 

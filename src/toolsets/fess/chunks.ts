@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { CursorSeal } from './cursor-seal.ts';
 import type { DocumentText } from './document-content.ts';
 
-/** One piece of a document's text, and where in the whole it stands (000 §8.4). */
+/** One piece of a document's text, and its position in the whole (000 §8.4). */
 export interface Chunk {
   text: string;
   /** In bytes of the whole text in UTF-8. */
@@ -52,7 +52,7 @@ function placeOf(cursor: string, hash: string, seal: CursorSeal, bound: readonly
   if (cursorHash !== hash) {
     throw new CarrelError(
       'content_changed',
-      'The document has changed since the cursor was given. Read it again from its beginning.',
+      'The document has changed since the cursor was issued. Read it again from the start.',
     );
   }
   return offset;

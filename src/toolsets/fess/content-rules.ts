@@ -1,6 +1,6 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../../base/errors.ts';
 
-/** By content type, and by the bytes if given: readers accept some junk before the header of a PDF. */
+/** By content type, and by the bytes if given: PDF readers accept some junk before the header. */
 export function isPdf(contentType: string, bytes?: Uint8Array): boolean {
   if (/^\s*application\/(?:x-)?pdf\b/i.test(contentType)) return true;
   if (bytes === undefined) return false;
@@ -14,7 +14,7 @@ export function pdfDisabled(): CarrelError {
   );
 }
 
-/** Plain text in UTF-8, which goes out as it is (000 §8.5.3). Undefined for what has to be decoded or converted. */
+/** Plain text in UTF-8, which is returned as it is (000 §8.5.3). Undefined for what has to be decoded or converted. */
 export function plainText(contentType: string, bytes: Uint8Array): string | undefined {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = /charset\s*=\s*"?([\w-]+)/.exec(parameters.join(';'))?.[1] ?? 'utf-8';
@@ -44,7 +44,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
     'The setting is contentFetch.allowedSchemes; files of a share are read with contentFetch.viaFess.',
   host_not_allowed: 'The host is not allowed by contentFetch.allowedHostAllowlist.',
   private_network_blocked:
-    'Private network targets are not allowed (contentFetch.allowPrivateNetworkTargets). With contentFetch.viaFess the bridge reads the copy that Fess keeps, and no private address.',
+    'Private network targets are not allowed (contentFetch.allowPrivateNetworkTargets). With contentFetch.viaFess the bridge reads the copy in Fess instead of a private address.',
   too_large: 'The setting is contentFetch.maxBytes.',
   fetch_timeout: 'The setting is contentFetch.timeoutMs.',
 };

@@ -42,7 +42,7 @@ const rememberedMax = 2_000;
  * 4. the index again, if these may not be read, fail or are empty: its content may be short because the document is. A
  *    digest does not count: nobody can tell whether it is the whole.
  *
- * Nothing is kept: every read looks anew, so that a changed document is noticed. Only what was made of the very same
+ * Nothing is cached: every read starts over, so that a changed document is noticed. Only what was made from the very same
  * bytes is not made twice.
  */
 export function createDocumentContent(settings: FessSettings, deps: DocumentContentDeps): DocumentContent {
@@ -85,7 +85,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
       return original?.kind === 'bytes' ? { ...original, url } : undefined;
     } catch (error) {
       if (faultOf(error) !== 'answer_too_large') throw error;
-      throw explainRefusal(new CarrelError('too_large', 'The copy that Fess keeps is larger than the limit.'));
+      throw explainRefusal(new CarrelError('too_large', "Fess's copy of the document is larger than the limit."));
     }
   };
 
@@ -158,7 +158,7 @@ function assertNotFess(url: string, fessBaseUrl: string): void {
 
 function fetchDisabled(): CarrelError {
   const message =
-    'The index holds no full text of this document, and reading it from its address is switched off. The operator can allow that with contentFetch.enabled.';
+    'The index has no full text of this document, and reading it from its address is switched off. The operator can allow that with contentFetch.enabled.';
   return new CarrelError('content_fetch_disabled', message);
 }
 

@@ -6,7 +6,7 @@ import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
 import type { KnowledgeDomain } from './knowledge-domain.ts';
 import { createPhases } from './phases.ts';
 
-/** Documents of one domain. Each is looked up with the label before anything of it is given out. */
+/** Documents of one domain. Each is looked up with the label before any of it is returned. */
 export interface DocumentReader {
   document(docId: string, call: Call): Promise<{ document: FessDocument; hash: string | null }>;
   readChunk(docId: string, cursor: string | undefined, call: Call): Promise<ChunkReading>;

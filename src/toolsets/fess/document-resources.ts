@@ -15,7 +15,7 @@ export interface DocumentResourcesDeps {
   pageSizeMax: number;
 }
 
-/** The documents of a domain as MCP resources: one for the facts, one for the text of each (000 §8). */
+/** The documents of a domain as MCP resources: one for the metadata and one for the text of each (000 §8). */
 export function createDocumentResources(deps: DocumentResourcesDeps): ResourceProvider {
   const { api, documents, seal, domain, pageSizeMax } = deps;
   const uriPrefix = documentUri(domain, '');
@@ -142,5 +142,5 @@ async function completeDocId(api: FessApi, label: string, typed: string, { signa
 const completionsMax = 20;
 
 function staleCursor(): CarrelError {
-  return new CarrelError('invalid_cursor', 'This cursor is not valid, or no longer. List again without one.');
+  return new CarrelError('invalid_cursor', 'This cursor is not valid, or no longer valid. List again without one.');
 }

@@ -17,7 +17,9 @@ export const fessConfigSchema = z.object(
       port: integer(0, 65_535, 0),
       path: z
         .string(required('must be a path such as /mcp'))
-        .regex(/^\/[\w./-]{0,200}$/, { error: 'must begin with a slash and hold letters, digits, dots, hyphens only' })
+        .regex(/^\/[\w./-]{0,200}$/, {
+          error: 'must begin with a slash and contain only letters, digits, dots and hyphens',
+        })
         .default('/mcp'),
       enableSse: toggle(true),
     }),

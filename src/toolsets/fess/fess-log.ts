@@ -10,7 +10,7 @@ const fileBytesMax = 10 * 1024 * 1024;
 const filesMax = 20;
 const dayMs = 86_400_000;
 
-/** The log of the bridge as 000 §4.3 wants it: `log/` beside the configuration file. */
+/** The log of the bridge as 000 §4.3 specifies it: `log/` next to the configuration file. */
 export function openFessLog({ folder, logging }: FessConfig, debug: boolean): LogSink {
   const logFolder = join(folder, 'log');
   try {
@@ -26,7 +26,7 @@ export function openFessLog({ folder, logging }: FessConfig, debug: boolean): Lo
           filesMax,
         });
   } catch (error) {
-    const message = `Can't write the log into ${logFolder}. Make the folder writable.`;
+    const message = `Can't write the log to ${logFolder}. Make the folder writable.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
 }
@@ -40,7 +40,7 @@ function clock(seconds: number): string {
   return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(twoDigits).join(':');
 }
 
-/** In local time: a person looks for the file by the clock on the wall. */
+/** In local time, because people look for the file by the time of day. */
 function debugName(now: Date): string {
   const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(twoDigits).join('-');
   const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(twoDigits).join('-');

@@ -5,11 +5,11 @@ export const fessSlice = defineSlice('fess', 'Fess', {
   configFile: optionalText({
     env: ['CARREL_FESS_CONFIG'],
     description:
-      'The configuration file of the bridge to Fess. Without it the usual places are looked at: config.json in ~/.mcp-feiss, ~/mcp-feiss, ~/.mcp-fess.',
+      'The configuration file of the bridge to Fess. Default: config.json in ~/.mcp-feiss, ~/mcp-feiss or ~/.mcp-fess, whichever exists first.',
   }),
   accessToken: secret({
     env: ['FESS_ACCESS_TOKEN'],
     description:
-      'The access token that the bridge sends to Fess, and to nobody else. Wins over fessAccessToken in its file.',
+      'The access token that the bridge sends to Fess, and to nobody else. Overrides fessAccessToken in its file.',
   }),
 });

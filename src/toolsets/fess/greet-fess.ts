@@ -8,14 +8,16 @@ export async function greetFess(api: DetectingFessApi, config: FessConfig, log: 
   const { fessBaseUrl, fessAccessToken } = config;
   const version = await api.detect();
   if (version === undefined) {
-    log.warn('Fess does not answer as a Fess does; requests will fail until it does', { host: hostOf(fessBaseUrl) });
+    log.warn('Fess does not answer like a Fess server; requests will fail until it does', {
+      host: hostOf(fessBaseUrl),
+    });
     return;
   }
   log.info('Fess answers', { version });
   if (fessAccessToken === undefined) return;
   // Health needs no token, and a server that keeps no search log answers a bad one with no results, not with 401.
   await api.labels().catch((error: unknown) => {
-    if (faultOf(error) === 'refused_token') log.warn('Fess refuses the access token; check fessAccessToken');
+    if (faultOf(error) === 'refused_token') log.warn('Fess rejects the access token; check fessAccessToken');
   });
 }
 

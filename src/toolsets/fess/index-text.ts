@@ -1,6 +1,6 @@
 import type { FessDocument } from './fess-api/fess-api.ts';
 
-/** Fess cuts its digests at 200 characters, so longer text is more than a digest. */
+/** Fess truncates its digests at 200 characters, so longer text is more than a digest. */
 const digestCharsMax = 200;
 
 /** Index text that is certainly more than a digest. */
@@ -9,7 +9,7 @@ export function fullIndexText(document: FessDocument): string | undefined {
   return text !== undefined && text.length > digestCharsMax ? text : undefined;
 }
 
-/** The longest text that the index gives: content, body or digest. */
+/** The longest text that the index returns: content, body or digest. */
 export function anyIndexText({ content, digest, fields }: FessDocument): string | undefined {
   return longest([content, fields['body'], digest]);
 }

@@ -45,7 +45,7 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
 }
 
 /**
- * Leaves out characters that nobody sees or that change the direction of text: they could tell a model what the operator
+ * Removes characters that are invisible or change the direction of text: they could tell a model what the operator
  * does not see in the file. Those named here are letters that show as nothing.
  */
 export function visible(text: string): string {

@@ -5,7 +5,7 @@ export interface QueryToken {
 }
 
 /**
- * Cuts a query into clauses, parentheses and operators. Null if a part can't be read on its own: an unclosed
+ * Splits a query into clauses, parentheses and operators. Null if a part can't be parsed on its own: an unclosed
  * quote, a trailing backslash, a field without a value. The caller then treats the query as literal text.
  *
  * Parts are rendered, not copied: phrases lose the quotes and backslashes inside them, and in words every special

@@ -16,7 +16,7 @@ export interface FessConfig extends FessSettings {
   /** Every domain of the file, from `domain` and `domains`. */
   knowledgeDomains: readonly KnowledgeDomain[];
   allowsOtherHosts: boolean;
-  /** Things worth a line in the log that do not stop the bridge. */
+  /** Problems worth a line in the log that do not stop the bridge. */
   warnings: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export function readFessConfig(env: Environment, named?: string): FessConfig {
     allowsOtherHosts: settings.security.allowNonLocalhostBind || settings.security.allowNonlocalhostBind,
     warnings: [
       ...unknownKeys(content, fessConfigSchema, '').map((path) => `${file}: ${path} is not a setting`),
-      ...hiddenTexts(settings).map((path) => `${file}: ${path} has invisible characters, which are left out`),
+      ...hiddenTexts(settings).map((path) => `${file}: ${path} has invisible characters, which are removed`),
       ...(holdsSecret(parsed.data) && isReadableByOthers(file) ? [exposedWarning(file)] : []),
     ],
   };

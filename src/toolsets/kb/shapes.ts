@@ -50,7 +50,7 @@ export function showDocument(document: EngineDocument) {
 }
 
 /** What of a document is not there, or not there yet. */
-function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
+export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
   return { ...(truncated === undefined ? {} : { truncated }), ...(pending === undefined ? {} : { pending }) };
 }
 

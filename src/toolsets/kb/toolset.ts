@@ -12,6 +12,7 @@ import { createKbBulkTagsTool } from './tools/kb-bulk-tags.ts';
 import { createKbDeleteTool } from './tools/kb-delete.ts';
 import { createKbGetTool } from './tools/kb-get.ts';
 import { createKbJobsTool } from './tools/kb-jobs.ts';
+import { createKbListTool } from './tools/kb-list.ts';
 import { createKbSearchTool } from './tools/kb-search.ts';
 import { createKbSetCollectionTool } from './tools/kb-set-collection.ts';
 import { createKbStatusTool } from './tools/kb-status.ts';
@@ -69,6 +70,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
       createKbAddnoteTool(engine),
       createKbUpdateNoteTool(engine),
       createKbGetTool(engine),
+      createKbListTool(engine),
       createKbStatusTool(engine),
       createKbJobsTool(engine),
       createKbUploadStartTool(starting, { uploads, engine }),

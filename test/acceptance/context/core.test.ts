@@ -292,7 +292,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
     const first = await call('store_context', input);
     await store('idem', 'an answer', { source: 'agent' });
     assert.deepEqual(await call('store_context', input), first);
-    assert.match(await fail('store_context', { ...input, text: 'other' }), /idempotency_key was used before/);
+    assert.match(await fail('store_context', { ...input, text: 'other' }), /idempotency_key was already used/);
     assert.equal((await call('search_context', { thread_id: 'idem' }))['count'], 2);
   });
 

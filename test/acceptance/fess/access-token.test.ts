@@ -96,7 +96,7 @@ for (const version of ['15.4', '15.8'] as const) {
       // The bridge tries its token beside the first calls; each of these gives it time.
       for (let calls = 0; calls < 500 && !readLog().includes('refuses'); calls += 1) await peer.call('health');
       const log = readLog();
-      assert.match(log, /Fess refuses the access token/);
+      assert.match(log, /Fess rejects the access token/);
       assert.ok(!(log + JSON.stringify(peer.messages)).includes('wrong-0123456789'));
     });
   });

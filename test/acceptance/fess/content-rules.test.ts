@@ -66,7 +66,7 @@ verifies(
       ['ftp://example.com/a', 'scheme_not_allowed', /contentFetch\.allowedSchemes/],
       [`${open.site.url}/gone`, 'content_unavailable', /status 410/],
       [`${open.site.url}/circle`, 'too_many_redirects', /redirects/],
-      [`${open.site.url}/image`, 'unsupported_content_type', /kind of document/],
+      [`${open.site.url}/image`, 'unsupported_content_type', /text in pictures is not read/],
       ['http://user:secret@example.com/', 'content_unavailable', /address in the index cannot be used/],
     ];
     for (const [url, code, message] of cases) {

@@ -36,7 +36,10 @@ test('contract §9: away from a terminal every command prints the tool’s own a
   assert.equal(stderr, `carrel: from ${join(dataDir, 'carrel.db')}\n`);
   const id = answer.results[0].document_id;
 
-  assert.equal(json('search', 'lighthouse', '--collection', 'elsewhere').answer.results.length, 0);
+  const elsewhere = piped('search', 'lighthouse', '--collection', 'elsewhere');
+  assert.equal(elsewhere.status, 1);
+  assert.match(elsewhere.stderr, /No document is in the collection elsewhere\. There are: port\./);
+  assert.deepEqual(json('list', 'harbour').answer.documents.length, 1);
   assert.equal(json('list', '--collection', 'port').answer.total, 2);
   assert.equal(json('list', '--limit', '1').answer.documents.length, 1);
   assert.deepEqual(

@@ -80,7 +80,7 @@ function withReserve(reserve: DiskReserve, database: Database, perform: Perform)
       }
       return answer;
     } catch (error) {
-      if (!isFull(error) || !makesRoom(call.operation)) throw error;
+      if (!isFull(error) || !makesRoom(operationOf(call.operation))) throw error;
       reserve.spend(database);
       try {
         return await perform(call);

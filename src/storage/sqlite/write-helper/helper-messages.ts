@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Language } from '../../../words/language.ts';
 import type { PackedTerms, PackedTexts } from './packed-terms.ts';
 
-/** What the helping thread is started with. */
+/** What the helper thread is started with. */
 export interface HelperData {
   readonly language: Language;
   /** Read by the one that waits, which has no time for events. */

@@ -27,7 +27,7 @@ const wanted = texts.map(documentTermsOf);
 test('the terms come in the order of the texts, whichever thread has cut them', (context) => {
   const helper = createWriteHelper();
   context.after(() => helper.close());
-  // Few are cut here; of many, the first ones while the thread starts.
+  // Few are tokenised here; of many, the first ones while the thread starts.
   assert.deepEqual([...helper.cut(texts.slice(0, 3))], wanted.slice(0, 3));
   assert.deepEqual([...helper.cut([])], []);
   for (let round = 0; round < 10; round += 1) assert.deepEqual([...helper.cut(texts)], wanted);
@@ -45,7 +45,7 @@ test('what is left of a write that failed is not taken for the next one', (conte
   }
 });
 
-test('without its thread all is cut here', () => {
+test('without its thread all is tokenised here', () => {
   const helper = createWriteHelper();
   const terms = helper.cut(texts)[Symbol.iterator]();
   assert.deepEqual(terms.next().value, wanted[0]);

@@ -9,7 +9,7 @@ import { type CutCall, type CutReply, claim, type HelperData } from './helper-me
 import { packTexts, unpackTerms } from './packed-terms.ts';
 
 /**
- * What the thread that writes leaves to another one: cutting the texts of a large write into terms while their rows are
+ * What the writing thread leaves to another one: tokenising the texts of a large write while their rows are
  * being written, and carrying what earlier writes have left in the log into the database file.
  */
 export interface WriteHelper {
@@ -18,7 +18,7 @@ export interface WriteHelper {
   close(): Promise<void>;
 }
 
-/** Fewer texts are cut sooner than they are sent. */
+/** Fewer texts are tokenised sooner than they are sent. */
 const textsMin = 32;
 
 /** Texts of one message, and the length that they have at most unless one alone is longer. */
@@ -31,10 +31,10 @@ const aheadMax = 32;
 /** Texts of this length leave about 700 pages in the log. The writer carries it over itself when it has 4,000. */
 const logUnits = 1 << 19;
 
-/** Cutting a chunk takes a few milliseconds. A thread that needs longer than this is lost. */
+/** Tokenising a chunk takes a few milliseconds. A thread that needs longer than this is given up. */
 const waitMs = 2000;
 
-/** After so long without work the thread ends. */
+/** The thread ends after this long without work. */
 const idleMs = 10_000;
 
 export interface WriteHelperConfig {
@@ -124,7 +124,7 @@ export function createWriteHelper(config: WriteHelperConfig = {}): WriteHelper {
     const started: HelpingThread = { worker, replies, idle };
     worker.unref();
     idle.unref();
-    // It is missed by nobody: its chunks are cut here.
+    // Its chunks are tokenised here instead.
     worker.on('error', () => void end(started));
     worker.on('exit', () => void end(started));
     return started;

@@ -10,9 +10,8 @@ import { numberOf, type Statements } from '../../statements.ts';
 import { storable } from '../../storable.ts';
 import { relabelPassages, removePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
-import { labelsOf, parentOf } from './document-labels.ts';
 import { documentsOf } from './document-rows.ts';
-import { selectionCondition } from './selection.ts';
+import { labelsOf, parentOf, selectionCondition } from './selection.ts';
 
 export async function removeDocument(on: Statements, { id }: { id: number }): Promise<RemovedDocument | undefined> {
   const [document] = await lockedByIds(on, [id]);

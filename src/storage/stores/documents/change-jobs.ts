@@ -11,10 +11,10 @@ import type {
 } from '../../contracts/ingestion.ts';
 import { type BoundValue, numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lock } from '../lock.ts';
+import { lock } from '../entries/idempotency.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 
-/** A job whose process died so often waits before it is tried again, lest it take everything down with it each time. */
+/** A job whose process died this often waits before each retry, so that it does not take everything down each time. */
 const suspectCrashes = 5;
 const suspectDelayMs = 10_000;
 

@@ -11,9 +11,8 @@ import type {
   TagUse,
 } from '../../contracts/documents.ts';
 import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
-import { parentOf } from './document-labels.ts';
 import { documentsOf } from './document-rows.ts';
-import { selectionCondition } from './selection.ts';
+import { parentOf, selectionCondition } from './selection.ts';
 
 export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
   const [document] = await byIds(on, [id]);

@@ -1,5 +1,5 @@
 import { type Statements, textOf } from '../../statements.ts';
-import { lock } from '../lock.ts';
+import { lock } from '../entries/idempotency.ts';
 
 /** Removes those that neither a document nor a waiting job has. The number that went. */
 export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {

@@ -18,7 +18,55 @@ export function selectionCondition(selection: DocumentSelection, dialect: Dialec
   }
   add('o.doc_type = ?', selection.docType && storable(selection.docType));
   add('o.source_path = ?', selection.sourcePath && storable(selection.sourcePath));
+  for (const word of selection.named ?? []) {
+    const { sql, values: forms } = nameCondition(storable(word), dialect);
+    parts.push(sql);
+    values.push(...forms);
+  }
   add('o.key >= ?', selection.fromId);
   add('o.key <= ?', selection.toId);
   return { sql: parts.length === 0 ? '1 = 1' : parts.join(' AND '), values };
+}
+
+/** The name of a document among the passages. */
+export function parentOf(document: number): string {
+  return String(document);
+}
+
+/** By which searches are narrowed. */
+export function tagLabel(tag: string): string {
+  return `tag:${tag}`;
+}
+
+export function typeLabel(docType: string): string {
+  return `type:${docType}`;
+}
+
+export function labelsOf(docType: string, tags: readonly string[]): string[] {
+  return [typeLabel(docType), ...tags.map(tagLabel)];
+}
+
+/** SQLite lowers ASCII only, so beyond it the usual spellings are compared one by one. */
+function nameCondition(word: string, dialect: Dialect): Condition {
+  const lower = word.toLowerCase();
+  const spellings = new Set([lower, word, word.toUpperCase(), capitalised(lower)]);
+  const values: string[] = [];
+  const within = (text: string, form: string): string => {
+    values.push(form);
+    return `${dialect.position(text, '?')} > 0`;
+  };
+  const parts = ['o.title', 'o.source_path'].flatMap((column) => [
+    within(`lower(${column})`, lower),
+    ...(isAscii(word) ? [] : [...spellings].map((form) => within(column, form))),
+  ]);
+  return { sql: `(${parts.join(' OR ')})`, values };
+}
+
+function capitalised(word: string): string {
+  const [first = '', ...others] = word;
+  return `${first.toUpperCase()}${others.join('')}`;
+}
+
+function isAscii(text: string): boolean {
+  return [...text].every((character) => character < '\u0080');
 }

@@ -3,11 +3,11 @@ import type { FinishOutcome, FinishRequest } from '../../contracts/ingestion.ts'
 import type { NewPassage } from '../../contracts/passages.ts';
 import { numberOf, optionalTextOf, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lock } from '../lock.ts';
+import { lock } from '../entries/idempotency.ts';
 import { replacePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
-import { labelsOf, parentOf } from './document-labels.ts';
 import { documentsOf, jobOf } from './document-rows.ts';
+import { labelsOf, parentOf } from './selection.ts';
 
 /** Rows that one statement carries. */
 const rowsAtOnce = 100;

@@ -1,8 +1,7 @@
 import type { IndexFieldsOutcome, IndexFieldsRequest } from '../../contracts/entries.ts';
 import { numberOf, type Statements, textOf } from '../../statements.ts';
 import { addFields } from './entry-parts.ts';
-import { writeSetting } from './entry-settings.ts';
-import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
+import { createFieldIndex, type FieldIndex, readFieldNames, writeSetting } from './indexed-fields.ts';
 
 /** Entries whose metadata is read at once. */
 const chunkRows = 1_000;

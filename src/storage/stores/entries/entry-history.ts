@@ -43,13 +43,13 @@ export interface PastState {
   readonly metadata: Metadata | undefined;
   readonly tags: readonly string[];
   readonly updatedAt: string;
-  /** Of the version that holds the text of then. Undefined where it is today's. */
+  /** Of the version with the text of that time. Undefined if it is today's. */
   readonly textVersion: number | undefined;
-  /** As above, of the images. */
+  /** The same for the images. */
   readonly imagesVersion: number | undefined;
 }
 
-/** Of those of these entries that were changed after the time. Undefined where what they were is not known any more. */
+/** The earlier state of those entries that were changed after the time; undefined for an entry if it is no longer known. */
 export async function pastStates(
   on: Statements,
   ids: readonly number[],
@@ -84,7 +84,7 @@ function stateOf(versions: readonly Row[], asOf: string): PastState | undefined 
   };
 }
 
-/** The entries as they were. Those of which that is not known are left out. */
+/** The entries as they were. Those whose earlier state is unknown are left out. */
 export async function entriesThen(on: Statements, entries: readonly Entry[], asOf: string): Promise<Entry[]> {
   const changed = entries.filter(({ updatedAt }) => updatedAt > asOf).map(({ id }) => id);
   if (changed.length === 0) return [...entries];

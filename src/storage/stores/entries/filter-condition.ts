@@ -190,7 +190,7 @@ function equals(value: Scalar, caseSensitive: boolean): Condition {
   return { sql: `${sql} AND ${exactText} = ?`, values: [head, folded, exact] };
 }
 
-/** Present, not null, and something else: of another type, too. */
+/** Present, not null, and different, which includes another type. */
 function unlike({ sql, values }: Condition): Condition {
   return { sql: `f.kind <> 'null' AND NOT (${sql})`, values };
 }
@@ -243,7 +243,7 @@ function beginning(value: string, caseSensitive: boolean, dialect: Dialect): Con
   };
 }
 
-/** The least text that comes behind everything that begins with this one, by code point. */
+/** The smallest text after everything with this prefix, by code point. */
 function following(text: string): string | undefined {
   const characters = Array.from(text);
   while (characters.length > 0) {
@@ -254,7 +254,7 @@ function following(text: string): string | undefined {
   return undefined;
 }
 
-/** A head of fewer characters was not cut: it is the whole folded text. */
+/** A shorter head was not truncated: it is the whole folded text. */
 const shortUnits = 50;
 
 /** The test for texts that lie in the index whole, and the one for longer ones. Both have to be asked. */

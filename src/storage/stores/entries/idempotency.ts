@@ -2,9 +2,8 @@ import { CarrelError } from '../../../base/errors.ts';
 import type { Idempotency } from '../../contracts/entries.ts';
 import { type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lock } from '../lock.ts';
 
-/** Does the work unless the same call was done before, whose answer is then given again. In the work's transaction. */
+/** Does the work unless the same call was done before; then its answer is returned again. In the work's transaction. */
 export async function once<Answer>(
   on: Statements,
   idempotency: Idempotency | undefined,
@@ -19,7 +18,7 @@ export async function once<Answer>(
     if (textOf(known, 'body_hash') === idempotency.bodyHash) return JSON.parse(textOf(known, 'answer'));
     throw new CarrelError(
       'idempotency_conflict',
-      'This idempotency_key was used before, for another call. Use a new key for a new write.',
+      'This idempotency_key was already used for another call. Use a new key for a new write.',
     );
   }
   const answer = await work();
@@ -35,4 +34,14 @@ export async function once<Answer>(
 /** Of the thread, for whoever writes to it. */
 export function threadLock(threadId: string): string {
   return `thread ${threadId}`;
+}
+
+/** Until the end of the transaction. */
+export async function lock(on: Statements, name: string): Promise<void> {
+  await lockAll(on, [name]);
+}
+
+/** In one order everywhere, so that two transactions do not wait for each other. */
+export async function lockAll(on: Statements, names: readonly string[]): Promise<void> {
+  if (on.dialect.lock !== undefined && names.length > 0) await on.query(on.dialect.lock, [{ list: names.toSorted() }]);
 }

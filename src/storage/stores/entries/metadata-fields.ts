@@ -14,7 +14,7 @@ export interface MetadataField {
   readonly kind: FieldKind;
   /** 0 for the field itself; the members of an array that are no arrays or objects are counted from 1. */
   readonly member: number;
-  /** The folded text cut to what an index may hold. Empty for what is no text. */
+  /** The folded text, truncated to what an index may contain. Empty if it is not a text. */
   readonly head: string;
   readonly folded: string;
   readonly exact: string;

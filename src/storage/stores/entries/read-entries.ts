@@ -24,8 +24,8 @@ import { findWords, weighWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { entriesThen } from './entry-history.ts';
 import { entriesOf } from './entry-rows.ts';
-import { readSetting } from './entry-settings.ts';
 import { allOf } from './filter-condition.ts';
+import { readSetting } from './indexed-fields.ts';
 import {
   changedEntries,
   existedAt,

@@ -10,12 +10,11 @@ import {
 import type { Dialect } from '../../dialect.ts';
 import { type ListValue, numberOf, type Row, type SqlValue, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lockAll } from '../lock.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
 import { replaceWords } from './entry-parts.ts';
-import { writeSetting } from './entry-settings.ts';
-import { once, threadLock } from './idempotency.ts';
+import { lockAll, once, threadLock } from './idempotency.ts';
+import { writeSetting } from './indexed-fields.ts';
 import { recountThreads } from './thread-counts.ts';
 
 /** Ids that an answer names. */

@@ -4,8 +4,7 @@ import { type Condition, numberOf, optionalTextOf, type Row, type Statements } f
 import { pastStates } from './entry-history.ts';
 import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
 import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
-import { matchesMetadata } from './metadata-match.ts';
-import { necessaryText } from './unindexed-fields.ts';
+import { matchesMetadata, necessaryText } from './metadata-match.ts';
 
 /** How the entries that a filter lets through are found. */
 export interface Selection {
@@ -77,15 +76,15 @@ export function existedAt(asOf: string, dialect: Dialect): Condition {
 }
 
 export interface ChangedEntries {
-  /** Those that the filter let through as they were. */
+  /** Those that matched the filter at the time. */
   readonly found: readonly number[];
   /** Of these, those whose text is still the same. */
   readonly sameText: readonly number[];
-  /** How many there are of which it is not known what they were. */
+  /** How many there are whose earlier state is unknown. */
   readonly unknown: number;
 }
 
-/** The entries that were there at the time and were changed since. */
+/** The entries that existed at the time and were changed since. */
 export async function changedEntries(on: Statements, filter: EntryFilter, asOf: string): Promise<ChangedEntries> {
   const { sql, values } = allOf([
     existedAt(asOf, on.dialect),

@@ -15,7 +15,6 @@ import {
 import type { ContentType } from '../../contracts/entry-filter.ts';
 import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import { lockAll } from '../lock.ts';
 import { keepVersion } from './entry-history.ts';
 import {
   addFields,
@@ -28,7 +27,7 @@ import {
   writeImages,
   writeTags,
 } from './entry-parts.ts';
-import { once, threadLock } from './idempotency.ts';
+import { lockAll, once, threadLock } from './idempotency.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
 import { type AddedEntry, countAdded, countRetyped } from './thread-counts.ts';
@@ -231,7 +230,10 @@ function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   const merged = mergePatch(stored === undefined ? {} : JSON.parse(stored), update.metadataPatch);
   // Each patch is small, but many of them need not be.
   if (JSON.stringify(merged).length <= metadataUnitsMax) return merged;
-  throw new CarrelError('invalid_arguments', 'metadata may have 1 MiB as JSON, and with this patch it would have more');
+  throw new CarrelError(
+    'invalid_arguments',
+    'metadata may have at most 1 MiB as JSON, and this patch would exceed that',
+  );
 }
 
 /** `place`: in a batch, of which nothing is done then. */

@@ -1,13 +1,13 @@
 import { type Language, languages, useLanguage } from '../../../words/language.ts';
 import { numberOf, type Statements, textOf } from '../../statements.ts';
 import type { Transactions } from '../../transactions.ts';
-import { lock } from '../lock.ts';
+import { lock } from '../entries/idempotency.ts';
 import { type WordIndex, wordIndexes } from './word-indexes.ts';
 import { removeWords, writeWords } from './write-words.ts';
 
 /**
- * Says by which analysis the stored terms were made. Raised whenever the code in src/words cuts or stems otherwise: a
- * database that was written by another is cut again when it is opened, because queries would not find its terms.
+ * Which analysis made the stored terms. Raised whenever the code in src/words tokenises or stems differently: a
+ * database written by another is tokenised again when it is opened, because queries would not find its terms.
  */
 const analysisVersion = 2;
 
@@ -17,7 +17,7 @@ export interface WordAnalysis {
   readonly stamp: string;
 }
 
-/** What is to be: in the language that is asked for, or else in the one that the database has. */
+/** The analysis to use: in the requested language, or in that of the database. */
 export function analysisFor(stored: string | undefined, wanted: Language | undefined): WordAnalysis {
   const known = languages.find((language) => language === stored?.split(' ')[1]);
   const language = wanted ?? known ?? 'english';
@@ -29,12 +29,12 @@ export function isFilledFromTheStart(table: string): boolean {
   return table === 'word_analysis' || /_(?:statistics|settings)$/.test(table);
 }
 
-/** Documents that are cut again at once. */
+/** Documents that are tokenised again in one batch. */
 const rewrittenAtOnce = 500;
 
 /**
- * Chooses the language of this thread, and cuts all texts again where they were cut by another analysis or in another
- * language. In one transaction: a process that is killed leaves the old terms, and the next one begins anew.
+ * Chooses the language of this thread, and tokenises all texts again if that was done by another analysis or in another
+ * language. In one transaction: a killed process leaves the old terms, and the next one starts over.
  */
 export async function settleAnalysis(
   { read, write }: Pick<Transactions, 'read' | 'write'>,
@@ -46,7 +46,7 @@ export async function settleAnalysis(
   if (stored !== stamp) await write(rewriteWords, stamp);
 }
 
-/** The one that all texts are cut in. */
+/** The one that all texts are tokenised in. */
 export async function storedLanguage(on: Statements): Promise<Language> {
   return analysisFor(await storedAnalysis(on), undefined).language;
 }

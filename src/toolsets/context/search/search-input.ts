@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
-import { jsonObject } from '../json-object.ts';
+import { jsonObject, normaliseTags } from '../inputs.ts';
 import { budgetInput } from '../show/token-budget.ts';
-import { normaliseTags } from '../tags.ts';
 import { parseDateRange, parseMoment } from './dates.ts';
 import { parseMetadataFilters } from './metadata-filters.ts';
 

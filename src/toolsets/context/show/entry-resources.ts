@@ -2,7 +2,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import type { ResourceProvider } from '../../../tools/resource.ts';
 import { createCursorSigner } from '../../../tools/signed-cursor.ts';
-import { truncate } from './truncate.ts';
+import { truncate } from './entry-shapes.ts';
 
 export const entryUriPrefix = 'carrel://context/';
 

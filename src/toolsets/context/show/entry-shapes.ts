@@ -1,6 +1,6 @@
-import type { Entry } from '../../../storage/contracts/entries.ts';
+import { CarrelError } from '../../../base/errors.ts';
+import type { Entry, EntryStore } from '../../../storage/contracts/entries.ts';
 import { showImage } from '../write/images.ts';
-import { truncate } from './truncate.ts';
 
 /** An entry as get_context_by_ids shows it. */
 export function showFull(entry: Entry) {
@@ -32,4 +32,24 @@ function showCommon(entry: Entry) {
       ? { images: entry.images.map(showImage) }
       : {}),
   };
+}
+
+export async function oneEntry(entries: EntryStore, id: number, signal: AbortSignal, asOf?: string): Promise<Entry> {
+  const [entry] = await entries.get({ ids: [id], images: false, asOf }, { signal });
+  if (entry === undefined) {
+    throw new CarrelError('entry_not_found', `Context entry with ID ${id} not found`, { data: { context_id: id } });
+  }
+  return entry;
+}
+
+/** Truncates a long text for search results, at a space if there is one in the last 30 %. Counts code points. */
+export function truncate(text: string, charsMax: number): { text: string; truncated: boolean } {
+  // A text never has more code points than units, so most need no counting.
+  if (text.length <= charsMax) return { text, truncated: false };
+  const characters = Array.from(text.slice(0, 2 * charsMax + 2));
+  if (characters.length <= charsMax && 2 * charsMax + 2 >= text.length) return { text, truncated: false };
+  const start = characters.slice(0, charsMax);
+  const space = start.lastIndexOf(' ');
+  const kept = space > charsMax * 0.7 ? start.slice(0, space) : start;
+  return { text: `${kept.join('')}...`, truncated: true };
 }

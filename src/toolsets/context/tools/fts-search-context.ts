@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
+import { findMatches } from '../../../words/snippet.ts';
+import type { WordQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
 import { searchModes, wordQueryOf } from '../search/word-modes.ts';
 import { showFound } from '../show/entry-shapes.ts';
-import { highlight } from '../show/highlight.ts';
 import { fitBudget } from '../show/token-budget.ts';
 
 export function createFtsSearchContextTool({
@@ -67,4 +68,20 @@ export function createFtsSearchContextTool({
       };
     },
   });
+}
+
+/** The whole text with `<mark>` around the matches. Marks that are already in the text are escaped. */
+export function highlight(text: string, query: WordQuery): string {
+  let result = '';
+  let at = 0;
+  for (const { start, end } of findMatches(text, query)) {
+    if (start < at) continue;
+    result += `${plain(text.slice(at, start))}<mark>${plain(text.slice(start, end))}</mark>`;
+    at = end;
+  }
+  return result + plain(text.slice(at));
+}
+
+function plain(text: string): string {
+  return text.replace(/<(\/?mark>)/gi, '&lt;$1');
 }

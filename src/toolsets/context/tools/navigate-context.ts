@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
-import { oneEntry } from '../show/one-entry.ts';
+import { oneEntry } from '../show/entry-shapes.ts';
 import { countNodes, outlineOf } from '../show/outline.ts';
 
 export function createNavigateContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {

@@ -3,7 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
-import { oneEntry } from '../show/one-entry.ts';
+import { oneEntry } from '../show/entry-shapes.ts';
 import { findNode, outlineOf } from '../show/outline.ts';
 
 const place = z.int().min(0).optional();

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
-import { jsonObject } from '../json-object.ts';
+import { jsonObject } from '../inputs.ts';
 import { remarks } from '../show/remarks.ts';
 import { idempotencyInput, idempotencyOf, parseNewEntry } from '../write/write-input.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
-import { jsonObject } from '../json-object.ts';
+import { jsonObject } from '../inputs.ts';
 import { remarks } from '../show/remarks.ts';
 import { updatedFields } from '../write/updated-fields.ts';
 import { idempotencyInput, idempotencyOf, parseUpdate } from '../write/write-input.ts';

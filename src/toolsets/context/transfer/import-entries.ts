@@ -4,9 +4,9 @@ import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import type { EntryStore, NewEntry } from '../../../storage/contracts/entries.ts';
 import { summaryCharsMin } from '../context-slice.ts';
+import { normaliseTags } from '../inputs.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
 import { entryOfLine, exportedType } from './entry-lines.ts';
-import { entryOfMemory } from './memory-server.ts';
 import { entriesOfOriginal } from './original-server.ts';
 
 const batchSize = 100;
@@ -101,4 +101,40 @@ async function hashOf(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const part of createReadStream(path)) hash.update(part);
   return hash.digest('hex');
+}
+
+const thread = 'memory';
+
+/** One line of the reference memory server's file: an entity with its observations, or a relation between two. */
+export function entryOfMemory(line: Readonly<Record<string, unknown>>, now: string): NewEntry | undefined {
+  const common = {
+    threadId: thread,
+    source: 'agent' as const,
+    images: [],
+    summary: undefined,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const text = (key: string) => (typeof line[key] === 'string' ? line[key] : '');
+  if (line['type'] === 'entity' && text('name') !== '') {
+    const observations = Array.isArray(line['observations']) ? line['observations'].map(String) : [];
+    const kind = text('entityType');
+    return {
+      ...common,
+      text: [`${text('name')}${kind === '' ? '' : ` (${kind})`}`, ...observations.map((each) => `- ${each}`)].join(
+        '\n',
+      ),
+      metadata: { entity: text('name'), entity_type: kind },
+      tags: normaliseTags(kind === '' ? [] : [kind]),
+    };
+  }
+  if (line['type'] === 'relation' && text('from') !== '' && text('to') !== '') {
+    return {
+      ...common,
+      text: `${text('from')} ${text('relationType')} ${text('to')}`,
+      metadata: { from: text('from'), to: text('to'), relation_type: text('relationType') },
+      tags: ['relation'],
+    };
+  }
+  return undefined;
 }

@@ -1,8 +1,8 @@
 import { isCarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import type { NewEntry, NewImage } from '../../../storage/contracts/entries.ts';
-import { loadSqlite } from '../../../storage/sqlite/load-sqlite.ts';
-import { normaliseTags } from '../tags.ts';
+import { loadSqlite } from '../../../storage/sqlite/database.ts';
+import { normaliseTags } from '../inputs.ts';
 import { damaged, timeOf } from './entry-lines.ts';
 
 type Row = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../../base/errors.ts';
-import { jsonObject } from '../json-object.ts';
+import { jsonObject } from '../inputs.ts';
 import { idempotencyInput } from './write-input.ts';
 
 /** What both batch tools take besides their items, and what they return. */

@@ -9,7 +9,7 @@ import {
   metadataUnitsMax,
   type NewEntry,
 } from '../../../storage/contracts/entries.ts';
-import { normaliseTags } from '../tags.ts';
+import { normaliseTags } from '../inputs.ts';
 import { type ImageLimits, parseImages } from './images.ts';
 
 export interface WriteSettings extends ImageLimits {

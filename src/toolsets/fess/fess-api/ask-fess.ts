@@ -48,7 +48,7 @@ export async function askHealth({ client, dialect }: FessServer, options?: FessC
 }
 
 /**
- * A Fess without its engine finds nothing and says so with 200; only health tells the truth. True if the engine is up,
+ * A Fess whose engine is down finds nothing and answers 200; only health tells the truth. True if the engine is up,
  * false if the server does not tell; throws if it is down. The error names the endpoint that was asked, and the status that
  * health answered, since that is what shows the outage.
  */

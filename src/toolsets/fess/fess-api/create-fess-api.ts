@@ -5,7 +5,7 @@ import { dialectV1, dialectV2, type FessDialect } from './fess-dialect.ts';
 import { faultOf, isRecord } from './fess-errors.ts';
 
 export interface FessApiConfig extends FessClientConfig {
-  /** `auto` finds out, trying v1 first. */
+  /** `auto` detects it, trying v1 first. */
   fessApi?: 'auto' | FessApiVersion;
 }
 
@@ -17,7 +17,7 @@ export interface FessApiDeps {
 }
 
 export interface DetectingFessApi extends FessApi {
-  /** Asks which generation the server speaks; undefined if it speaks none or is not there. Never throws. */
+  /** Detects which generation the server speaks; undefined if it speaks none or does not answer. Never throws. */
   detect(): Promise<FessApiVersion | undefined>;
   close(): void;
 }

@@ -16,7 +16,7 @@ export type FessFault =
   | 'engine_down'
   | 'label_not_applied';
 
-/** What we say. Fess's own texts hold queries, roles, hosts and stacks, so nothing of them is here. */
+/** Our own messages. Fess's contain queries, roles, hosts and stack traces, so none of their text is here. */
 const messages: Record<FessFault, string> = {
   refused_request: 'Fess refused the request. Simplify the query, or check sort and facets.',
   refused_token: 'Fess refused access. The operator must check fessAccessToken (or FESS_ACCESS_TOKEN).',
@@ -27,13 +27,12 @@ const messages: Record<FessFault, string> = {
   api_missing:
     'Fess has no search API at this address. The operator must check fessBaseUrl, fessApi and the JSON response setting of Fess.',
   not_json:
-    'Fess answered with something that is not JSON. The operator must check fessBaseUrl and what stands in front of Fess.',
+    'Fess answered with something that is not JSON. The operator must check fessBaseUrl and any proxy in front of Fess.',
   unexpected_shape:
     'Fess answered in a form that the bridge does not know. The operator must check fessBaseUrl and fessApi.',
   answer_too_large: 'The answer from Fess is too large. Ask for fewer results.',
-  answer_incomplete: 'The answer from Fess was cut off. Try again.',
-  engine_down:
-    'The search engine behind Fess is not working, so it cannot be said whether anything matches. Try again later.',
+  answer_incomplete: 'The answer from Fess was truncated. Try again.',
+  engine_down: 'The search engine behind Fess is down, so it is unknown whether anything matches. Try again later.',
   label_not_applied:
     'Fess did not keep the search within the knowledge domain, so its results are withheld. The cause is the server, not the query: the operator must set query.orsearch.min.hit.count of Fess to -1, and look for plugins that rewrite searches.',
 };

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi } from '../fess-api/fess-api.ts';
 
-/** 000 §7.4.4. The one tool beside health that is not kept within the domain. */
+/** 000 §7.4.4. The only tool besides health that is not limited to the domain. */
 export function createListLabelsTool(api: FessApi): Tool {
   return defineTool({
     name: 'list_labels',

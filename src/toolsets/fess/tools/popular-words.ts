@@ -7,7 +7,7 @@ export function createPopularWordsTool({ label }: { label: string }, api: FessAp
   return defineTool({
     name: 'popular_words',
     title: 'Popular words',
-    description: 'Retrieve popular words in the knowledge domain, which show what it holds.',
+    description: 'Retrieve popular words in the knowledge domain, which show what it contains.',
     effect: 'read',
     openWorld: true,
     input: z.object({

@@ -35,7 +35,7 @@ export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: 
         .max(resultWindow - 1)
         .default(0)
         .describe('First result, from 0; nextStart of the page before.'),
-      sort: z.string().max(200).optional().describe('Such as last_modified.desc; without it the best come first.'),
+      sort: z.string().max(200).optional().describe('Such as last_modified.desc; default: most relevant first.'),
       lang: z.string().max(20).optional().describe('Such as en.'),
       facets: facetsInput.optional().describe('Counts of the results by field or query.'),
       geo: z
@@ -50,7 +50,7 @@ export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: 
         .array(z.string())
         .max(50)
         .optional()
-        .describe('Result fields to keep beside doc_id, such as title.'),
+        .describe('Result fields to keep besides doc_id, such as title.'),
     }),
     output: searchOutput,
     async run({ query, pageSize, includeFields, ...options }, call) {
@@ -100,7 +100,7 @@ const searchOutput = z.object({
   execTimeMs: z.number(),
 });
 
-/** Models write one name as readily as a list of them. */
+/** Models often write one name instead of a list. */
 function oneOrMore(description: string) {
   return z
     .union([z.string(), z.array(z.string())])
@@ -132,7 +132,7 @@ const summaryFields = [
   'created',
 ];
 
-/** What keeps the answer from being the whole truth. */
+/** Why the answer may be incomplete. */
 function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
   if (isPartial) return { notice: 'Part of the index did not answer: there may be more.' };
   if (!isOutageRuledOut)

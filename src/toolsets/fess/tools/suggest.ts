@@ -11,7 +11,7 @@ export function createSuggestTool({ label }: { label: string }, api: FessApi): T
     effect: 'read',
     openWorld: true,
     input: z.object({
-      prefix: z.string().min(1).max(1000).describe('The beginning of a term.'),
+      prefix: z.string().min(1).max(1000).describe('The first letters of a term.'),
       num: z.int().min(1).max(100).default(10).describe('How many suggestions.'),
       fields: z
         .array(z.string().regex(/^[a-zA-Z0-9_]{1,64}$/))

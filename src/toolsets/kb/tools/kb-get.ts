@@ -1,13 +1,20 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine, EngineCall, EngineChunk } from '../../../engine/engine.ts';
-import { type Budgeted, type BudgetReport, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
+import { type Budgeted, fitBudget } from '../../../tools/token-budget.ts';
+import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput, sourcePathInput } from '../kb-parts.ts';
+import { outlineOf } from '../outline.ts';
 import { showDocument } from '../shapes.ts';
 
 /** Chunks in one answer, by default. */
 const chunksDefault = 500;
+const budgetDefault = 8_000;
+/** Of the budget, for pages and headings. */
+const outlineShare = 0.25;
+/** Tokens that suffice for the beginning of any chunk, so that every call leads further. */
+const roomMin = 200;
 const documentsMax = 100;
 
 export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>): Tool {
@@ -15,14 +22,14 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
     name: 'kb_get',
     title: 'Get a document',
     description:
-      'Returns a document with its chunks by document_id, or lists the documents that came from a source_path.',
+      'Returns a document with its chunks by document_id, a long one with its outline first (pages, headings, chunk_index) and next; or lists the documents that came from a source_path.',
     effect: 'read',
     input: z.object({
       document_id: documentIdInput.optional(),
       source_path: sourcePathInput.optional(),
       first_chunk: z.int().min(0).default(0),
       max_chunks: z.int().min(0).max(10_000).default(chunksDefault),
-      ...budgetInput,
+      budget_tokens: z.int().min(100).max(1_000_000).default(budgetDefault),
     }),
     output: z.looseObject({ document_id: z.int().optional(), documents: z.array(z.unknown()).optional() }),
     async run({ document_id: id, source_path: sourcePath, ...page }, { signal }) {
@@ -32,38 +39,57 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
       if (id !== undefined) return getOne(engine, id, page, { signal });
       const request = { source_path: sourcePath, limit: documentsMax };
       const { documents, total } = await engine.documents(request, { signal });
-      return { documents: documents.map(showDocument), total };
+      return { documents: withinBudget(documents.map(showDocument), page.budget_tokens), total };
     },
+  });
+}
+
+/** The first of them, at least one. `total` says that there are more. */
+function withinBudget<Item extends object>(items: readonly Item[], budget: number): Item[] {
+  let used = 0;
+  return items.filter((item, index) => {
+    used += estimateTokens(JSON.stringify(item));
+    return index === 0 || used <= budget;
   });
 }
 
 interface Page {
   first_chunk: number;
   max_chunks: number;
-  budget_tokens?: number | undefined;
+  budget_tokens: number;
 }
 
 async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, options: EngineCall) {
   const { chunks, ...document } = await engine.document(id, options);
+  const head = showDocument({ ...document, chunk_count: document.chunk_count ?? chunks.length });
+  const room = page.budget_tokens - estimateTokens(JSON.stringify(head));
+  const isLong = page.first_chunk === 0 && fitBudget(chunks, room, shapeFor(id)).items.length < chunks.length;
+  const outline = isLong ? outlineOf(chunks, page.budget_tokens * outlineShare) : [];
+  const left = Math.max(roomMin, room - (outline.length === 0 ? 0 : estimateTokens(JSON.stringify(outline))));
+
   const later = chunks.filter(({ chunk_index: index }) => index >= page.first_chunk);
-  const { items, report } = fitBudget(later.slice(0, page.max_chunks), page.budget_tokens, shapeFor(id));
-  const next = later[items.length]?.chunk_index;
+  const wanted = later.slice(0, page.max_chunks);
+  const { items, report } = fitBudget(wanted, left, shapeFor(id));
+  const cut = items.length === 1 ? (report.budget?.cut ?? []) : [];
+  // Whole chunks are easier to continue from; only one that is too long by itself is cut.
+  const shown = cut.length === 0 && items.at(-1)?.text !== wanted[items.length - 1]?.text ? items.slice(0, -1) : items;
+  const next = later[shown.length]?.chunk_index;
+  const omitted = wanted.length - shown.length;
+  const used = estimateTokens(JSON.stringify([head, outline, shown]));
   return {
-    ...showDocument({ ...document, chunk_count: document.chunk_count ?? chunks.length }),
-    chunks: items.map(({ id: chunkId, chunk_index, text, chunk_metadata }) => ({
+    ...head,
+    ...(outline.length === 0 ? {} : { outline }),
+    chunks: shown.map(({ id: chunkId, chunk_index, text, chunk_metadata }) => ({
       chunk_id: chunkId,
       chunk_index,
       text,
       chunk_metadata,
     })),
     ...(next === undefined ? {} : { next: `kb_get(document_id=${id}, first_chunk=${next})` }),
-    ...(report.budget === undefined ? {} : { budget: countedReport(report.budget) }),
+    ...(omitted + cut.length === 0
+      ? {}
+      : { budget: { budget_tokens: page.budget_tokens, used_tokens: used, omitted_chunks: omitted, cut } }),
   };
-}
-
-/** `next` continues where the chunks end; listing the ids of the others would only use up the budget. */
-function countedReport({ omitted_ids: omitted, ...report }: BudgetReport<number | string>) {
-  return { ...report, omitted_chunks: omitted.length };
 }
 
 function shapeFor(documentId: number): Budgeted<EngineChunk, number | string> {

@@ -5,9 +5,10 @@ import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budg
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, tagListInput, tagsToMatch } from '../collections.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
+import { checkCollection } from '../overview.ts';
 import { type ShownHit, showHit } from '../shapes.ts';
 
-export function createKbSearchTool(engine: Pick<Engine, 'search'>): Tool {
+export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Tool {
   return defineTool({
     name: 'kb_search',
     title: 'Search the knowledge base',
@@ -34,11 +35,12 @@ export function createKbSearchTool(engine: Pick<Engine, 'search'>): Tool {
           'fts_only and vec_only exclude each other. Leave both out for both.',
         );
       }
+      const tags = tagsToMatch(input);
       const answer = await engine.search(
         {
           query: input.query,
           top: input.top,
-          tags: tagsToMatch(input),
+          tags,
           doc_type: input.doc_type,
           fts_only: input.fts_only,
           vec_only: input.vec_only,
@@ -47,6 +49,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'search'>): Tool {
         },
         { signal },
       );
+      if (answer.results.length === 0) await checkCollection(engine, tags, { signal });
       const { items, report } = fitBudget(answer.results.map(showHit), input.budget_tokens, shape);
       return {
         query: answer.query,

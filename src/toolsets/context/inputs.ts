@@ -1,5 +1,10 @@
+import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
 import { storable } from '../../storage/storable.ts';
+
+/** An argument that is a JSON object, with all its keys: `z.record` drops a key named __proto__. */
+export const jsonObject = z.custom<Record<string, unknown>>(isObject, 'must be an object').meta({ type: 'object' });
 
 const tagsMax = 100;
 const tagCharsMax = 256;

@@ -1,6 +1,20 @@
-import { textOf } from '../statements.ts';
+import type { StorageDescription } from '../contracts/storage.ts';
+import { numberOf, type Statements, textOf } from '../statements.ts';
 import { wordIndexes } from '../stores/words/word-indexes.ts';
 import type { Database } from './database.ts';
+
+export async function describe(on: Statements): Promise<StorageDescription> {
+  const [row = {}] = await on.query(
+    `SELECT sqlite_version() AS version, v.user_version AS schema, c.page_count * s.page_size AS bytes
+     FROM pragma_user_version v, pragma_page_count c, pragma_page_size s`,
+  );
+  return {
+    backend: 'sqlite',
+    version: textOf(row, 'version'),
+    schema: numberOf(row, 'schema'),
+    bytes: numberOf(row, 'bytes'),
+  };
+}
 
 /** Compares what is stored with what is indexed. The problems found, one sentence each. */
 export function checkContent(database: Database): string[] {

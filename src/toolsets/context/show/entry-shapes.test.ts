@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { truncate } from './truncate.ts';
+import { truncate } from './entry-shapes.ts';
 
 test('upstreams 1.8: a text that fits stays as it is', () => {
   assert.deepEqual(truncate('x'.repeat(300), 300), { text: 'x'.repeat(300), truncated: false });

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startFakeEngine } from '../../../test/fakes/kb-engine/start-fake-engine.ts';
+import { createRemoteEngine } from '../../engine/remote/create-remote-engine.ts';
+import { overview, unknownCollection } from './overview.ts';
+import { createKbListTool } from './tools/kb-list.ts';
+
+test('collections apart from tags, those with the most documents first', async () => {
+  const used = ['collection:a', 'collection:b', 'x', 'collection:c', 'y'].map((tag, index) => ({ tag, count: index }));
+  assert.deepEqual(await overview({ tags: async () => used }, {}), {
+    collections: [
+      { name: 'c', documents: 3 },
+      { name: 'b', documents: 1 },
+    ],
+    tags: [
+      { name: 'y', documents: 4 },
+      { name: 'x', documents: 2 },
+    ],
+  });
+});
+
+test('an error names at most ten collections, the nearest first', () => {
+  const many = Array.from({ length: 30 }, (_, index) => ({ name: `box ${index}`, documents: 1 }));
+  const { message } = unknownCollection('memry', [...many, { name: 'Memory', documents: 2 }]);
+  assert.match(
+    message,
+    /^No document is in the collection memry\. There are: Memory, box \d+, .* and 21 more \(kb_list\)\.$/,
+  );
+  assert.match(unknownCollection('x', []).message, /no collections yet/);
+});
+
+test('an engine that ignores the query is asked for everything, and the others are left out', async (t) => {
+  const fake = await startFakeEngine(t);
+  const engine = createRemoteEngine({ engineUrl: fake.origin, timeoutMs: 5_000 });
+  t.after(() => engine.close());
+  fake.add({ title: 'The Lease', tags: ['collection:home'] });
+  fake.add({ title: 'Tea', tags: ['collection:home'] });
+  const call = { signal: new AbortController().signal } as Parameters<ReturnType<typeof createKbListTool>['run']>[1];
+  const answer = new Map(
+    Object.entries(await createKbListTool(engine).run({ query: 'lease', limit: 50, offset: 0 }, call)),
+  );
+  assert.deepEqual([answer.get('total'), (answer.get('documents') as { title: string }[])[0]?.title], [1, 'The Lease']);
+  assert.match(fake.requests.find(({ url }) => url.includes('/documents'))?.url ?? '', /query=lease/);
+});

@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import type { Engine, EngineDocument } from '../../../engine/engine.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../collections.ts';
+import { docTypeInput, queryInput } from '../kb-parts.ts';
+import { overview, unknownCollection } from '../overview.ts';
+import { leftOut } from '../shapes.ts';
+
+/** Tags and collections named in one answer, of each. */
+const namesMax = 200;
+
+/** No tag has a comma. */
+const tagInput = z
+  .string()
+  .transform((given) => given.split(',').filter((tag) => tag.trim() !== ''))
+  .pipe(tagListInput);
+
+export function createKbListTool(engine: Pick<Engine, 'documents' | 'tags'>): Tool {
+  return defineTool({
+    name: 'kb_list',
+    title: 'List the knowledge base',
+    description: 'Lists documents, last changed first, and all collections and tags with their number of documents.',
+    effect: 'read',
+    input: z.object({
+      collection: collectionInput.optional(),
+      tag: tagInput.optional().describe('Several, all needed: a,b'),
+      type: docTypeInput.optional(),
+      query: queryInput.optional().describe('Words in title or source_path.'),
+      limit: z.int().min(1).max(500).default(50),
+      offset: z.int().min(0).default(0),
+    }),
+    output: z.looseObject({ documents: z.array(z.unknown()), total: z.int() }),
+    async run({ collection, tag, type, query, limit, offset }, { signal }) {
+      const tags = tagsToMatch({ collection, tags: tag });
+      const [{ documents, total }, there] = await Promise.all([
+        engine.documents({ tags, type, query, limit, offset }, { signal }),
+        overview(engine, { signal }),
+      ]);
+      const { collection: wanted } = splitTags(tags ?? []);
+      if (wanted !== null && total === 0 && !there.collections.some(({ name }) => name === wanted)) {
+        throw unknownCollection(wanted, there.collections);
+      }
+      return {
+        documents: documents.map(row),
+        total,
+        collections: there.collections.slice(0, namesMax),
+        tags: there.tags.slice(0, namesMax),
+        ...omitted('collections_omitted', there.collections.length),
+        ...omitted('tags_omitted', there.tags.length),
+      };
+    },
+  });
+}
+
+function row(document: EngineDocument) {
+  return {
+    document_id: document.id,
+    title: document.title,
+    type: document.doc_type,
+    ...splitTags(document.tags),
+    source_path: document.source_path,
+    chunks: document.chunk_count,
+    created_at: document.created_at,
+    ...leftOut(document),
+  };
+}
+
+function omitted(name: string, count: number): Record<string, number> {
+  return count > namesMax ? { [name]: count - namesMax } : {};
+}
