@@ -136,7 +136,11 @@ export async function openServed(config: Config, log: Logger, jobs: CallJobs): P
     await Promise.allSettled(toolsets.map((toolset) => toolset.close?.()));
     throw failed.reason;
   }
-  const opened = isFindAlone ? toolsets.map((toolset) => ({ ...toolset, tools: [] })) : toolsets;
+  const opened = toolsets.map((toolset): Toolset => {
+    // One way to fail for all tools of one server; alone, research and fess fail as their specifications have it.
+    const uniform: Toolset = { ...toolset, failures: { as: 'result' } };
+    return isFindAlone ? { ...uniform, tools: [] } : uniform;
+  });
   const sources = opened.flatMap((toolset) => toolset.sources ?? []);
   if (!wanted.has(findName) || sources.length === 0) return opened;
   const { createFindToolset } = await import('../toolsets/find/toolset.ts');

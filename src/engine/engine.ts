@@ -18,6 +18,8 @@ export interface Engine {
   deleteDocument(id: number, options?: EngineCall): Promise<DeletedDocument>;
   /** Removes, then adds, in one transaction. */
   changeTags(id: number, change: TagChange, options?: EngineCall): Promise<EngineDocument>;
+  /** A file that was moved: another source path, the same content. */
+  moveDocument(id: number, sourcePath: string, options?: EngineCall): Promise<EngineDocument>;
   updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
   tags(options?: EngineCall): Promise<TagCount[]>;
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
@@ -107,6 +109,8 @@ export type Submission = (FileSubmission | NoteSubmission) & {
   tags?: readonly string[] | undefined;
   doc_type?: string | undefined;
   source_path?: string | undefined;
+  /** A document whose content this becomes; its id and tags stay. If it is gone by then, a new one is made. */
+  replaces?: number | undefined;
 };
 
 export interface FileSubmission {

@@ -50,6 +50,11 @@ export function readSourcePath(given: string | undefined): string | undefined {
   return path === '' ? undefined : path;
 }
 
+export function readReplaces(given: number | undefined): number | undefined {
+  if (given === undefined || (Number.isSafeInteger(given) && given > 0)) return given;
+  throw fault('replaces must be the id of a document');
+}
+
 /** The words of a query for titles and paths. */
 export function readNames(given: string | undefined): string[] | undefined {
   const names = [

@@ -73,6 +73,10 @@ export function truncatedOf({ truncated }: StoredDocument['details']): { truncat
 }
 
 /** Details that are only for our own use are left out. */
-function publicDetails({ derivedTitle: _, ...details }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function publicDetails({
+  derivedTitle: _,
+  bounds: __,
+  ...details
+}: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return details;
 }

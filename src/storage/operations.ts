@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Operation } from './statements.ts';
-import { changeDocuments, changeTags, removeDocument } from './stores/documents/change-documents.ts';
+import { changeDocuments, changeTags, moveDocument, removeDocument } from './stores/documents/change-documents.ts';
 import {
   acceptJob,
   cancelJob,
@@ -67,7 +67,7 @@ const operations = {
     documentTags,
     countDocuments,
   },
-  ...{ removeDocument, changeTags, changeDocuments, editNote },
+  ...{ removeDocument, changeTags, moveDocument, changeDocuments, editNote },
   ...{ acceptJob, claimJob, renewJob, finishJob, failJob, postponeJob, giveBackJobs, cancelJob, forgetJobs },
   ...{ getJob, listJobs, countJobs, leaseOwners, releaseOriginals, usedOriginals },
   ...{ saveNote, getNote, listNotes },

@@ -8,7 +8,7 @@ import type { SecretRoute } from './secret-route.ts';
 import type { Tool } from './tool.ts';
 
 /**
- * How a failed call of this toolset looks on the wire; each follows its own specification.
+ * How a failed call of this toolset looks on the wire; each follows its own specification, and in `serve` all are results.
  * `jsonrpc`: a JSON-RPC error; `codes` overrides the usual numeric code of a kind. `result`: a tool result with `isError`.
  */
 export type FailureStyle = { as: 'jsonrpc'; codes?: Partial<Record<ErrorKind, number>> } | { as: 'result' };

@@ -43,20 +43,81 @@ onEachBackend('documents', (backend) => {
     const job = await storage.ingestion.claim({ owner, leaseMs });
     assert.ok(job);
     const finished = await storage.ingestion.finish({
+      ...finishing(...texts),
       id: job.id,
-      owner,
-      title: `About ${texts[0]}`,
       docType,
-      contentType: 'text/plain',
-      language: 'en',
       details,
-      chunks: texts.map(chunk),
     });
     assert.ok(finished.outcome === 'done');
     const document = await storage.documents.get({ id: finished.documentId });
     assert.ok(document);
     return document;
   }
+
+  test('a file that replaces a document takes its place under the same id, and frees its bytes', async () => {
+    const before = await addFile('ocelot one', { tags: ['a'], sourcePath: 'cats.txt' });
+    const staged = await storage.originals.stage(bytesOf('ocelot two'), { bytesMax: 1_000 });
+    const replacing = { replaces: before.id, tags: ['b'], sourcePath: 'cats.txt', content: { staged } };
+    assert.equal((await storage.ingestion.accept(request(replacing))).outcome, 'accepted');
+    assert.deepEqual(await find('ocelot one'), [`${before.id}:0`], 'until then the old text is found');
+
+    const job = await storage.ingestion.claim({ owner, leaseMs });
+    const finished = await storage.ingestion.finish({ ...finishing('margay'), id: job?.id ?? 0 });
+    assert.deepEqual(finished, { outcome: 'done', documentId: before.id, freed: sha256('ocelot one') });
+    const after = await storage.documents.get({ id: before.id });
+    assert.deepEqual(
+      [after?.contentHash, after?.tags, after?.createdAt],
+      [sha256('ocelot two'), ['a'], before.createdAt],
+    );
+    assert.deepEqual([after?.title, after?.chunkCount], ['About margay', 1]);
+    assert.deepEqual(await find('ocelot'), []);
+    assert.deepEqual(await find('margay', ['tag:a']), [`${before.id}:0`]);
+    assert.equal(await storage.originals.release([sha256('ocelot one'), sha256('ocelot two')]), 1);
+    assert.equal(await readAll(storage, sha256('ocelot two')), 'ocelot two');
+
+    // A document that is gone by then, and content that another has.
+    await storage.documents.remove({ id: before.id });
+    await storage.originals.release([sha256('ocelot two')]);
+    const later = await addFile('ocelot three', { replaces: before.id });
+    assert.notEqual(later.id, before.id);
+    const other = await storage.originals.stage(bytesOf('ocelot three'), { bytesMax: 1_000 });
+    const known = await storage.ingestion.accept(request({ replaces: 1, content: { staged: other } }));
+    assert.equal(known.outcome, 'known_document');
+    await storage.originals.discard(other);
+  });
+
+  test('bytes of which a bound left something out are read again once the bound is higher', async () => {
+    const bounds = { characters: 100, cpu_time: 1_000 };
+    const offer = async (now: typeof bounds) => {
+      const staged = await storage.originals.stage(bytesOf('a long tapir'), { bytesMax: 1_000 });
+      const accepted = await storage.ingestion.accept(request({ bounds: now, content: { staged } }));
+      if (accepted.outcome !== 'accepted') await storage.originals.discard(staged);
+      return accepted.outcome;
+    };
+    const truncated = { reason: 'characters', read: 6, of: 12 };
+    assert.equal(await offer(bounds), 'accepted');
+    const first = await ingested(['a long'], 'text', { truncated, bounds });
+    assert.equal(await offer(bounds), 'known_document');
+    assert.equal(await offer({ ...bounds, cpu_time: 9_000 }), 'known_document', 'another bound than the one reached');
+    assert.equal(await offer({ ...bounds, characters: 200 }), 'accepted');
+    assert.equal(await offer({ ...bounds, characters: 200 }), 'known_job');
+    const whole = await ingested(['a long tapir']);
+    assert.deepEqual([whole.id, whole.details], [first.id, {}]);
+    assert.deepEqual(await find('tapir'), [`${first.id}:0`]);
+    assert.equal(await offer({ ...bounds, characters: 900 }), 'known_document');
+    assert.equal(await readAll(storage, sha256('a long tapir')), 'a long tapir');
+  });
+
+  test('a moved document keeps its chunks, and its title unless it was the name of its file', async () => {
+    const document = await addFile('a moving okapi', { filename: 'okapi.txt', sourcePath: '/a/okapi.txt' });
+    const chunks = await storage.documents.chunks({ document: document.id });
+    const moved = await storage.documents.move({ id: document.id, sourcePath: '/b/zoo.txt', filename: 'zoo.txt' });
+    assert.deepEqual([moved?.sourcePath, moved?.filename, moved?.title], ['/b/zoo.txt', 'zoo.txt', document.title]);
+    assert.deepEqual(await storage.documents.chunks({ document: document.id }), chunks);
+    assert.equal(await storage.documents.move({ id: 999_999, sourcePath: 'x', filename: 'x' }), undefined);
+    const { jobs } = await storage.ingestion.list({ limit: 1, offset: 0 });
+    assert.deepEqual([jobs[0]?.kind, jobs[0]?.details], ['move', { source_path: '/b/zoo.txt' }]);
+  });
 
   test('contract §6: a file becomes a document with its tags, its chunks and its bytes', async () => {
     const document = await addFile('zebra crossing', { tags: ['b', 'a'], sourcePath: 'docs/zebra.txt' });
@@ -371,4 +432,16 @@ async function collect(content: AsyncIterable<Uint8Array> | undefined): Promise<
   const parts: Uint8Array[] = [];
   for await (const part of content ?? []) parts.push(part);
   return Buffer.concat(parts);
+}
+
+function finishing(...texts: string[]) {
+  return {
+    owner,
+    title: `About ${texts[0]}`,
+    docType: 'text',
+    contentType: 'text/plain',
+    language: 'en',
+    details: {},
+    chunks: texts.map(chunk),
+  };
 }

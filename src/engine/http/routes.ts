@@ -31,6 +31,7 @@ const searchBody = z.object({
   neighbours: z.int().nullish(),
 });
 const tagsBody = z.object({ add: names.nullish(), remove: names.nullish() });
+const moveBody = z.object({ source_path: z.string() });
 const noteBody = z.object({ text: z.string() });
 const selection = z.object({
   document_ids: z.array(z.int()).nullish(),
@@ -79,6 +80,11 @@ export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
       '/documents/:id',
       {
         GET: answer(({ engine, captures, signal }) => engine.document(documentId(captures), { signal })),
+        PATCH: change(
+          answer(async ({ engine, request, captures }) =>
+            engine.moveDocument(documentId(captures), (await readJson(request, moveBody)).source_path),
+          ),
+        ),
         DELETE: change(answer(({ engine, captures }) => engine.deleteDocument(documentId(captures)))),
       },
     ],

@@ -40,6 +40,8 @@ function fieldsOf(fields: SubmittedForm['fields']): SubmissionFields {
     title: last('title'),
     doc_type: last('doc_type'),
     source_path: last('source_path'),
+    // Checked with the others: what is no number is refused there.
+    replaces: last('replaces') === undefined ? undefined : Number(last('replaces')),
     tags: (fields.get('tags') ?? []).flatMap(tagsIn),
   };
 }

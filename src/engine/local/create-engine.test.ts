@@ -165,3 +165,70 @@ test('003 search: where no word is found, the score is the nearness itself, and 
   assert.deepEqual([near.returned, near.total_matches], [1, 1]);
   assert.equal((await engine.search({ query: 'feline', threshold: 0.99 })).returned, 0);
 });
+
+test('a file of which a part was left out is read again, into the same document, once the bound is higher', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+  const storage = await createSqliteStorage({ path: join(folder, 'test.db') });
+  t.after(async () => {
+    await storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const text = 'word '.repeat(4_000);
+  const withBound = async <T>(textCharsMax: number, work: (engine: LocalEngine) => Promise<T>): Promise<T> => {
+    const defaults = Object.entries(engineSlice.fields).map(([name, field]) => [name, field.default]);
+    const extractor: Extractor = {
+      async extract(source) {
+        const read = await failing().extract(source, { signal: new AbortController().signal });
+        const whole = read.text;
+        if (whole.length <= textCharsMax) return read;
+        const truncated = { reason: 'characters', read: textCharsMax, of: whole.length, unit: 'characters' } as const;
+        return { ...read, text: whole.slice(0, textCharsMax), truncated };
+      },
+      close: async () => {},
+    };
+    const settings = { ...Object.fromEntries(defaults), textCharsMax };
+    const engine = createEngine(settings, { storage, extractor, embeddings: undefined, log: silentLogger });
+    try {
+      return await work(engine);
+    } finally {
+      await engine.close();
+    }
+  };
+  const add = (engine: LocalEngine) => engine.submit({ filename: 'long.txt', content: bytesOf(text), tags: ['x'] });
+
+  const id = await withBound(10_000, async (engine) => {
+    const { document_id: made, truncated } = await ended(engine, await submit(engine, text));
+    assert.equal(truncated?.read, 10_000);
+    assert.equal((await add(engine)).accepted, false, 'the same bound would leave out the same');
+    return made ?? 0;
+  });
+  await withBound(50_000, async (engine) => {
+    const again = await add(engine);
+    assert.ok(again.accepted);
+    const job = await ended(engine, again.job_id);
+    assert.deepEqual([job.status, job.document_id, job.truncated], ['done', id, undefined]);
+    const { chunks, truncated, metadata } = await engine.document(id);
+    assert.deepEqual([truncated, metadata], [undefined, { kind: 'text' }]);
+    assert.ok(chunks.map((chunk) => chunk.text).join(' ').length >= text.trim().length);
+    assert.equal((await add(engine)).accepted, false);
+  });
+});
+
+test('a file may replace a document, and a document may move', async (t) => {
+  const engine = await open(t, failing());
+  const { document_id: id } = await ended(engine, await submit(engine, 'the first text'));
+  assert.ok(id !== null);
+  const given = { filename: 'file.txt', content: bytesOf('the second text'), source_path: '/a/file.txt', replaces: id };
+  const outcome = await engine.submit(given);
+  assert.ok(outcome.accepted);
+  assert.equal((await ended(engine, outcome.job_id)).document_id, id);
+  assert.deepEqual(
+    (await engine.document(id)).chunks.map(({ text }) => text),
+    ['the second text'],
+  );
+  const moved = await engine.moveDocument(id, '/b/other.txt');
+  assert.deepEqual([moved.source_path, moved['filename'], moved.title], ['/b/other.txt', 'other.txt', 'other.txt']);
+  await assert.rejects(engine.moveDocument(99, '/b'), { code: 'document_not_found' });
+  await assert.rejects(engine.moveDocument(id, ' '), { code: 'invalid_arguments' });
+  await assert.rejects(engine.submit({ note: 'x', replaces: 1.5 }), { code: 'invalid_arguments' });
+});

@@ -14,8 +14,10 @@ import type { Storage } from '../../storage/contracts/storage.ts';
 import type { Engine, EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 import {
+  fault,
   noteFilename,
   readDocType,
+  readFilename,
   readNames,
   readNote,
   readSourcePath,
@@ -30,7 +32,7 @@ import { startForgettingJobs } from './forget-jobs.ts';
 import { ingest, textOfNote } from './ingest.ts';
 import { jobsOf, pageOf, searchOf } from './requests.ts';
 import { searchDocuments } from './search-documents.ts';
-import { createSubmitting, type Receiving } from './submit.ts';
+import { boundsOf, createSubmitting, type Receiving } from './submit.ts';
 
 export interface EngineDeps {
   readonly storage: Storage;
@@ -160,6 +162,13 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       if (changed === 'tags_full') throw tooManyTags(id);
       return documentOnWire(changed);
     },
+    async moveDocument(id, given) {
+      const sourcePath = readSourcePath(given);
+      if (sourcePath === undefined) throw fault('source_path must not be empty');
+      const moved = await documents.move({ id, sourcePath, filename: readFilename(sourcePath) });
+      if (moved === undefined) throw documentNotFound(id);
+      return documentOnWire(moved);
+    },
     updateNote,
     async tags(options) {
       return documents.tags({}, options);
@@ -198,7 +207,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         async perform(job, signal) {
           try {
             const report = (progress: PhaseProgress) => void live.set(job.id, progress);
-            await ingest(job, { owner, signal, report }, { ...deps, chunker });
+            await ingest(job, { owner, signal, report }, { ...deps, chunker, bounds: boundsOf(settings) });
           } finally {
             live.delete(job.id);
             embedding.wake();

@@ -4,7 +4,7 @@ import type { ExtractedDocument } from '../../documents/document.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { Chunker } from '../../search/chunking/chunker.ts';
 import type { TextToChunk } from '../../search/chunking/placed-chunks.ts';
-import type { ClaimedJob, PhaseProgress } from '../../storage/contracts/ingestion.ts';
+import type { ClaimedJob, PhaseProgress, ReadingBounds } from '../../storage/contracts/ingestion.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
 import { titleOfNote } from '../given.ts';
 
@@ -13,6 +13,7 @@ export interface IngestDeps {
   readonly extractor: Extractor;
   readonly chunker: Chunker;
   readonly log: Logger;
+  readonly bounds: ReadingBounds;
 }
 
 export interface IngestCall {
@@ -60,6 +61,7 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
     const finished = await ingestion.finish({ ...own, ...(await prepare(job, watched, deps)) });
     // The bytes of a cancelled job or a duplicate are not needed.
     if (finished.outcome !== 'done') await deps.storage.originals.release([job.contentHash]);
+    else if (finished.freed !== undefined) await deps.storage.originals.release([finished.freed]);
   } catch (thrown) {
     if (call.signal.aborted) return deps.storage.originals.release([job.contentHash]).then(() => {});
     const error = isCarrelError(thrown) ? thrown : unexpected(thrown, job, deps.log);
@@ -122,7 +124,7 @@ async function textOf(
     docType: job.docType ?? extracted.kind,
     contentType: job.contentType,
     language: extracted.language ?? undefined,
-    details: detailsOf(extracted),
+    details: { ...detailsOf(extracted, deps.bounds), derivedTitle: job.title === undefined },
   };
 }
 
@@ -135,9 +137,10 @@ export function textOfNote(text: string): TextToChunk {
   return { text, kind: 'markdown', marks: [{ offset: 0, line: 1 }], isNote: true };
 }
 
-function detailsOf(extracted: ExtractedDocument): Record<string, unknown> {
+function detailsOf(extracted: ExtractedDocument, applied: ReadingBounds): Record<string, unknown> {
   const { kind, codeLanguage, byline, published, pages, truncated, omitted } = extracted;
-  const details = { kind, code_language: codeLanguage, byline, published, pages, omitted, truncated };
+  const bounds = truncated === undefined ? undefined : applied;
+  const details = { kind, code_language: codeLanguage, byline, published, pages, omitted, truncated, bounds };
   const known = Object.entries(details).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(known);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AcceptOutcome, AcceptRequest, StagedOriginal } from '../../storage/contracts/ingestion.ts';
+import type { AcceptOutcome, AcceptRequest, ReadingBounds, StagedOriginal } from '../../storage/contracts/ingestion.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
 import type { Engine, EngineCall, Submission, SubmitOutcome } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
@@ -9,6 +9,7 @@ import {
   readDocType,
   readFilename,
   readNote,
+  readReplaces,
   readSourcePath,
   readTags,
   readTitle,
@@ -23,7 +24,7 @@ export interface Receiving {
   dropReceived(received: StagedOriginal): Promise<void>;
 }
 
-export type SubmissionFields = Pick<Submission, 'title' | 'tags' | 'doc_type' | 'source_path'>;
+export type SubmissionFields = Pick<Submission, 'title' | 'tags' | 'doc_type' | 'source_path' | 'replaces'>;
 
 export interface SubmitDeps {
   readonly storage: Storage;
@@ -65,7 +66,8 @@ export function createSubmitting(
       if (staged.bytes === 0) throw fault('The file is empty');
       const sourcePath = read.sourcePath ?? filename;
       const contentType = contentTypeOf(filename);
-      outcome = await ingestion.accept({ ...read, sourcePath, filename, contentType, content: { staged } });
+      const bounds = boundsOf(settings);
+      outcome = await ingestion.accept({ ...read, sourcePath, filename, contentType, bounds, content: { staged } });
     } finally {
       if (outcome?.outcome !== 'accepted') await originals.discard(staged);
     }
@@ -101,11 +103,19 @@ export function createSubmitting(
   }
 }
 
-function readFields(fields: SubmissionFields): Pick<AcceptRequest, 'title' | 'docType' | 'tags' | 'sourcePath'> {
+/** How far files are read with these settings. */
+export function boundsOf({ textCharsMax, extractCpuMs }: EngineSettings): ReadingBounds {
+  return { characters: textCharsMax, cpu_time: extractCpuMs };
+}
+
+type ReadFields = Pick<AcceptRequest, 'title' | 'docType' | 'tags' | 'sourcePath' | 'replaces'>;
+
+function readFields(fields: SubmissionFields): ReadFields {
   return {
     title: readTitle(fields.title),
     docType: readDocType(fields.doc_type),
     tags: readTags(fields.tags ?? []),
     sourcePath: readSourcePath(fields.source_path),
+    replaces: readReplaces(fields.replaces),
   };
 }

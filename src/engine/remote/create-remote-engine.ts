@@ -101,6 +101,14 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       // An answer that lacks tags would look like a document without any.
       return told.document?.tags.length ? told.document : engine.document(id, options);
     },
+    async moveDocument(id, sourcePath, options) {
+      const request = {
+        ...send('PATCH', documentPath(id), { source_path: sourcePath }, options),
+        meanings: moveMeanings,
+      };
+      const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
+      return told.document ?? engine.document(id, options);
+    },
     async updateNote(id, text, options) {
       const request = { ...send('PATCH', `/notes/${id}`, { text }, options), meanings: noteMeanings };
       const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
@@ -123,6 +131,8 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
 }
 
 const meanings = { 404: 'document_not_found' } as const;
+/** An engine that cannot move documents: for whoever asks it is as if there were none. */
+const moveMeanings = { ...meanings, 405: 'document_not_found' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;
 
@@ -143,12 +153,13 @@ function jobPath(id: JobId): string {
 }
 
 function formOf(submission: Submission) {
-  const { title, tags = [], doc_type: docType, source_path: sourcePath } = submission;
+  const { title, tags = [], doc_type: docType, source_path: sourcePath, replaces } = submission;
   const fields = {
     ...(title === undefined ? {} : { title }),
     ...(tags.length === 0 ? {} : { tags: tags.join(',') }),
     ...(docType === undefined ? {} : { doc_type: docType }),
     ...(sourcePath === undefined ? {} : { source_path: sourcePath }),
+    ...(replaces === undefined ? {} : { replaces: String(replaces) }),
   };
   if ('note' in submission) return multipartForm({ ...fields, note: submission.note });
   const { filename, content, size } = submission;

@@ -23,6 +23,8 @@ export interface DocumentStore {
   remove(request: { readonly id: number }): Promise<RemovedDocument | undefined>;
   /** Removes, then adds. */
   changeTags(request: TagsRequest): Promise<StoredDocument | 'tags_full' | undefined>;
+  /** Another source path, and the name at its end. The content stays as it is. */
+  move(request: MoveRequest): Promise<StoredDocument | undefined>;
   editNote(request: NoteEdit): Promise<NoteEditOutcome>;
   changeMany(request: BulkRequest): Promise<BulkChange>;
 }
@@ -135,6 +137,13 @@ export interface TagsRequest {
   readonly remove: readonly string[];
   /** A document may have so many; a change that goes beyond is not made at all. */
   readonly tagsMax: number;
+}
+
+export interface MoveRequest {
+  readonly id: number;
+  readonly sourcePath: string;
+  /** Also its title, if it was called like its file. */
+  readonly filename: string;
 }
 
 export interface NoteEdit {

@@ -143,6 +143,8 @@ export interface RemoveOutcome {
   readonly count: number;
   /** The first of them, ascending. */
   readonly ids: readonly number[];
+  /** Threads that were asked for and have no entries at all, whatever the other criteria. */
+  readonly missingThreads?: readonly string[];
 }
 
 export interface RestoreRequest extends WriteRequest {
@@ -205,12 +207,15 @@ export interface EntryText {
 }
 
 export interface ThreadsRequest {
+  /** Only threads whose id contains this text, letter for letter. */
+  readonly containing?: string | undefined;
   readonly limit: number | undefined;
   readonly offset: number;
 }
 
 export interface ThreadPage {
   readonly threads: readonly Thread[];
+  /** Of all threads that fit, on this page or not. */
   readonly total: number;
 }
 

@@ -63,13 +63,20 @@ export interface OpenedOriginal {
 }
 
 export type JobStatus = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
-export type JobKind = 'ingest' | 'delete' | 'tags' | 'note' | 'bulk_delete' | 'bulk_tags' | 'bulk_set_tags';
+export type JobKind = 'ingest' | 'delete' | 'tags' | 'note' | 'move' | 'bulk_delete' | 'bulk_tags' | 'bulk_set_tags';
 export type JobPhase = 'received' | 'extracting' | 'chunking' | 'embedding' | 'indexing';
 
 export interface PhaseProgress {
   readonly phase: JobPhase;
   readonly done?: number | undefined;
   readonly total?: number | undefined;
+}
+
+/** How much of one file is read. A document of which something was left out has those that applied in its details. */
+export interface ReadingBounds {
+  readonly characters: number;
+  /** In milliseconds. */
+  readonly cpu_time: number;
 }
 
 export interface AcceptRequest {
@@ -79,6 +86,10 @@ export interface AcceptRequest {
   readonly sourcePath: string | undefined;
   readonly contentType: string;
   readonly tags: readonly string[];
+  /** The document whose text, hash and path this becomes. Its id and tags stay. If it is gone, a new one is made. */
+  readonly replaces?: number | undefined;
+  /** How far files are read now: bytes of which a lower bound has left something out are read again. */
+  readonly bounds?: ReadingBounds | undefined;
   readonly content:
     | { readonly staged: StagedOriginal }
     | { readonly note: string; readonly hash: string; readonly bytes: number };
@@ -128,7 +139,8 @@ export interface FinishRequest extends OwnJob {
 }
 
 export type FinishOutcome =
-  | { readonly outcome: 'done'; readonly documentId: number }
+  /** `freed`: the content that a replaced document had. */
+  | { readonly outcome: 'done'; readonly documentId: number; readonly freed?: string }
   /** The job was cancelled, or belongs to another process. */
   | { readonly outcome: 'lost' }
   /** Another document has got these bytes meanwhile; the job is failed. */

@@ -59,7 +59,7 @@ describe('what the engine refuses (contract §2, §6)', () => {
     for (const [method, path, allow] of [
       ['PUT', '/jobs', 'GET, HEAD, POST'],
       ['GET', '/search', 'POST'],
-      ['POST', '/documents/1', 'GET, HEAD, DELETE'],
+      ['POST', '/documents/1', 'GET, HEAD, PATCH, DELETE'],
       ['GET', '/notes/1', 'PATCH'],
       ['DELETE', '/health', 'GET, HEAD'],
     ] as const) {

@@ -2,6 +2,7 @@ import type {
   BulkAction,
   BulkChange,
   BulkRequest,
+  MoveRequest,
   RemovedDocument,
   StoredDocument,
   TagsRequest,
@@ -33,6 +34,23 @@ export async function changeTags(
   await leaveRecord(on, { kind: 'tags', document, details: { add, remove } });
   const [changed] = await byIds(on, [id]);
   return changed;
+}
+
+/** The words of a title that changes stay in the index until the text does: they are no reason to embed it all again. */
+export async function moveDocument(
+  on: Statements,
+  { id, sourcePath, filename }: MoveRequest,
+): Promise<StoredDocument | undefined> {
+  const [document] = await lockedByIds(on, [id]);
+  if (document === undefined) return undefined;
+  const title = document.title === document.filename ? filename : document.title;
+  await on.query(
+    `UPDATE ${on.dialect.schema}kb_documents SET source_path = ?, filename = ?, title = ?, updated_at = ? WHERE key = ?`,
+    [storable(sourcePath), storable(filename), storable(title), on.now, id],
+  );
+  await leaveRecord(on, { kind: 'move', document, details: { source_path: sourcePath } });
+  const [moved] = await byIds(on, [id]);
+  return moved;
 }
 
 export async function changeDocuments(

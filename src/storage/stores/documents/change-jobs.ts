@@ -6,6 +6,7 @@ import type {
   FailRequest,
   ForgetRequest,
   PostponeRequest,
+  ReadingBounds,
   RenewRequest,
   StoredJob,
 } from '../../contracts/ingestion.ts';
@@ -27,13 +28,15 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
   const { content } = request;
   const { hash, bytes } = 'staged' in content ? content.staged : content;
   await lock(on, `kb content ${hash}`);
-  const known = await knownContent(on, hash);
+  const short = 'staged' in content ? await readTooShort(on, hash, request.bounds) : undefined;
+  const known = await knownContent(on, hash, short);
   if (known !== undefined) return known;
+  const replaces = short ?? request.replaces;
   if ('staged' in content) await on.dialect.originals.adopt(on, content.staged);
   const [row = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}kb_jobs (kind, filename, title, doc_type, source_path, content_type, tags, note,
       content_hash, bytes, status, phase, details, attempts, crashes, retries, run_after, created_at, updated_at)
-      VALUES ('ingest', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 'received', '{}', 0, 0, 0, 0, ?, ?)
+      VALUES ('ingest', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 'received', ?, 0, 0, 0, 0, ?, ?)
       RETURNING ${jobColumns}`,
     [
       storable(request.filename),
@@ -45,6 +48,7 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
       'note' in content ? storable(content.note) : null,
       hash,
       bytes,
+      JSON.stringify(replaces === undefined ? {} : { replaces }),
       on.now,
       on.now,
     ],
@@ -143,10 +147,32 @@ export async function forgetJobs(on: Statements, { before, keptMax, limit }: For
   return rows.length;
 }
 
-async function knownContent(on: Statements, hash: string): Promise<AcceptOutcome | undefined> {
-  const [document] = await on.query(`SELECT key, title FROM ${on.dialect.schema}kb_documents WHERE content_hash = ?`, [
+/** The document with this content, if a bound that has been raised since left something out of it. */
+async function readTooShort(on: Statements, hash: string, now: ReadingBounds | undefined): Promise<number | undefined> {
+  if (now === undefined) return undefined;
+  const [row] = await on.query(`SELECT key, details FROM ${on.dialect.schema}kb_documents WHERE content_hash = ?`, [
     hash,
   ]);
+  if (row === undefined) return undefined;
+  const { truncated, bounds } = JSON.parse(textOf(row, 'details')) as {
+    truncated?: { reason?: string };
+    bounds?: Partial<ReadingBounds>;
+  };
+  if (truncated === undefined) return undefined;
+  const bound = truncated.reason === 'cpu_time' ? 'cpu_time' : 'characters';
+  // Earlier versions did not record them.
+  return now[bound] > (bounds?.[bound] ?? 0) ? numberOf(row, 'key') : undefined;
+}
+
+async function knownContent(
+  on: Statements,
+  hash: string,
+  except: number | undefined,
+): Promise<AcceptOutcome | undefined> {
+  const [document] = await on.query(
+    `SELECT key, title FROM ${on.dialect.schema}kb_documents WHERE content_hash = ? AND key <> ?`,
+    [hash, except ?? 0],
+  );
   if (document !== undefined) {
     return { outcome: 'known_document', id: numberOf(document, 'key'), title: textOf(document, 'title') };
   }

@@ -1,7 +1,7 @@
 import type { DocumentStore } from '../../contracts/documents.ts';
 import type { IngestionStore } from '../../contracts/ingestion.ts';
 import type { Transactions } from '../../transactions.ts';
-import { changeDocuments, changeTags, removeDocument } from './change-documents.ts';
+import { changeDocuments, changeTags, moveDocument, removeDocument } from './change-documents.ts';
 import {
   acceptJob,
   cancelJob,
@@ -55,6 +55,7 @@ export function createDocumentStore({ write, read }: Transactions): DocumentStor
     counts: (request, options) => read(countDocuments, request, options),
     remove: (request) => write(removeDocument, request),
     changeTags: (request) => write(changeTags, request),
+    move: (request) => write(moveDocument, request),
     editNote: (request) => write(editNote, request),
     changeMany: (request) => write(changeDocuments, request),
   };

@@ -1,16 +1,13 @@
-import type { NewChunk, NoteEdit, NoteEditOutcome } from '../../contracts/documents.ts';
-import type { FinishOutcome, FinishRequest } from '../../contracts/ingestion.ts';
-import type { NewPassage } from '../../contracts/passages.ts';
+import type { NoteEdit, NoteEditOutcome } from '../../contracts/documents.ts';
+import type { FinishOutcome, FinishRequest, StoredJob } from '../../contracts/ingestion.ts';
 import { numberOf, optionalTextOf, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
 import { lock } from '../entries/idempotency.ts';
-import { replacePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
 import { documentsOf, jobOf } from './document-rows.ts';
-import { labelsOf, parentOf } from './selection.ts';
-
-/** Rows that one statement carries. */
-const rowsAtOnce = 100;
+import { replaceDocument, replacedBy } from './replace-document.ts';
+import { labelsOf } from './selection.ts';
+import { writeChunks } from './write-chunks.ts';
 
 export async function finishJob(on: Statements, request: FinishRequest): Promise<FinishOutcome> {
   const [row] = await on.query(
@@ -22,7 +19,8 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   const job = jobOf(row);
   const hash = textOf(row, 'content_hash');
   await lock(on, `kb content ${hash}`);
-  const twin = await documentWith(on, hash, 0);
+  const before = await replacedBy(on, job);
+  const twin = await documentWith(on, hash, before?.id ?? 0);
   if (twin !== undefined) {
     const message = `Document ${twin.id} has the same content. Nothing was added.`;
     await on.query(
@@ -31,6 +29,16 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
       [message, twin.id, on.now, job.id],
     );
     return { outcome: 'duplicate', documentId: twin.id };
+  }
+  const note = optionalTextOf(row, 'note');
+  if (before !== undefined) {
+    await replaceDocument(on, before, { ...request, job, hash, bytes: numberOf(row, 'bytes'), note });
+    await endJob(on, job, before.id, request);
+    return {
+      outcome: 'done',
+      documentId: before.id,
+      ...(before.contentHash === hash ? {} : { freed: before.contentHash }),
+    };
   }
   const [inserted = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}kb_documents (title, doc_type, filename, source_path, content_hash, content_type,
@@ -51,10 +59,14 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   );
   const id = numberOf(inserted, 'key');
   await writeTags(on, id, job.tags);
-  const note = optionalTextOf(row, 'note');
   if (note !== undefined)
     await on.query(`INSERT INTO ${on.dialect.schema}kb_notes (document, text) VALUES (?, ?)`, [id, note]);
   await writeChunks(on, id, storable(request.title), labelsOf(storable(request.docType), job.tags), request.chunks);
+  await endJob(on, job, id, request);
+  return { outcome: 'done', documentId: id };
+}
+
+async function endJob(on: Statements, job: StoredJob, id: number, request: FinishRequest): Promise<void> {
   const { truncated } = request.details;
   const leftOut = truncated === undefined ? {} : { truncated };
   await on.query(
@@ -64,7 +76,6 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
       WHERE key = ?`,
     [id, request.chunks.length, JSON.stringify({ ...job.details, ...leftOut }), on.now, job.id],
   );
-  return { outcome: 'done', documentId: id };
 }
 
 export async function editNote(
@@ -119,38 +130,5 @@ async function writeTags(on: Statements, id: number, own: readonly string[]): Pr
       tag,
       position,
     ]);
-  }
-}
-
-async function writeChunks(
-  on: Statements,
-  id: number,
-  title: string,
-  labels: readonly string[],
-  fresh: readonly NewChunk[],
-): Promise<void> {
-  const passages = fresh.map(
-    ({ text, headings, vectors }, position): NewPassage => ({
-      // Ties of a ranking are broken by these, so they sort like the numbers they hold.
-      id: `${String(id).padStart(12, '0')}:${String(position).padStart(6, '0')}`,
-      position,
-      title,
-      headings,
-      body: text,
-      labels,
-      vectors,
-    }),
-  );
-  await replacePassages(on, [{ parent: parentOf(id), passages }]);
-  const rows = fresh.flatMap(({ metadata }, position) =>
-    Object.keys(metadata).length === 0 ? [] : [[id, position, storable(JSON.stringify(metadata))]],
-  );
-  for (let first = 0; first < rows.length; first += rowsAtOnce) {
-    const some = rows.slice(first, first + rowsAtOnce);
-    const places = some.map(() => '(?, ?, ?)').join(', ');
-    await on.query(
-      `INSERT INTO ${on.dialect.schema}kb_chunks (document, position, metadata) VALUES ${places}`,
-      some.flat(),
-    );
   }
 }

@@ -61,6 +61,8 @@ export function createFtsSearchContextTool({
         ...head,
         results,
         count: results.length,
+        total: page.total,
+        has_more: offset + page.hits.length < page.total,
         ...(explain ? { stats: stats(results.length, page.plan) } : {}),
         ...clamped,
         ...report,

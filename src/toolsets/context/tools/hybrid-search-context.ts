@@ -68,6 +68,7 @@ export function createHybridSearchContextTool(
         ...head,
         results,
         count: results.length,
+        has_more: offset + fused.matches.length < fused.ranked,
         search_modes_used: [...fused.modes],
         fts_count: fused.ftsCount,
         semantic_count: fused.semanticCount,

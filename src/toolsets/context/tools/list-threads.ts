@@ -9,12 +9,13 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
     description: 'Lists the threads with the number and dates of their entries, the most recent first.',
     effect: 'read',
     input: z.object({
+      filter: z.string().min(1).optional().describe('Part of the thread id.'),
       limit: z.int().min(1).max(1000).optional(),
       offset: z.int().min(0).default(0),
     }),
-    output: z.object({ threads: z.array(z.unknown()), total_threads: z.int() }),
-    async run({ limit, offset }, { signal }) {
-      const { threads, total } = await entries.threads({ limit, offset }, { signal });
+    output: z.looseObject({ threads: z.array(z.unknown()), total_threads: z.int(), has_more: z.boolean() }),
+    async run({ filter: containing, limit, offset }, { signal }) {
+      const { threads, total } = await entries.threads({ containing, limit, offset }, { signal });
       return {
         threads: threads.map((thread) => ({
           thread_id: thread.threadId,
@@ -26,6 +27,7 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
           last_id: thread.lastId,
         })),
         total_threads: total,
+        has_more: offset + threads.length < total,
       };
     },
   });

@@ -56,6 +56,7 @@ export function createSemanticSearchContextTool(
         ...head,
         results,
         count: results.length,
+        has_more: offset + page.length < matches.length,
         ...(explain ? { stats: stats(results.length, plan) } : {}),
         ...clamped,
         ...report,
