@@ -42,6 +42,7 @@ import { getNote, listNotes, saveNote } from './stores/notes/notes.ts';
 import { getPassages, matchingPassages, searchPassages, weighPassages } from './stores/passages/read-passages.ts';
 import { removePassages, replacePassages } from './stores/passages/write-passages.ts';
 import { checkStorage, describeStorage } from './stores/upkeep.ts';
+import { claimTexts, otherClaims, releaseClaims, renewClaims } from './stores/vectors/claim-texts.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './stores/vectors/models.ts';
 import { packVectors, removedVectors, scoreVectors, vectorState, vectorsAfter } from './stores/vectors/read-vectors.ts';
 import { unembeddedOwners, waitingTexts } from './stores/vectors/texts-to-embed.ts';
@@ -72,6 +73,7 @@ const operations = {
   ...{ saveNote, getNote, listNotes },
   ...{ getPassages, searchPassages, weighPassages, matchingPassages, replacePassages, removePassages },
   ...{ chooseModel, listModels, forgetModel, dropVectors, waitingTexts, unembeddedOwners, putVectors },
+  ...{ claimTexts, otherClaims, renewClaims, releaseClaims },
   ...{ vectorState, vectorsAfter, packVectors, removedVectors, scoreVectors },
   ...{ describeStorage, checkStorage, storedLanguage },
 } satisfies Record<string, Operation<never, unknown>>;

@@ -63,3 +63,41 @@ test('for scripts each event is a line of JSON', () => {
   assert.deepEqual(JSON.parse(stdout.text()), added);
   assert.equal(stderr.text(), '');
 });
+
+test('where a summary follows, failures and duplicates are told by reason, three files of each', () => {
+  const { stdout, stderr } = outputs(true);
+  const reporter = createReporter(false, { stdout, stderr });
+  const passedOver = { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0 };
+  reporter.tell({ event: 'found', files: 7, bytes: 9e6, passed_over: passedOver });
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    reporter.tell({ event: 'failed', path: `/f/${name}.pdf`, error: `It is damaged at byte ${name.length}.` });
+  }
+  reporter.tell({ event: 'failed', path: '/f/x.doc', error: 'It has a password.' });
+  reporter.tell({ event: 'duplicate', path: '/f/y.md', document_id: 4, title: null });
+  reporter.end();
+  reporter.tell({ event: 'summary', added: 0, duplicates: 1, failed: 6, seconds: 1, pending: 0 });
+  assert.deepEqual(stdout.text().split('\n'), [
+    '7 files, 9.0 MB',
+    '5 failed: It is damaged at byte 1.',
+    '  /f/a.pdf',
+    '  /f/b.pdf',
+    '  /f/c.pdf',
+    '  and 2 more',
+    '1 failed: It has a password.',
+    '  /f/x.doc',
+    '1 already there: the same bytes are stored',
+    '  /f/y.md (document 4)',
+    '0 added, 1 already there, 6 failed, 1.0 s',
+    '',
+  ]);
+});
+
+test('what was left out is told of each file, on a terminal too', () => {
+  const { stdout, stderr } = outputs(true);
+  const truncated = { reason: 'cpu_time', read: 800, of: 1_156, unit: 'pages' };
+  createReporter(false, { stdout, stderr }).tell({ ...added, truncated });
+  assert.equal(
+    stdout.text(),
+    'added /f/a.md (document 1, 2 chunks): only 800 of 1156 pages were read; raise KB_EXTRACT_CPU_MS and add it again\n',
+  );
+});
