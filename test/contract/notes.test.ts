@@ -293,6 +293,16 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await storage.check(), []);
   });
 
+  test('update: changes of different fields at the same time are both kept', async () => {
+    const saved = await Promise.all(Array.from({ length: 20 }, () => notes.save(note('before', 'before'))));
+    const fields = [{ title: 'after' }, { content: 'after' }];
+    await Promise.all(saved.flatMap(({ id }) => fields.map((changes) => notes.update({ id, changes }))));
+    for (const { id } of saved) {
+      const { title, content } = (await notes.get(id)) ?? {};
+      assert.deepEqual([title, content], ['after', 'after']);
+    }
+  });
+
   test('writes at the same time are all kept', async () => {
     const saved = await Promise.all(
       Array.from({ length: 50 }, (_, index) => notes.save(note(`parallel ${index}`, 'concurrently', ['parallel']))),
