@@ -1,9 +1,10 @@
-import type { EntryStatistics, ThreadPage, ThreadsRequest } from '../../contracts/entries.ts';
+import type { EntryStatistics, TagCount, ThreadPage, ThreadsRequest } from '../../contracts/entries.ts';
 import { numberOf, type Statements, textOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
 
 const threadsNamed = 5;
 const tagsNamed = 10;
+const tagsMax = 10_000;
 /** Where no limit is given. */
 const threadsMax = 1_000_000;
 
@@ -74,8 +75,12 @@ export async function entryStatistics(
   };
 }
 
+export async function listTags(on: Statements, _request: Record<string, never>): Promise<TagCount[]> {
+  return (await countTags(on)).slice(0, tagsMax);
+}
+
 /** Most first. Few entries are removed at a time: taking theirs off is cheaper than asking each whether it is. */
-async function countTags(on: Statements): Promise<{ tag: string; count: number }[]> {
+async function countTags(on: Statements): Promise<TagCount[]> {
   const rows = await on.query(`SELECT tag, count(*) AS total FROM ${on.dialect.schema}context_tags GROUP BY tag`);
   const removed = await on.query(`SELECT p.tag, count(*) AS total FROM ${ofRemoved(on, 'tags')} GROUP BY p.tag`);
   const gone = new Map(removed.map((row) => [textOf(row, 'tag'), numberOf(row, 'total')]));

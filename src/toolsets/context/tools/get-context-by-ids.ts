@@ -30,6 +30,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
       return {
         result,
         ...(missing.length > 0 ? { missing_ids: missing } : {}),
+        ...(found.length > 0 ? {} : { hint: 'No entry has any of these ids; searches name those there are.' }),
         ...report,
         ...(await pastWarnings(entries, { ids, asOf }, 'read', signal)),
       };

@@ -1,8 +1,23 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { nearestName } from '../search/nearest-name.ts';
+
+/** The latest, among which the one spelt most alike is looked for. */
+const comparedMax = 10_000;
 
 export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+  async function hintOf(part: string | undefined, total: number, signal: AbortSignal): Promise<string> {
+    if (total > 0) return `offset is behind the last of ${total} threads; start again with offset 0.`;
+    const known = await entries.threads({ limit: comparedMax, offset: 0 }, { signal });
+    if (part === undefined || known.total === 0) return 'The store is empty: store_context puts entries in.';
+    const near = nearestName(
+      part,
+      known.threads.map(({ threadId }) => threadId),
+    );
+    return `None of ${known.total} threads has this in its id${near ? `; the nearest is ${JSON.stringify(near)}` : ''}.`;
+  }
+
   return defineTool({
     name: 'list_threads',
     title: 'List Threads',
@@ -27,6 +42,7 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
           last_id: thread.lastId,
         })),
         total_threads: total,
+        ...(threads.length > 0 ? {} : { hint: await hintOf(containing, total, signal) }),
         has_more: offset + threads.length < total,
       };
     },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { emptyHint } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, searchInput } from '../search/search-input.ts';
@@ -43,6 +44,7 @@ export function createSearchContextTool({
         ...(explain ? { stats: stats(results.length, page.plan) } : {}),
         ...clamped,
         ...report,
+        ...(await emptyHint(entries, shown, { filter, offset }, signal)),
         ...(await pastWarnings(entries, filter, 'read', signal)),
       };
     },
