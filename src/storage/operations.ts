@@ -25,7 +25,7 @@ import { countJobs, getJob, leaseOwners, listJobs } from './stores/documents/rea
 import { releaseOriginals, usedOriginals } from './stores/documents/release-originals.ts';
 import { editNote, finishJob } from './stores/documents/write-documents.ts';
 import { indexFields } from './stores/entries/entry-fields.ts';
-import { entryStatistics, listThreads } from './stores/entries/entry-overview.ts';
+import { entryStatistics, listTags, listThreads } from './stores/entries/entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './stores/entries/entry-summaries.ts';
 import {
   entryTexts,
@@ -43,6 +43,7 @@ import { removeNote, restoreNote, saveNote, updateNote } from './stores/notes/wr
 import { getPassages, matchingPassages, searchPassages, weighPassages } from './stores/passages/read-passages.ts';
 import { removePassages, replacePassages } from './stores/passages/write-passages.ts';
 import { checkStorage, describeStorage } from './stores/upkeep.ts';
+import { claimTexts, otherClaims, releaseClaims, renewClaims } from './stores/vectors/claim-texts.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './stores/vectors/models.ts';
 import { packVectors, removedVectors, scoreVectors, vectorState, vectorsAfter } from './stores/vectors/read-vectors.ts';
 import { unembeddedOwners, waitingTexts } from './stores/vectors/texts-to-embed.ts';
@@ -56,7 +57,7 @@ import { storedLanguage } from './stores/words/word-analysis.ts';
 const operations = {
   ...{ storeEntries, updateEntries, removeEntries, restoreEntries, indexFields, putSummary },
   ...{ getEntries, listEntries, searchEntryWords, weighEntryWords, matchingEntries, entryTexts, pastGaps },
-  ...{ unsummarisedEntries, listThreads, entryStatistics },
+  ...{ unsummarisedEntries, listThreads, listTags, entryStatistics },
   ...{
     getDocument,
     listDocuments,
@@ -73,6 +74,7 @@ const operations = {
   ...{ saveNote, updateNote, removeNote, restoreNote, getNote, listNotes },
   ...{ getPassages, searchPassages, weighPassages, matchingPassages, replacePassages, removePassages },
   ...{ chooseModel, listModels, forgetModel, dropVectors, waitingTexts, unembeddedOwners, putVectors },
+  ...{ claimTexts, otherClaims, renewClaims, releaseClaims },
   ...{ vectorState, vectorsAfter, packVectors, removedVectors, scoreVectors },
   ...{ describeStorage, checkStorage, storedLanguage },
 } satisfies Record<string, Operation<never, unknown>>;

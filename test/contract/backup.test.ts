@@ -69,6 +69,28 @@ onEachBackend(
       assert.deepEqual(again.tables, (await verifyBackup(file)).tables);
     });
 
+    test('what somebody was embedding when the backup was made is free in the restored database', async () => {
+      const [busy, target] = [await backend.place(), await backend.place()];
+      const request = { model: 'm', leaseMs: 600_000, limit: 100 };
+      const claimed = await use(busy, async (storage) => {
+        await fillStorage(storage, 3);
+        await storage.vectors.kb.choose('m');
+        const { context, kb } = storage.vectors;
+        return [await context.claim({ ...request, claimant: 'a' }), await kb.claim({ ...request, claimant: 'a' })];
+      });
+      const archive = join(folder, 'claimed.tar');
+      await backUp(placeOf(busy), archive, quiet);
+      await restore(placeOf(target), archive, quiet);
+      await use(target, async ({ vectors: { context, kb } }) => {
+        assert.ok(claimed.every(({ owners }) => owners.length > 0));
+        const again = [
+          await context.claim({ ...request, claimant: 'b' }),
+          await kb.claim({ ...request, claimant: 'b' }),
+        ];
+        assert.deepEqual(again, claimed);
+      });
+    });
+
     test('what was acknowledged before is in it, and one state of what is written meanwhile', async () => {
       const busy = await backend.place();
       const storage = await openStorage(busy);

@@ -293,5 +293,7 @@ onEachBackend('context entries', (backend) => {
     const page = await entries.threads({ limit: 2, offset: 1 });
     assert.equal(page.threads.length, 2);
     assert.equal(page.total, after.threads);
+    const some = await entries.threads({ containing: 'tat', limit: 1, offset: 0 });
+    assert.deepEqual([some.threads.map(({ threadId }) => threadId), some.total], [['stat'], 1]);
   });
 });

@@ -25,14 +25,18 @@ test('issue "Watch a folder": new, changed, renamed and removed files, each by w
     writeFileSync(file('sub/deeper/new.md'), 'first text');
   });
   const replaced = await step('replaced', () => writeFileSync(file('sub/deeper/new.md'), 'second text'));
-  assert.equal('path' in replaced && replaced.path, file('sub/deeper/new.md'));
+  assert.ok(replaced.event === 'replaced' && replaced.path === file('sub/deeper/new.md'));
+  const { document_id: id } = replaced;
+  assert.equal(replaced.former_id, id, 'an edited file keeps its document');
   await step('replaced', () => {
     // As editors save: beside, then renamed into place.
     writeFileSync(file('.new.md.swp'), 'third text');
     renameSync(file('.new.md.swp'), file('sub/deeper/new.md'));
   });
-  await step('removed', () => renameSync(file('sub'), file('other')));
-  await step('removed', () => renameSync(file('other/deeper/new.md'), file('renamed.md')));
+  const moved = await step('moved', () => renameSync(file('sub'), file('other')));
+  const way = { from: file('sub/deeper/new.md'), path: file('other/deeper/new.md') };
+  assert.deepEqual(moved, { event: 'moved', ...way, document_id: id }, 'so does a renamed one');
+  await step('moved', () => renameSync(file('other/deeper/new.md'), file('renamed.md')));
   await step('removed', () => rmSync(file('renamed.md')));
   assert.deepEqual(Object.keys(hashesOf(folder)), [file('kept.md')]);
 
@@ -55,7 +59,7 @@ test('issue "Watch a folder": a burst of changes ends in step, and of files with
   await watching.next(({ event }) => event === 'in_step' || event === 'duplicate');
   assert.equal(Object.keys(await documents()).length, 32);
   rmSync(file('3.txt'));
-  await watching.next((event) => event.event === 'added' && event.path === file('twin.txt'));
+  await watching.next((event) => event.event === 'moved' && event.path === file('twin.txt'));
   await inStep(watching);
   assert.equal((await documents())[file('twin.txt')], hashesOf(folder)[file('twin.txt')]);
 });

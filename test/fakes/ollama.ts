@@ -3,26 +3,36 @@ import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts
 export interface FakeOllama extends LoopbackServer {
   /** `down`: refuses. `slow`: never answers. */
   mode: 'up' | 'down' | 'slow';
+  /** How often each text came, also if it was not answered. */
+  readonly given: Map<string, number>;
+  /** Resolves with the first text. */
+  readonly asked: Promise<void>;
+  /** Answers wait for it. */
+  gate: Promise<void>;
 }
 
 /** `POST /api/embed` with vectors of 32 dimensions that count letters: the same text is nearest to itself. */
 export async function startOllama(t: Owner): Promise<FakeOllama> {
+  const asked = Promise.withResolvers<void>();
   const fake: FakeOllama = Object.assign(
     await serveHttp(t, (request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
-      request.on('end', () => {
-        if (fake.mode === 'slow') return;
+      request.on('end', async () => {
         if (fake.mode === 'down') {
           response.writeHead(404).end();
           return;
         }
         const { input } = JSON.parse(Buffer.concat(parts).toString()) as { input: string[] };
+        for (const text of input) fake.given.set(text, (fake.given.get(text) ?? 0) + 1);
+        asked.resolve();
+        await fake.gate;
+        if (fake.mode === 'slow') return;
         response.setHeader('content-type', 'application/json');
         response.end(JSON.stringify({ embeddings: input.map(letters) }));
       });
     }),
-    { mode: 'up' as const },
+    { mode: 'up' as const, given: new Map(), asked: asked.promise, gate: Promise.resolve() },
   );
   return fake;
 }

@@ -67,7 +67,8 @@ const counters = { added: 'added', duplicate: 'duplicates', failed: 'failed' } a
 
 export function tellOutcome(reporter: Reporter, { path }: FoundFile, outcome: FileOutcome): void {
   if (outcome.outcome === 'added') {
-    reporter.tell({ event: 'added', path, document_id: outcome.documentId, chunks: outcome.chunks });
+    const { documentId: document_id, chunks, truncated } = outcome;
+    reporter.tell({ event: 'added', path, document_id, chunks, ...(truncated === undefined ? {} : { truncated }) });
   } else if (outcome.outcome === 'duplicate') {
     const { document_id, job_id, title } = outcome.answer;
     reporter.tell({

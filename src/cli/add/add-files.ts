@@ -4,13 +4,14 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError, systemCode } from '../../base/errors.ts';
-import type { Engine, EngineJob, JobId, SubmitOutcome } from '../../engine/engine.ts';
+import type { Engine, EngineJob, JobId, SubmitOutcome, Truncation } from '../../engine/engine.ts';
 import type { FoundFile } from './find-files.ts';
 
 export interface AddedFile {
   readonly outcome: 'added';
   readonly documentId: number | null;
   readonly chunks: number | null;
+  readonly truncated: Truncation | undefined;
   /** SHA-256 of the bytes that were sent. */
   readonly hash: string;
 }
@@ -23,6 +24,8 @@ export type FileOutcome =
 export interface AddOptions {
   readonly tags: readonly string[];
   readonly signal: AbortSignal;
+  /** The document that this file was before it changed. */
+  readonly replaces?: number | undefined;
   onAccepted?(job: JobId): void;
 }
 
@@ -48,6 +51,7 @@ export async function addFile(engine: Engine, file: FoundFile, options: AddOptio
         size: file.size,
         tags: options.tags,
         source_path: file.path,
+        replaces: options.replaces,
       },
       { signal: options.signal },
     );
@@ -58,7 +62,8 @@ export async function addFile(engine: Engine, file: FoundFile, options: AddOptio
   options.onAccepted?.(outcome.job_id);
   const job = await waitForJob(engine, outcome.job_id, options.signal);
   if (job.status !== 'done') return { outcome: 'failed', error: job.error ?? `The job was ${job.status}.` };
-  return { outcome: 'added', documentId: job.document_id, chunks: job.chunk_count, hash: reading.hash() };
+  const { document_id: documentId, chunk_count: chunks, truncated } = job;
+  return { outcome: 'added', documentId, chunks, truncated, hash: reading.hash() };
 }
 
 /** A fault of this file alone is reported and the next one tried; any other ends the run. */

@@ -56,17 +56,22 @@ export function createMirror(config: MirrorConfig): Mirror {
         ...unsettled.map(({ path }) => path),
       ];
       const isUnknown = (path: string) => !hasSeenFiles || away.some((place) => isBelow(path, place));
-      const { removals, additions, twins } = planMirror(files, documents, isUnknown);
+      const { moves, removals, additions, twins } = planMirror(files, documents, isUnknown);
+      const anew: Addition[] = [];
+      for (const { document, path, hash } of moves) {
+        if (await move(document, path)) settled.delete(path);
+        else anew.push({ path, hash, former: [] });
+      }
       for (const removal of removals) {
         await remove(removal);
         // Another file with this content was only reported as a duplicate; now it takes over.
         forgetContent(removal.hash);
       }
-      const fresh = additions.filter(({ path, hash }) => settled.get(path) !== hash);
+      const fresh = [...additions, ...anew].filter(({ path, hash }) => settled.get(path) !== hash);
       await addAllOf(fresh, found.files);
       const told = twins.filter(isNewTwin);
       for (const twin of told) tellTwin(twin);
-      const changed = removals.length > 0 || fresh.length > 0 || told.length > 0;
+      const changed = moves.length > 0 || removals.length > 0 || fresh.length > 0 || told.length > 0;
       return { files: found.files.length, changed, unsettled: unsettled.length > 0 };
     },
     forget() {
@@ -108,7 +113,8 @@ export function createMirror(config: MirrorConfig): Mirror {
   }
 
   async function add({ path, hash, former }: Addition, file: FoundFile): Promise<void> {
-    const outcome = await addFile(engine, file, config);
+    const [first] = former;
+    const outcome = await addFile(engine, file, { ...config, replaces: first?.id });
     if (outcome.outcome === 'failed') {
       settled.set(path, hash);
       tellOutcome(reporter, file, outcome);
@@ -126,12 +132,15 @@ export function createMirror(config: MirrorConfig): Mirror {
       for (const each of former) if (each.id !== owner.id) await remove(each);
       return;
     }
-    const { documentId, chunks } = outcome;
+    const { documentId, chunks, truncated } = outcome;
     if (documentId !== null) hold({ id: documentId, path, hash: outcome.hash });
-    const [first] = former;
     if (first === undefined) tellOutcome(reporter, file, outcome);
-    else reporter.tell({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id });
-    for (const each of former) await discard(each);
+    else {
+      const leftOut = truncated === undefined ? {} : { truncated };
+      reporter.tell({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id, ...leftOut });
+    }
+    // An engine that knows no replacing has made a new one.
+    for (const each of former) if (each.id !== documentId) await discard(each);
   }
 
   function forgetContent(content: string | null): void {
@@ -160,6 +169,20 @@ export function createMirror(config: MirrorConfig): Mirror {
     if (id === undefined) return undefined;
     const { source_path: path } = await engine.document(id, { signal });
     return { id, path };
+  }
+
+  /** False if it must be added anew: somebody removed the document, or the engine moves none; it is gone then. */
+  async function move(document: MirroredDocument, path: string): Promise<boolean> {
+    try {
+      await engine.moveDocument(document.id, path, { signal });
+    } catch (error) {
+      if (!isCarrelError(error) || error.kind !== 'not_found') throw error;
+      await discard(document);
+      return false;
+    }
+    hold({ ...document, path });
+    reporter.tell({ event: 'moved', path, from: document.path, document_id: document.id });
+    return true;
   }
 
   async function remove(document: MirroredDocument): Promise<void> {

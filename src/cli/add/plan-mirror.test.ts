@@ -9,8 +9,9 @@ const plan = (
   documents: MirroredDocument[],
   isUnknown: (path: string) => boolean = known,
 ) => {
-  const { removals, additions } = planMirror(new Map(Object.entries(files)), documents, isUnknown);
+  const { moves, removals, additions } = planMirror(new Map(Object.entries(files)), documents, isUnknown);
   return {
+    ...(moves.length === 0 ? {} : { moves: moves.map((move) => [move.document.id, move.path]) }),
     removals: removals.map(({ id }) => id),
     additions: additions.map(({ path, former }) => [path, ...former.map(({ id }) => id)]),
   };
@@ -28,21 +29,41 @@ test('the former document of a changed file goes after the new one has come', ()
   assert.deepEqual(plan({ '/a': '2' }, [document(1, '/a', '1')]), { removals: [], additions: [['/a', 1]] });
 });
 
-test('a renamed file is removed under its old path first, because its content can be there only once', () => {
-  assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { removals: [1], additions: [['/b']] });
+test('the document of a renamed file moves', () => {
+  assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { moves: [[1, '/b']], removals: [], additions: [] });
 });
 
-test('two files that changed places are both removed first', () => {
+test('the documents of two files that changed places move', () => {
   assert.deepEqual(plan({ '/a': '2', '/b': '1' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
-    removals: [1, 2],
-    additions: [['/a'], ['/b']],
+    moves: [
+      [1, '/b'],
+      [2, '/a'],
+    ],
+    removals: [],
+    additions: [],
+  });
+});
+
+test('a file renamed over another takes its place', () => {
+  assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
+    moves: [[1, '/b']],
+    removals: [2],
+    additions: [],
+  });
+});
+
+test('a copy of a file that was edited then has the document, and the edited file gets another', () => {
+  assert.deepEqual(plan({ '/a': '2', '/copy': '1' }, [document(1, '/a', '1')]), {
+    moves: [[1, '/copy']],
+    removals: [],
+    additions: [['/a']],
   });
 });
 
 test('of two files with the same content one has the document, and the other takes over when it goes', () => {
   assert.deepEqual(plan({ '/a': '1', '/b': '1' }, [document(1, '/a', '1')]), { removals: [], additions: [] });
   assert.deepEqual(plan({ '/a': '1', '/b': '1' }, []), { removals: [], additions: [['/a']] });
-  assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { removals: [1], additions: [['/b']] });
+  assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { moves: [[1, '/b']], removals: [], additions: [] });
 });
 
 test('the other files with the same content are named', () => {

@@ -7,17 +7,25 @@ export interface MirroredDocument {
 }
 
 export interface MirrorPlan {
-  /** To be removed before anything is added: gone, moved, or in the way of the same content under another path. */
+  /** Documents whose content is now under another path, first of all. */
+  readonly moves: readonly Move[];
+  /** Gone: to be removed before anything is added. */
   readonly removals: readonly MirroredDocument[];
   readonly additions: readonly Addition[];
   /** Files with the same content as a file that has the document. */
   readonly twins: readonly { readonly path: string; readonly hash: string }[];
 }
 
+export interface Move {
+  readonly document: MirroredDocument;
+  readonly path: string;
+  readonly hash: string;
+}
+
 export interface Addition {
   readonly path: string;
   readonly hash: string;
-  /** To be removed once the file is in: a changed file is never missing. */
+  /** Replaced once the file is in: a changed file is never missing. */
   readonly former: readonly MirroredDocument[];
 }
 
@@ -49,13 +57,21 @@ export function planMirror(
       if (!keepers.has(path)) twins.push({ path, hash });
     } else additions.set(hash, { path, hash, former: [] });
   }
+  const moves: Move[] = [];
+  const unmoved = stale.filter((document) => {
+    const addition = document.hash === null ? undefined : additions.get(document.hash);
+    if (addition === undefined) return true;
+    const { path, hash } = addition;
+    moves.push({ document, path, hash });
+    additions.delete(hash);
+    return false;
+  });
   const byPath = new Map([...additions.values()].map((addition) => [addition.path, addition]));
   const removals: MirroredDocument[] = [];
-  for (const document of stale) {
+  for (const document of unmoved) {
     const addition = byPath.get(document.path);
-    const isInTheWay = document.hash !== null && additions.has(document.hash);
-    if (addition === undefined || isInTheWay) removals.push(document);
+    if (addition === undefined) removals.push(document);
     else addition.former.push(document);
   }
-  return { removals, additions: [...additions.values()], twins };
+  return { moves, removals, additions: [...additions.values()], twins };
 }

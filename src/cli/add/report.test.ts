@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AddEvent, createReporter, progressBar } from './report.ts';
+import { type AddEvent, createReporter, embeddingBar, progressBar } from './report.ts';
 
 const added: AddEvent = { event: 'added', path: '/f/a.md', document_id: 1, chunks: 2 };
 const failed: AddEvent = { event: 'failed', path: '/f/b.pdf', error: 'It is damaged.' };
@@ -16,14 +16,19 @@ const outputs = (isTTY: boolean) => {
 test('the bar shows files, rate and remaining time, which goes by bytes', () => {
   assert.equal(
     progressBar({ files: 30, bytes: 25e6 }, { files: 120, bytes: 100e6 }, 10),
-    '[######------------------] 30/120 files  3.0 files/s  2.5 MB/s  0:30 left',
+    '[######------------------] 30/120 files  3.0 files/s  2.5 MB/s  searchable in less than a minute',
   );
-  assert.match(progressBar({ files: 1, bytes: 1 }, { files: 9, bytes: 9001 }, 1), /2:30:00 left$/);
+  assert.match(progressBar({ files: 1, bytes: 10 }, { files: 9, bytes: 100 }, 7), /searchable in about 1 minute$/);
+  assert.match(progressBar({ files: 1, bytes: 10 }, { files: 9, bytes: 100 }, 1_000), /searchable in about 3 hours$/);
+  assert.match(embeddingBar(50, 100, 200), /vectors for 50\/100 chunks {2}about 3 minutes left$/);
+  assert.match(embeddingBar(0, 1, 9), /vectors for 0\/1 chunk$/);
 });
 
-test('before the first file and after the last one, no remaining time is guessed', () => {
+test('no remaining time is guessed before there is enough to go by, nor after the last file', () => {
   assert.equal(progressBar({ files: 0, bytes: 0 }, { files: 3, bytes: 9 }, 2), `[${'-'.repeat(24)}] 0/3 files`);
-  assert.doesNotMatch(progressBar({ files: 3, bytes: 9 }, { files: 3, bytes: 9 }, 2), /left/);
+  assert.doesNotMatch(progressBar({ files: 1, bytes: 1 }, { files: 9, bytes: 9001 }, 60), /searchable/);
+  assert.doesNotMatch(progressBar({ files: 5, bytes: 50 }, { files: 9, bytes: 100 }, 1), /searchable/);
+  assert.doesNotMatch(progressBar({ files: 3, bytes: 9 }, { files: 3, bytes: 9 }, 20), /searchable/);
 });
 
 test('on a terminal the bar says what goes well, and lines say what does not', () => {
@@ -62,4 +67,42 @@ test('for scripts each event is a line of JSON', () => {
   reporter.progress({ files: 1, bytes: 1 }, { files: 2, bytes: 2 });
   assert.deepEqual(JSON.parse(stdout.text()), added);
   assert.equal(stderr.text(), '');
+});
+
+test('where a summary follows, failures and duplicates are told by reason, three files of each', () => {
+  const { stdout, stderr } = outputs(true);
+  const reporter = createReporter(false, { stdout, stderr });
+  const passedOver = { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0 };
+  reporter.tell({ event: 'found', files: 7, bytes: 9e6, passed_over: passedOver });
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    reporter.tell({ event: 'failed', path: `/f/${name}.pdf`, error: `It is damaged at byte ${name.length}.` });
+  }
+  reporter.tell({ event: 'failed', path: '/f/x.doc', error: 'It has a password.' });
+  reporter.tell({ event: 'duplicate', path: '/f/y.md', document_id: 4, title: null });
+  reporter.end();
+  reporter.tell({ event: 'summary', added: 0, duplicates: 1, failed: 6, seconds: 1, pending: 0 });
+  assert.deepEqual(stdout.text().split('\n'), [
+    '7 files, 9.0 MB',
+    '5 failed: It is damaged at byte 1.',
+    '  /f/a.pdf',
+    '  /f/b.pdf',
+    '  /f/c.pdf',
+    '  and 2 more',
+    '1 failed: It has a password.',
+    '  /f/x.doc',
+    '1 already there: the same bytes are stored',
+    '  /f/y.md (document 4)',
+    '0 added, 1 already there, 6 failed, 1.0 s',
+    '',
+  ]);
+});
+
+test('what was left out is told of each file, on a terminal too', () => {
+  const { stdout, stderr } = outputs(true);
+  const truncated = { reason: 'cpu_time', read: 800, of: 1_156, unit: 'pages' };
+  createReporter(false, { stdout, stderr }).tell({ ...added, truncated });
+  assert.equal(
+    stdout.text(),
+    'added /f/a.md (document 1, 2 chunks): only 800 of 1156 pages were read; raise KB_EXTRACT_CPU_MS and add it again\n',
+  );
 });

@@ -1,14 +1,17 @@
-import type { JobId } from '../../engine/engine.ts';
+import type { JobId, Truncation } from '../../engine/engine.ts';
 import { createProgressLine, type Terminal } from '../progress-line.ts';
 import { printableText } from '../terminal/printable.ts';
+import { createReasons } from './failure-reasons.ts';
 import type { PassedOver } from './find-files.ts';
 
 /** What happens to files, one at a time. Paths are absolute. */
 export type AddEvent =
   | { event: 'found'; files: number; bytes: number; passed_over: PassedOver }
   | { event: 'accepted'; path: string; job_id: JobId }
-  | { event: 'added'; path: string; document_id: number | null; chunks: number | null }
-  | { event: 'replaced'; path: string; document_id: number | null; chunks: number | null; former_id: number }
+  | ({ event: 'added' } & Stored)
+  /** `former_id` is another one where the engine replaces no documents. */
+  | ({ event: 'replaced'; former_id: number } & Stored)
+  | { event: 'moved'; path: string; from: string; document_id: number }
   | { event: 'removed'; path: string; document_id: number }
   | { event: 'duplicate'; path: string; document_id?: number; job_id?: JobId; title: string | null }
   | { event: 'failed'; path: string; error: string }
@@ -19,6 +22,13 @@ export type AddEvent =
   /** All files are found by their words; vectors are still being made for so many chunks. */
   | { event: 'embedding'; pending: number }
   | ({ event: 'summary' } & Summary);
+
+interface Stored {
+  path: string;
+  document_id: number | null;
+  chunks: number | null;
+  truncated?: Truncation;
+}
 
 export interface Summary {
   added: number;
@@ -54,50 +64,74 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
   }
   const line = createProgressLine(stderr);
   const startedAt = performance.now();
+  const reasons = createReasons();
+  const write = (text: string): void => {
+    line.clear();
+    // Names of files are foreign text, too.
+    stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
+  };
+  let gathers = false;
+  let embeddingAt: number | undefined;
   return {
     tell(event) {
+      // Where a summary will follow, it names what went wrong by reason. Whoever watches wants to know at once.
+      if (event.event === 'found') gathers = true;
+      if (gathers && (event.event === 'failed' || event.event === 'duplicate')) return reasons.add(event);
       // On a terminal the bar shows successes.
-      const text = stderr.isTTY === true && quietOnTerminal.has(event.event) ? undefined : describe(event);
-      if (text === undefined) return;
-      line.clear();
-      // Names of files are foreign text, too.
-      stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
+      const text = stderr.isTTY === true && isQuiet(event) ? undefined : describe(event);
+      if (text !== undefined) write(text);
     },
     progress: (done, total) => line.show(progressBar(done, total, (performance.now() - startedAt) / 1000)),
-    embedding: (done, total) => line.show(embeddingBar(done, total)),
-    end: () => line.clear(),
+    embedding(done, total) {
+      embeddingAt ??= performance.now();
+      line.show(embeddingBar(done, total, (performance.now() - embeddingAt) / 1000));
+    },
+    end() {
+      line.clear();
+      for (const text of reasons.take()) write(text);
+    },
   };
 }
 
-const quietOnTerminal: ReadonlySet<string> = new Set(['added']);
+function isQuiet(event: AddEvent): boolean {
+  return event.event === 'added' && event.truncated === undefined;
+}
 
 const barWidth = 24;
 
-/** The remaining time is estimated by bytes, because files differ in size, once the first file is done. */
+/** The remaining time is estimated by bytes, because files differ in size. Vectors come afterwards and are not in it. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
   const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
   const parts = [`${barOf(share)} ${done.files}/${counted(total.files, 'file')}`];
   if (done.files > 0 && seconds > 0) {
     parts.push(`${(done.files / seconds).toFixed(1)} files/s`, `${(done.bytes / seconds / 1e6).toFixed(1)} MB/s`);
-    if (share > 0 && share < 1) parts.push(`${duration((seconds * (1 - share)) / share)} left`);
+    parts.push(...remaining(share, seconds).map((time) => `searchable in ${time}`));
   }
   return parts.join('  ');
 }
 
-export function embeddingBar(done: number, total: number): string {
-  return `${barOf(done / Math.max(1, total))} found by words; vectors for ${done}/${total} chunks`;
+export function embeddingBar(done: number, total: number, seconds: number): string {
+  const share = done / Math.max(1, total);
+  const bar = `${barOf(share)} found by words; vectors for ${done}/${counted(total, 'chunk')}`;
+  return [bar, ...remaining(share, seconds).map((time) => `${time} left`)].join('  ');
+}
+
+/** Less than this says nothing about the rest: files and texts differ too much. */
+const shareMin = 0.05;
+const secondsMin = 3;
+
+/** None while it would be a guess, and no more exact than it can be. */
+function remaining(share: number, seconds: number): string[] {
+  if (share < shareMin || share >= 1 || seconds < secondsMin) return [];
+  const left = (seconds * (1 - share)) / share;
+  if (left < 60) return ['less than a minute'];
+  const minutes = Math.round(left / 60);
+  return [minutes < 90 ? `about ${counted(minutes, 'minute')}` : `about ${counted(Math.round(minutes / 60), 'hour')}`];
 }
 
 function barOf(share: number): string {
   const filled = Math.round(share * barWidth);
   return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
-}
-
-function duration(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
-  const two = (part: number): string => String(part).padStart(2, '0');
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
 function describe(event: AddEvent): string | undefined {
@@ -107,9 +141,11 @@ function describe(event: AddEvent): string | undefined {
     case 'accepted':
       return undefined;
     case 'added':
-      return `added ${event.path}${documentOf(event)}`;
+      return `added ${event.path}${documentOf(event)}${leftOutOf(event)}`;
     case 'replaced':
-      return `replaced ${event.path}${documentOf(event)}`;
+      return `replaced ${event.path}${documentOf(event)}${leftOutOf(event)}`;
+    case 'moved':
+      return `moved ${event.from} to ${event.path} (document ${event.document_id})`;
     case 'removed':
       return `removed ${event.path} (document ${event.document_id})`;
     case 'duplicate':
@@ -150,7 +186,14 @@ function documentOf({ document_id, chunks }: { document_id: number | null; chunk
     : ` (document ${document_id}${chunks === null ? '' : `, ${counted(chunks, 'chunk')}`})`;
 }
 
-const reasons: Record<keyof PassedOver, string> = {
+function leftOutOf({ truncated }: Stored): string {
+  if (truncated === undefined) return '';
+  const { read, of, unit = 'characters', reason } = truncated;
+  const bound = reason === 'cpu_time' ? 'KB_EXTRACT_CPU_MS' : 'KB_TEXT_CHARS_MAX';
+  return `: only ${of === null ? `${read}` : `${read} of ${of}`} ${unit} were read; raise ${bound} and add it again`;
+}
+
+const skipReasons: Record<keyof PassedOver, string> = {
   hidden: 'hidden',
   packages: 'installed packages',
   links: 'links',
@@ -160,7 +203,7 @@ const reasons: Record<keyof PassedOver, string> = {
 };
 
 function describePassedOver(passedOver: PassedOver): string {
-  const named = Object.entries(reasons).flatMap(([reason, text]) => {
+  const named = Object.entries(skipReasons).flatMap(([reason, text]) => {
     const count = passedOver[reason as keyof PassedOver];
     return count > 0 ? [`${count} ${text}`] : [];
   });

@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { createBacklog } from '../../jobs/backlog.ts';
-import type { PutVectors, TextToEmbed, VectorStore } from '../../storage/contracts/vectors.ts';
+import type { TextToEmbed, VectorStore } from '../../storage/contracts/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
-import { embedPassages } from '../passage-vectors.ts';
+import { embedTexts } from './embed-texts.ts';
+import { type ClaimableVectors, createTextClaims } from './text-claims.ts';
 
-/** Makes the missing vectors of one model in the background, so that a write never waits for them. */
+/**
+ * Makes the missing vectors of one model in the background, so that a write never waits for them. Processes that share a
+ * database share the work: each text is claimed by one of them.
+ */
 export interface BackgroundEmbedding {
   /** False while the provider does not answer. */
   readonly available: boolean;
@@ -14,22 +18,20 @@ export interface BackgroundEmbedding {
   /** These are embedded before others. */
   prefer(owners: readonly number[]): void;
   /**
-   * Embeds these first. Resolves when they are done, when the time is up or no progress is made, or at once while the
-   * provider is down.
+   * Embeds these first, or waits for the processes that have claimed them. Resolves when they are done, when the time is up
+   * or no progress is made, or at once while the provider is down.
    */
   settled(owners: readonly number[], waitMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface BackgroundEmbeddingDeps {
-  readonly vectors: Pick<VectorStore<never>, 'waiting' | 'put' | 'pack'>;
+  readonly vectors: ClaimableVectors & Pick<VectorStore<never>, 'put' | 'pack'>;
   readonly provider: EmbeddingProvider;
   readonly log: Logger;
   /** Called whenever there is nothing left to embed. */
   readonly onDone?: () => void;
 }
-
-type EmbeddedText = PutVectors['texts'][number];
 
 const batchSize = 32;
 /** Owners that are embedded before others: whoever asked for more is long gone. */
@@ -38,6 +40,11 @@ const wantedMax = 20_000;
 const batchUnitsMax = 16_000;
 /** A text that takes longer than this may take minutes, so nobody waits for it. */
 const stallMs = 5_000;
+
+/** How often a caller looks at texts that another process has claimed. */
+const lookMs = 100;
+/** How often this process looks, if others have claimed all that is left: they may die. */
+const lookAgainMs = 2_000;
 
 /** From this many texts with new vectors on, packing pays. */
 export const packedMin = 4_000;
@@ -48,28 +55,37 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   let unpacked = 0;
   /** Owners that a caller waits for, the latest first. */
   let wanted = new Set<number>();
-  let step = Promise.withResolvers<void>();
+  /** Ends with the owners in question that other processes have claimed. */
+  let step = Promise.withResolvers<readonly number[]>();
+  const claims = createTextClaims(vectors, model);
+  let lookingAgain: NodeJS.Timeout | undefined;
   /** The provider, not the database: that one is busy now and then, and what it fails at is done again. */
   let isAway = false;
+  const embedder = {
+    provider,
+    log,
+    onAnswer(answers: boolean) {
+      isAway = !answers;
+    },
+  };
   const backlog = createBacklog({
     async doSome(signal) {
-      const owners = [...wanted].slice(0, batchSize);
-      const waiting = await vectors.waiting({ model, limit: batchSize, ...(owners.length > 0 ? { owners } : {}) });
-      const some = atOnce(waiting);
-      if (some.length > 0) unpacked += await vectors.put({ model, texts: await embedTexts(some, signal) });
-      const left = new Set(waiting.slice(some.length).map(({ owner }) => owner));
-      for (const owner of owners) if (!left.has(owner)) wanted.delete(owner);
-      endStep();
-      const isDone = waiting.length === 0 && owners.length === 0;
-      if (isDone) {
-        deps.onDone?.();
-        await packMany(signal);
-      }
-      return !isDone;
+      const asked = [...wanted];
+      const { isIdle, elsewhere } = await embedNext(asked, signal).catch(async (error: unknown) => {
+        // Others may be able to do it.
+        await claims.release().catch(() => {});
+        throw error;
+      });
+      endStep(asked.length > 0 ? elsewhere : []);
+      if (!isIdle || asked.length > 0) return true;
+      if (elsewhere.length === 0) deps.onDone?.();
+      else lookAgain();
+      await packMany(signal);
+      return false;
     },
     onFailure(error) {
       log.warn('texts are waiting to be embedded', { model, reason: reasonOf(error) });
-      endStep();
+      endStep([]);
     },
   });
   return {
@@ -83,16 +99,49 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       const waited = new AbortController();
       const over = delay(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]), ref: false });
       const end = over.catch(() => {}).then(() => waited.abort());
-      while (!waited.signal.aborted && !isAway && owners.some((owner) => wanted.has(owner))) {
-        const current = step;
-        const stalled = delay(stallMs, undefined, { signal: waited.signal, ref: false }).catch(() => {});
-        await Promise.race([current.promise, end, stalled]);
-        if (step === current) break;
+      const pause = (ms: number) => delay(ms, undefined, { signal: waited.signal, ref: false }).catch(() => {});
+      const own = new Set(owners);
+      let elsewhere = new Set<number>();
+      for (let [looks, fewest] = [0, owners.length + 1]; !waited.signal.aborted && !isAway; ) {
+        if (owners.some((owner) => wanted.has(owner))) {
+          const current = step;
+          const claimed = await Promise.race([current.promise, end, pause(stallMs)]);
+          if (step === current) break;
+          for (const owner of claimed ?? []) if (own.has(owner)) elsewhere.add(owner);
+        } else {
+          looks = elsewhere.size < fewest ? 0 : looks + 1;
+          fewest = elsewhere.size;
+          if (elsewhere.size === 0 || looks * lookMs > stallMs) break;
+          await pause(lookMs);
+          prefer([...elsewhere]);
+          elsewhere = new Set();
+        }
       }
       waited.abort();
     },
-    close: () => backlog.close(),
+    async close() {
+      await backlog.close();
+      clearTimeout(lookingAgain);
+      // Else they are free when this process has ended.
+      await claims.release().catch(() => {});
+    },
   };
+
+  async function embedNext(asked: readonly number[], signal: AbortSignal) {
+    const { texts, isIdle, over, elsewhere } = await claims.next({ asked, limit: batchSize });
+    const some = atOnce(texts);
+    if (some.length > 0) {
+      unpacked += await vectors.put({ model, texts: await embedTexts(some, embedder, signal) });
+      claims.done(some);
+    }
+    for (const owner of [...over, ...some.map((text) => text.owner)]) wanted.delete(owner);
+    return { isIdle, elsewhere };
+  }
+
+  function lookAgain(): void {
+    clearTimeout(lookingAgain);
+    lookingAgain = setTimeout(() => backlog.wake(), lookAgainMs).unref();
+  }
 
   function prefer(owners: readonly number[]): void {
     wanted = new Set([...owners, ...wanted].slice(0, wantedMax));
@@ -107,36 +156,9 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     await vectors.pack(model, { signal }).catch(() => {});
   }
 
-  function endStep(): void {
-    step.resolve();
+  function endStep(elsewhere: readonly number[]): void {
+    step.resolve(elsewhere);
     step = Promise.withResolvers();
-  }
-
-  async function embedTexts(waiting: readonly TextToEmbed[], signal: AbortSignal): Promise<EmbeddedText[]> {
-    try {
-      const windows = await embedPassages(waiting, provider, { signal });
-      isAway = false;
-      return waiting.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
-    } catch (error) {
-      // Either nothing can be embedded now, and this throws too, or one of the texts is at fault.
-      await provider.embed(['.'], { signal }).catch((away) => {
-        isAway = !signal.aborted;
-        throw away;
-      });
-      const [only, ...others] = waiting;
-      if (only === undefined || others.length > 0) return inTurn(waiting, signal);
-      log.warn('a text cannot be embedded and will be found by words only', {
-        owner: only.owner,
-        reason: reasonOf(error),
-      });
-      return [{ owner: only.owner, textHash: only.textHash, windows: [] }];
-    }
-  }
-
-  async function inTurn(waiting: readonly TextToEmbed[], signal: AbortSignal): Promise<EmbeddedText[]> {
-    const embedded: EmbeddedText[] = [];
-    for (const each of waiting) embedded.push(...(await embedTexts([each], signal)));
-    return embedded;
   }
 }
 

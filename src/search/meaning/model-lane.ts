@@ -37,10 +37,13 @@ export function createModelLane<Filter>({
     : createScannedVectors({ vectors, model });
   const embedding = createBackgroundEmbedding({
     vectors: {
-      async waiting(request) {
+      async claim(request) {
         await ready();
-        return vectors.waiting(request);
+        return vectors.claim(request);
       },
+      waiting: (request) => vectors.waiting(request),
+      renew: (request) => vectors.renew(request),
+      release: (request) => vectors.release(request),
       put: (request) => vectors.put(request),
       pack: (name, options) => vectors.pack(name, options),
     },

@@ -33,6 +33,8 @@ export interface EntryStore {
   /** Left out for an entry whose text has changed or gone since. Undefined: none can be made. */
   putSummary(request: SummaryRequest): Promise<void>;
   threads(request: ThreadsRequest, options?: ReadOptions): Promise<ThreadPage>;
+  /** The tags of entries, the commonest first; at most 10,000. */
+  tags(options?: ReadOptions): Promise<TagCount[]>;
   statistics(request: { readonly model: string | undefined }, options?: ReadOptions): Promise<EntryStatistics>;
 }
 
@@ -143,6 +145,8 @@ export interface RemoveOutcome {
   readonly count: number;
   /** The first of them, ascending. */
   readonly ids: readonly number[];
+  /** Threads that were asked for and have no entries at all, whatever the other criteria. */
+  readonly missingThreads?: readonly string[];
 }
 
 export interface RestoreRequest extends WriteRequest {
@@ -205,12 +209,15 @@ export interface EntryText {
 }
 
 export interface ThreadsRequest {
+  /** Only threads whose id contains this text, letter for letter. */
+  readonly containing?: string | undefined;
   readonly limit: number | undefined;
   readonly offset: number;
 }
 
 export interface ThreadPage {
   readonly threads: readonly Thread[];
+  /** Of all threads that fit, on this page or not. */
   readonly total: number;
 }
 
@@ -224,6 +231,11 @@ export interface Thread {
   readonly lastId: number;
 }
 
+export interface TagCount {
+  readonly tag: string;
+  readonly count: number;
+}
+
 export interface EntryStatistics {
   readonly total: number;
   readonly bySource: Readonly<Record<string, number>>;
@@ -232,7 +244,7 @@ export interface EntryStatistics {
   readonly uniqueTags: number;
   readonly threads: number;
   readonly mostActive: readonly { readonly threadId: string; readonly count: number }[];
-  readonly topTags: readonly { readonly tag: string; readonly count: number }[];
+  readonly topTags: readonly TagCount[];
   readonly summaries: number;
   readonly indexed: number;
   /** Entries with vectors of the model that was asked for, and their vectors. */

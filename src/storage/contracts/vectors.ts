@@ -17,6 +17,15 @@ export interface VectorStore<Filter> {
   choose(model: string): Promise<void>;
   /** The newest texts without vectors of this model, in the order of their keys. None for a model that was not chosen, or was dropped. */
   waiting(request: WaitingRequest): Promise<TextToEmbed[]>;
+  /**
+   * Takes the newest of these texts that nobody works on, so that no other process embeds them as well. A claim ends with
+   * its time, when the text gets its vectors, and when it is changed. Writes nothing where there is nothing to take.
+   */
+  claim(request: ClaimTextsRequest): Promise<ClaimedTexts>;
+  /** Prolongs claims. Those that have run out since, and were taken by others, are theirs. */
+  renew(request: RenewClaimsRequest): Promise<void>;
+  /** Frees what these have claimed. */
+  release(request: ReleaseClaimsRequest): Promise<void>;
   /** The owners of all such texts, ascending. */
   unembedded(request: { readonly model: string }, options?: ReadOptions): Promise<number[]>;
   /** Left out for a text that has changed or gone since, or that has no place on the list. The number of texts taken. */
@@ -54,6 +63,42 @@ export interface WaitingRequest {
   readonly limit: number;
   /** Only the texts of these. */
   readonly owners?: readonly number[] | undefined;
+  /** Only those that this one has claimed. */
+  readonly claimant?: string | undefined;
+}
+
+export interface ClaimTextsRequest {
+  readonly model: string;
+  readonly claimant: string;
+  readonly leaseMs: number;
+  readonly limit: number;
+  /** Only the texts of these. */
+  readonly owners?: readonly number[] | undefined;
+}
+
+export interface ClaimedTexts {
+  /** The owners of what was taken, and of what the claimant has had before, the newest first. */
+  readonly owners: number[];
+  /** The newest that wait and are not the claimant's. Looked at only where fewer than the limit could be taken. */
+  readonly others: OtherClaim[];
+}
+
+export interface OtherClaim {
+  readonly owner: number;
+  /** Undefined for a text that is being written, or claimed, at this moment. */
+  readonly claimant: string | undefined;
+}
+
+export interface RenewClaimsRequest {
+  readonly model: string;
+  readonly claimant: string;
+  readonly leaseMs: number;
+  readonly owners: readonly number[];
+}
+
+export interface ReleaseClaimsRequest {
+  readonly model: string;
+  readonly claimants: readonly string[];
 }
 
 export interface TextToEmbed {

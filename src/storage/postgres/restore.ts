@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '../backup/manifest.ts';
+import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { columnList, connectAlone, statementsOf } from './back-up.ts';
 import type { Connection, PostgresConfig } from './connections.ts';
@@ -33,6 +34,12 @@ export async function restorePostgres(
     await setSequences(statements, manifest);
     onProgress('checking', 0, 0);
     await applySteps(statements, manifest.schema, migrations.length);
+    // Whoever embedded something when the backup was made does so no more.
+    for (const corpus of vectorCorpora) {
+      await statements.query(
+        `UPDATE carrel.${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL WHERE claimed_by IS NOT NULL`,
+      );
+    }
     if ((await checkContent(statements)).length > 0) throw damaged();
     await statements.query('COMMIT');
     // The planner knows nothing of the new rows yet. Without rights to it, the server gets there by itself.

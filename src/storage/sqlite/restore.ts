@@ -9,6 +9,7 @@ import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { isOriginal, restoreOriginal } from '../backup/originals.ts';
 import { removeLeftovers, syncFile, temporaryPath } from '../backup/own-files.ts';
+import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up.ts';
 import { checkOwner, closeToOthers, openDatabase } from './database.ts';
@@ -65,6 +66,12 @@ async function examine(fresh: string, manifest: Manifest): Promise<void> {
     if (schemaVersion(database) !== manifest.schema) throw damaged();
     if (!sameRows(countRows(database), manifest.tables)) throw damaged();
     await migrate(database);
+    // Whoever embedded something when the backup was made does so no more.
+    for (const corpus of vectorCorpora) {
+      database.exec(
+        `UPDATE ${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL WHERE claimed_by IS NOT NULL`,
+      );
+    }
     if (checkContent(database).length > 0) throw damaged();
     database.exec('PRAGMA journal_mode = DELETE');
   } finally {

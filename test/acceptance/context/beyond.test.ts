@@ -26,6 +26,49 @@ The end.`;
 onEachDatabase('beyond the seed', (server: ContextServer) => {
   const { call, fail, store } = server;
 
+  test('lists say whether there are more, and what was asked for and is not there', async () => {
+    const ids = [
+      await store('more/a', 'larch one'),
+      await store('more/b', 'larch two'),
+      await store('more/b', 'larch three'),
+    ];
+    for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
+      const query = tool === 'search_context' ? {} : { query: 'larch' };
+      const tags = { metadata_filters: [{ key: 'absent', operator: 'not_exists' }], start_date: '2000-01-01' };
+      const page = (offset: number) => call(tool, { ...query, ...tags, thread_id: 'more/b', limit: 1, offset });
+      const pages = [await page(0), await page(1)];
+      assert.deepEqual(
+        pages.map((answer) => [answer['count'], answer['has_more']]),
+        [
+          [1, true],
+          [1, false],
+        ],
+        tool,
+      );
+      if (tool === 'fts_search_context') assert.equal(pages[0]?.['total'], 2);
+    }
+    const gone = 987_654_321;
+    const got = await call('get_context_by_ids', { context_ids: [gone, ...ids] });
+    assert.deepEqual([got.result.length, got['missing_ids']], [3, [gone]]);
+    assert.equal((await call('get_context_by_ids', { context_ids: ids }))['missing_ids'], undefined);
+
+    const threads = await call('list_threads', { filter: 'more/', limit: 1 });
+    assert.deepEqual([threads['total_threads'], threads['has_more']], [2, true]);
+    const rest = await call('list_threads', { filter: 'more/', limit: 1, offset: 1 });
+    assert.deepEqual([rest['total_threads'], rest['has_more']], [2, false]);
+    assert.equal((await call('list_threads', { filter: 'mo%/' }))['total_threads'], 0);
+
+    const key = { thread_ids: ['more/a', 'more/z'], idempotency_key: 'more' };
+    const dry = await call('delete_context_batch', { thread_ids: key.thread_ids, dry_run: true });
+    assert.deepEqual([dry['would_delete_count'], dry['missing_threads']], [1, ['more/z']]);
+    const deleted = await call('delete_context_batch', key);
+    assert.deepEqual([deleted['deleted_count'], deleted['missing_threads']], [1, ['more/z']]);
+    assert.deepEqual(await call('delete_context_batch', key), deleted);
+    const none = await call('delete_context', { thread_id: 'more/a' });
+    assert.deepEqual([none['success'], none['deleted_count'], none['missing_threads']], [true, 0, ['more/a']]);
+    assert.match(String(none['message']), /there is no thread "more\/a"/);
+  });
+
   test('grep_context finds literal text and expressions, line by line', async () => {
     const id = await store('grep', 'alpha [x].\nBeta gamma beta\nlast alpha');
     const literal = await call('grep_context', { pattern: '[x].', thread_id: 'grep' });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before } from 'node:test';
+import { before, test } from 'node:test';
 import { verifies } from '../../support/verifies.ts';
 import { type Answer, type ContextServer, onEachDatabase } from './context-fixture.ts';
 
@@ -255,10 +255,67 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
     assert.deepEqual(await found('fts_search_context', { query: 'choose database' }), [database]);
     assert.deepEqual(await found('fts_search_context', { query: 'transaction databases' }), [database]);
     assert.deepEqual(await found('fts_search_context', { query: 'cat database' }), []);
+    assert.deepEqual(await found('fts_search_context', { query: 'where is the cat' }), [cat]);
     for (const query of ['"', '(', 'NOT', 'a AND', '*', 'NEAR(a b)', "o'clock", 'multi-agent', '大阪']) {
       assert.ok((await call('fts_search_context', { query })).results);
     }
     assert.match(await fail('fts_search_context', { query: '  ' }), /query cannot be empty/);
+  });
+
+  test('a sentence that no entry has in full is answered with those that have most of its words', async () => {
+    const query = 'Which database did we choose for the invoices and billing?';
+    const answer = await call('fts_search_context', { query, highlight: true });
+    assert.deepEqual(
+      [ids(answer), answer['relaxed'], answer['total'], answer['has_more']],
+      [[database], true, 1, false],
+    );
+    assert.match(String(answer.results[0]?.['highlighted']), /<mark>database<\/mark>/);
+    assert.match(String(answer['hint']), /No entry has all of .*"database".*No entry at all has "invoices"/);
+    const full = await call('fts_search_context', { query: 'Which database did we choose for billing?' });
+    assert.deepEqual([ids(full), full['relaxed'], full['hint']], [[database], undefined, undefined]);
+    const elsewhere = await call('fts_search_context', { query, thread_id: 'home' });
+    assert.equal(elsewhere['count'], 0);
+    assert.match(
+      String(elsewhere['hint']),
+      /The filters leave 2 entries without the query. No entry at all has "invoices"/,
+    );
+  });
+
+  test('an empty answer says why and what to try', async () => {
+    const hint = async (tool: string, input: Record<string, unknown>) => {
+      const answer = await call(tool, input);
+      assert.ok(answer['count'] === 0 || answer['total_matches'] === 0, tool);
+      return String(answer['hint']);
+    };
+    for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
+      const query = tool === 'search_context' ? {} : { query: 'cat' };
+      assert.match(await hint(tool, { ...query, thread_id: 'Wrok' }), /no thread "Wrok"; the nearest is "work"/, tool);
+      assert.match(await hint(tool, { ...query, thread_id: 'home', offset: 90 }), /offset 90 is behind the last/, tool);
+    }
+    const search = (input: Record<string, unknown>) => hint('search_context', input);
+    assert.match(await search({ tags: ['decisoin'] }), /tag "decisoin"; the nearest is "decision"/);
+    assert.match(await search({ metadata: { priority: '9' } }), /priority eq "9" leaves none, but eq 9 leaves 1/);
+    assert.match(await search({ metadata: { done: 'true' } }), /eq true leaves 1/);
+    const owner = { key: 'owner.teams', operator: 'contains', value: 'core' };
+    const listHint = await search({ metadata_filters: [owner], thread_id: 'home' });
+    assert.match(listHint, /array_contains "core" leaves 1: the field is a list/);
+    assert.match(await search({ metadata: { colour: 'red' } }), /No entry has a metadata field colour/);
+    assert.match(
+      await search({ thread_id: 'home', tags: ['storage'] }),
+      /by themselves they leave: thread_id 2, tags 1/,
+    );
+    assert.match(await search({ end_date: '2001-01-01' }), /end_date leaves none/);
+    assert.match(await hint('fts_search_context', { query: 'xylophone cat' }), /No entry at all has "xylophone"/);
+    assert.match(await hint('fts_search_context', { query: 'cat database' }), /Use fewer words/);
+    assert.match(await hint('fts_search_context', { query: 'xylo zeb', mode: 'prefix' }), /has "xylo\*", "zeb\*"/);
+    assert.match(await hint('grep_context', { pattern: 'POSTGRESQL' }), /no line of \d+ entries: case_sensitive=false/);
+    assert.match(await hint('grep_context', { pattern: 'x', thread_id: 'hoem' }), /the nearest is "home"/);
+    assert.match(String((await call('list_threads', { filter: 'hoem' }))['hint']), /the nearest is "home"/);
+    assert.match(
+      String((await call('get_context_by_ids', { context_ids: [987_654] }))['hint']),
+      /No entry has any of these/,
+    );
+    assert.equal((await call('search_context', { thread_id: 'home' }))['hint'], undefined);
   });
 
   verifies('002 fts_search_context/prefix', 'prefixes of words', async () => {

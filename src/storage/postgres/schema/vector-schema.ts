@@ -52,7 +52,10 @@ function vectorTables({ corpus, owners, isLive, columns }: VectorSchema): string
   CREATE TABLE carrel.${corpus}_unembedded (
     model integer NOT NULL REFERENCES carrel.${corpus}_models (key) ON DELETE CASCADE,
     ${owner},
-    PRIMARY KEY (model, owner)
+    claimed_by text COLLATE "C",
+    claimed_until bigint,
+    PRIMARY KEY (model, owner),
+    CHECK ((claimed_by IS NULL) = (claimed_until IS NULL))
   );
   CREATE INDEX ${corpus}_unembedded_owner ON carrel.${corpus}_unembedded (owner);
 

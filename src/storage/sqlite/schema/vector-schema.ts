@@ -53,7 +53,10 @@ function vectorTables({ corpus, owners, isLive, columns, isListed }: VectorSchem
   CREATE TABLE ${corpus}_unembedded (
     model INTEGER NOT NULL REFERENCES ${corpus}_models (key) ON DELETE CASCADE,
     ${owner},
-    PRIMARY KEY (model, owner)
+    claimed_by TEXT,
+    claimed_until INTEGER,
+    PRIMARY KEY (model, owner),
+    CHECK ((claimed_by IS NULL) = (claimed_until IS NULL))
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX ${corpus}_unembedded_owner ON ${corpus}_unembedded (owner);
 

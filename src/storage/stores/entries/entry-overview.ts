@@ -1,16 +1,24 @@
-import type { EntryStatistics, ThreadPage, ThreadsRequest } from '../../contracts/entries.ts';
+import type { EntryStatistics, TagCount, ThreadPage, ThreadsRequest } from '../../contracts/entries.ts';
 import { numberOf, type Statements, textOf } from '../../statements.ts';
+import { storable } from '../../storable.ts';
 
 const threadsNamed = 5;
 const tagsNamed = 10;
+const tagsMax = 10_000;
 /** Where no limit is given. */
 const threadsMax = 1_000_000;
 
-export async function listThreads(on: Statements, { limit, offset }: ThreadsRequest): Promise<ThreadPage> {
-  const rows = await on.query(
-    `SELECT * FROM ${on.dialect.schema}context_threads t ORDER BY t.last_entry DESC, t.last_id DESC LIMIT ? OFFSET ?`,
-    [limit ?? threadsMax, offset],
-  );
+export async function listThreads(on: Statements, request: ThreadsRequest): Promise<ThreadPage> {
+  const { containing, limit, offset } = request;
+  const from = `${on.dialect.schema}context_threads t${
+    containing === undefined ? '' : ` WHERE ${on.dialect.position('t.thread_id', '?')} > 0`
+  }`;
+  const wanted = containing === undefined ? [] : [storable(containing)];
+  const rows = await on.query(`SELECT * FROM ${from} ORDER BY t.last_entry DESC, t.last_id DESC LIMIT ? OFFSET ?`, [
+    ...wanted,
+    limit ?? threadsMax,
+    offset,
+  ]);
   const threads = rows.map((row) => {
     const [users, agents] = [numberOf(row, 'users'), numberOf(row, 'agents')];
     return {
@@ -23,7 +31,7 @@ export async function listThreads(on: Statements, { limit, offset }: ThreadsRequ
       lastId: numberOf(row, 'last_id'),
     };
   });
-  return { threads, total: await count(on, `${on.dialect.schema}context_threads`) };
+  return { threads, total: await count(on, from, ...wanted) };
 }
 
 export async function entryStatistics(
@@ -67,8 +75,12 @@ export async function entryStatistics(
   };
 }
 
+export async function listTags(on: Statements, _request: Record<string, never>): Promise<TagCount[]> {
+  return (await countTags(on)).slice(0, tagsMax);
+}
+
 /** Most first. Few entries are removed at a time: taking theirs off is cheaper than asking each whether it is. */
-async function countTags(on: Statements): Promise<{ tag: string; count: number }[]> {
+async function countTags(on: Statements): Promise<TagCount[]> {
   const rows = await on.query(`SELECT tag, count(*) AS total FROM ${on.dialect.schema}context_tags GROUP BY tag`);
   const removed = await on.query(`SELECT p.tag, count(*) AS total FROM ${ofRemoved(on, 'tags')} GROUP BY p.tag`);
   const gone = new Map(removed.map((row) => [textOf(row, 'tag'), numberOf(row, 'total')]));

@@ -1,7 +1,7 @@
 import type { EntryStore } from '../../contracts/entries.ts';
 import type { Transactions } from '../../transactions.ts';
 import { indexFields } from './entry-fields.ts';
-import { entryStatistics, listThreads } from './entry-overview.ts';
+import { entryStatistics, listTags, listThreads } from './entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './entry-summaries.ts';
 import {
   entryTexts,
@@ -33,6 +33,7 @@ export function createEntryStore({ write, read }: Transactions): EntryStore {
     unsummarised: (request) => read(unsummarisedEntries, request),
     putSummary: (request) => write(putSummary, request),
     threads: (request, options) => read(listThreads, request, options),
+    tags: (options) => read(listTags, {}, options),
     statistics: (request, options) => read(entryStatistics, request, options),
   };
 }

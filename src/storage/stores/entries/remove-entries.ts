@@ -27,11 +27,12 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
       `SELECT o.key, o.thread_id FROM ${on.dialect.schema}context_entries o WHERE ${sql} ORDER BY o.key`,
       values,
     );
-  if (request.dryRun) return outcome(idsOf(await select()));
+  if (request.dryRun) return outcome(idsOf(await select()), await missingThreads(on, request));
   return once(on, request.idempotency, async () => {
     await lockThreads(on, await select());
     // Read again, because somebody may have had the lock.
     const rows = await select();
+    const missing = await missingThreads(on, request);
     const ids = idsOf(rows);
     await on.query(
       `UPDATE ${on.dialect.schema}context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
@@ -40,7 +41,7 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
     await removeWords(on, entryWords, ids);
     await recountThreads(on, threadsOf(rows));
     await purge(on);
-    return outcome(ids);
+    return outcome(ids, missing);
   });
 }
 
@@ -98,8 +99,19 @@ function threadsOf(rows: readonly Row[]): string[] {
   return [...new Set(rows.map((row) => textOf(row, 'thread_id')))];
 }
 
-function outcome(ids: readonly number[]): RemoveOutcome {
-  return { count: ids.length, ids: ids.slice(0, namedMax) };
+function outcome(ids: readonly number[], missing: readonly string[]): RemoveOutcome {
+  const told = missing.length > 0 ? { missingThreads: missing.slice(0, namedMax) } : {};
+  return { count: ids.length, ids: ids.slice(0, namedMax), ...told };
+}
+
+async function missingThreads(on: Statements, { threadIds }: RemoveRequest): Promise<string[]> {
+  if (threadIds === undefined) return [];
+  const rows = await on.query(
+    `SELECT t.thread_id FROM ${on.dialect.schema}context_threads t WHERE t.thread_id IN (${on.dialect.texts})`,
+    [{ list: threadIds.map(storable) }],
+  );
+  const known = new Set(threadsOf(rows));
+  return threadIds.filter((threadId) => !known.has(storable(threadId)));
 }
 
 function removeCondition({ ids, threadIds, source, olderThanDays }: RemoveRequest, now: string, dialect: Dialect) {

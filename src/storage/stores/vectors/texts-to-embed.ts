@@ -5,18 +5,25 @@ import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
 
 export async function waitingTexts(
   on: Statements,
-  { corpus, model, limit, owners }: WaitingRequest & ModelRequest,
+  { corpus, model, limit, owners, claimant }: WaitingRequest & ModelRequest,
 ): Promise<TextToEmbed[]> {
   const { schema, integers, vectors } = on.dialect;
-  const own = await findModel(on, { corpus, model });
-  if (own === undefined) return [];
-  vectors.ensureIndex(corpus, own);
+  const known = await findModel(on, { corpus, model });
+  if (known === undefined) return [];
+  vectors.ensureIndex(corpus, known);
   const among = owners === undefined ? '' : `AND u.owner IN (${integers})`;
+  const own = claimant === undefined ? '' : 'AND u.claimed_by = ?';
   const rows = await on.query(
     `SELECT ${textColumns[corpus](schema)} FROM ${schema}${ownersOf[corpus]} o WHERE o.key IN (
-       SELECT u.owner FROM ${schema}${corpus}_unembedded u WHERE u.model = ? ${among} ORDER BY u.owner DESC LIMIT ?)
+       SELECT u.owner FROM ${schema}${corpus}_unembedded u WHERE u.model = ? ${among} ${own}
+       ORDER BY u.owner DESC LIMIT ?)
      ORDER BY o.key`,
-    [own.key, ...(owners === undefined ? [] : [{ list: owners }]), limit],
+    [
+      known.key,
+      ...(owners === undefined ? [] : [{ list: owners }]),
+      ...(claimant === undefined ? [] : [claimant]),
+      limit,
+    ],
   );
   return rows.map(textFrom[corpus]);
 }

@@ -7,6 +7,7 @@ import type { Operation } from '../../statements.ts';
 import type { Transactions } from '../../transactions.ts';
 import { matchingEntries } from '../entries/read-entries.ts';
 import { matchingPassages } from '../passages/read-passages.ts';
+import { claimTexts, otherClaims, releaseClaims, renewClaims } from './claim-texts.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './models.ts';
 import { packVectors, removedVectors, scoreVectors, vectorState, vectorsAfter } from './read-vectors.ts';
 import { unembeddedOwners, waitingTexts } from './texts-to-embed.ts';
@@ -43,6 +44,12 @@ function createVectorStore(
   return {
     choose: (model) => write(chooseModel, { corpus, model }),
     waiting: (request) => read(waitingTexts, { corpus, ...request }),
+    async claim(request) {
+      const { free, others } = await read(otherClaims, { corpus, ...request });
+      return free ? write(claimTexts, { corpus, ...request }) : { owners: [], others };
+    },
+    renew: (request) => write(renewClaims, { corpus, ...request }),
+    release: (request) => write(releaseClaims, { corpus, ...request }),
     unembedded: ({ model }, options) => read(unembeddedOwners, { corpus, model }, options),
     put: (request) => write(putVectors, { corpus, ...request }),
     state: ({ model }, options) => read(vectorState, { corpus, model }, options),

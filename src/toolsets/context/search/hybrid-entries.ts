@@ -24,6 +24,8 @@ export interface HybridMatches {
   /** The page, in order. */
   readonly matches: readonly { readonly id: number; readonly scores: HybridScores }[];
   readonly modes: readonly ('fts' | 'semantic')[];
+  /** Of all pages. */
+  readonly ranked: number;
   readonly ftsCount: number;
   readonly semanticCount: number;
   readonly warnings: Warned;
@@ -53,6 +55,7 @@ export async function searchEntries(
   return {
     matches: found.matches.map((match) => ({ id: match.id, scores: scoresOf(match) })),
     modes: [...(settings.words ? (['fts'] as const) : []), ...(meaning ? (['semantic'] as const) : [])],
+    ranked: found.ranked,
     ftsCount,
     semanticCount,
     warnings: found.failure ? meaningFailed : pendingWarning(found.pending),

@@ -9,6 +9,7 @@ import {
   queryLeavesMax,
   type WordQuery,
 } from '../../../words/word-query.ts';
+import type { SoughtWord } from './sought-words.ts';
 
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
 export type SearchMode = (typeof searchModes)[number];
@@ -46,6 +47,15 @@ export function adaptiveQuery(text: string): AdaptiveQuery {
 }
 
 function everyWord(text: string): WordQuery {
-  const words = text.split(/\s+/).map(exactWord);
-  return allOf(words.filter((word) => word.kind !== 'nothing').slice(0, queryLeavesMax));
+  return allOf(soughtWords(text).map(({ query }) => query));
+}
+
+/** The words that must all match. Question and stop words are left out, unless there are no others. */
+export function soughtWords(text: string): SoughtWord[] {
+  const words = text
+    .split(/\s+/)
+    .map((word) => ({ word, query: exactWord(word) }))
+    .filter(({ query }) => query.kind !== 'nothing');
+  const telling = words.filter(({ word }) => plainQuery(word, { alone: false }).kind !== 'nothing');
+  return (telling.length > 0 ? telling : words).slice(0, queryLeavesMax);
 }

@@ -3,7 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
-import { dryRunAnswer, dryRunInput } from './delete-context.ts';
+import { deletedAnswer, dryRunAnswer, dryRunInput } from './delete-context.ts';
 
 /** A hundred years. */
 const daysMax = 36_500;
@@ -52,7 +52,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
         source && `source: ${source}`,
         olderThanDays !== undefined && `older_than_days: ${olderThanDays}`,
       ].filter((text) => typeof text === 'string');
-      const { count, ids: removed } = await entries.remove({
+      const removed = await entries.remove({
         ids,
         threadIds: threadIds?.map((threadId) => threadId.trim()),
         source,
@@ -60,13 +60,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
         dryRun,
         ...idempotencyOf('delete_context_batch', input),
       });
-      if (dryRun) return { ...dryRunAnswer(count, removed), criteria_used: used };
-      return {
-        success: true,
-        deleted_count: count,
-        criteria_used: used,
-        message: `Successfully deleted ${count} context entries`,
-      };
+      return { ...(dryRun ? dryRunAnswer(removed) : deletedAnswer(removed)), criteria_used: used };
     },
   });
 }

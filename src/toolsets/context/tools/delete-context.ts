@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import type { RemoveOutcome } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { truncate } from '../show/entry-shapes.ts';
+import { remarks } from '../show/remarks.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
 
 export const dryRunInput = {
@@ -33,19 +36,27 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
           'Provide context_ids or thread_id, not both: they would mean different entries',
         );
       }
-      const { count, ids: removed } = await entries.remove({
+      const removed = await entries.remove({
         ids,
         threadIds: threadId === undefined ? undefined : [threadId.trim()],
         dryRun,
         ...idempotencyOf('delete_context', input),
       });
-      if (dryRun) return dryRunAnswer(count, removed);
-      return { success: true, deleted_count: count, message: `Successfully deleted ${count} context entries` };
+      return dryRun ? dryRunAnswer(removed) : deletedAnswer(removed);
     },
   });
 }
 
-export function dryRunAnswer(count: number, ids: readonly number[]) {
+export function deletedAnswer({ count, missingThreads }: RemoveOutcome) {
+  return {
+    success: true,
+    deleted_count: count,
+    ...toldMissing(missingThreads),
+    message: `Successfully deleted ${count} context entries${missingRemark(missingThreads)}`,
+  };
+}
+
+export function dryRunAnswer({ count, ids, missingThreads }: RemoveOutcome) {
   return {
     success: true,
     deleted_count: 0,
@@ -53,6 +64,18 @@ export function dryRunAnswer(count: number, ids: readonly number[]) {
     would_delete_count: count,
     /** The first hundred. */
     would_delete_ids: [...ids],
-    message: `Would delete ${count} context entries`,
+    ...toldMissing(missingThreads),
+    message: `Would delete ${count} context entries${missingRemark(missingThreads)}`,
   };
+}
+
+function toldMissing(threads: readonly string[] | undefined) {
+  return threads === undefined ? {} : { missing_threads: [...threads] };
+}
+
+/** Only the first thread: the list has the others. */
+function missingRemark([first, ...others]: readonly string[] = []): string {
+  if (first === undefined) return '';
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  return remarks(`there is no thread ${JSON.stringify(truncate(first, 80).text)}${more}; list_threads names them`);
 }

@@ -1,13 +1,16 @@
 import * as z from 'zod';
+import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import { findMatches } from '../../../words/snippet.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
+import { emptyHint, wordsOf } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
-import { searchModes, wordQueryOf } from '../search/word-modes.ts';
+import { absentWords, listed, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
+import { searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitBudget } from '../show/token-budget.ts';
 
@@ -22,7 +25,7 @@ export function createFtsSearchContextTool({
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
     description:
-      'Finds entries by words, the most relevant first. match: all words, in any form; prefix: all words, as prefixes; phrase: words side by side; boolean: AND, OR, NOT, "phrases" and parentheses.',
+      'Finds entries by words, the most relevant first. match: all words, in any form, or if no entry has all, most of them (relaxed); prefix: all words, as prefixes; phrase: words side by side; boolean: AND, OR, NOT, "phrases" and parentheses.',
     effect: 'read',
     input: z.object({
       query: queryInput,
@@ -33,7 +36,7 @@ export function createFtsSearchContextTool({
     output: searchAnswer({ query: z.string(), mode: z.string(), language: z.string() }),
     async run(input, { signal }) {
       const text = queryText(input.query);
-      const query = wordQueryOf(text, input.mode);
+      const asked = wordQueryOf(text, input.mode);
       const { filter, faults, applied } = parseFilters(input);
       const { limit, offset, clamped } = pageOf(input);
       const stats = startStats(backend, applied);
@@ -42,7 +45,15 @@ export function createFtsSearchContextTool({
       if (faults.length > 0) {
         return { ...head, ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       }
-      const page = await entries.searchWords({ query, filter, limit, offset, explain }, { signal });
+      const strict = await entries.searchWords({ query: asked, filter, limit, offset, explain }, { signal });
+      const sought = input.mode === 'match' ? soughtWords(text) : [];
+      const most =
+        strict.total === 0 && sought.length > 1
+          ? await searchMostWords(entries, sought, { filter, limit, offset }, signal)
+          : undefined;
+      const relaxed = most !== undefined && most.total > 0;
+      const page = relaxed ? most : strict;
+      const query = relaxed ? most.query : asked;
       const scores = new Map(page.hits.map(({ id, score }) => [id, score]));
       await summaries?.settle();
       const shape = { images: input.include_images, asOf: filter.asOf };
@@ -61,14 +72,32 @@ export function createFtsSearchContextTool({
         ...head,
         results,
         count: results.length,
-        ...(explain ? { stats: stats(results.length, page.plan) } : {}),
+        total: page.total,
+        has_more: offset + page.hits.length < page.total,
+        ...(explain ? { stats: stats(results.length, strict.plan) } : {}),
         ...clamped,
         ...report,
+        ...(relaxed ? { relaxed, hint: await relaxedHint(entries, sought, signal) } : {}),
+        ...(await emptyHint(
+          entries,
+          found,
+          { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
+          signal,
+        )),
         ...(await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });
 }
+
+async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], signal: AbortSignal): Promise<string> {
+  const absent = await absentWords(entries, words, signal);
+  const nowhere = absent.length > 0 ? ` No entry at all has ${listed(absent)}.` : '';
+  return `No entry has all of ${listed(words.map(({ word }) => word))}; these have the most of them.${nowhere}`;
+}
+
+const tryThis =
+  'Use fewer words, mode prefix for parts of words, or hybrid_search_context, which also finds by meaning.';
 
 /** The whole text with `<mark>` around the matches. Marks that are already in the text are escaped. */
 export function highlight(text: string, query: WordQuery): string {

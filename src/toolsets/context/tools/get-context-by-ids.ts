@@ -24,8 +24,16 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
       const { asOf } = asOfFilter(then);
       await summaries?.settle();
       const found = await entries.get({ ids, images, asOf }, { signal });
+      const there = new Set(found.map(({ id }) => id));
+      const missing = ids.filter((id) => !there.has(id));
       const { entries: result, report } = fitBudget(found.map(showFull), budget, then);
-      return { result, ...report, ...(await pastWarnings(entries, { ids, asOf }, 'read', signal)) };
+      return {
+        result,
+        ...(missing.length > 0 ? { missing_ids: missing } : {}),
+        ...(found.length > 0 ? {} : { hint: 'No entry has any of these ids; searches name those there are.' }),
+        ...report,
+        ...(await pastWarnings(entries, { ids, asOf }, 'read', signal)),
+      };
     },
   });
 }

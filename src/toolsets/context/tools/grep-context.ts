@@ -3,6 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { emptyHint } from '../search/empty-hint.ts';
 import { grepEntries } from '../search/grep-entries.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
@@ -14,6 +15,15 @@ const wholeRows: Budgeted<{ context_id: number }, number> = {
   withText: (row) => row,
   next: () => '',
 };
+
+function tryOf(input: { case_sensitive: boolean; is_regex: boolean }, scanned: number): string {
+  const said = [
+    input.case_sensitive && 'case_sensitive=false finds other capitals',
+    !input.is_regex && 'is_regex=true takes an expression',
+    'fts_search_context finds words in any form',
+  ].filter((part) => typeof part === 'string');
+  return `The pattern is on no line of ${scanned} entries: ${said.join(', ')}.`;
+}
 
 export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   return defineTool({
@@ -79,6 +89,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
         truncated: truncated || shown.length < results.length,
         results: shown,
         ...report,
+        ...(await emptyHint(entries, found, { filter, tryThis: tryOf(input, scanned) }, signal)),
         ...(await pastWarnings(entries, filter, 'read', signal)),
         ...(timedOutIds.length > 0 ? { timed_out_context_ids: [...timedOutIds] } : {}),
       };

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { plainQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
+import { emptyHint, wordsOf } from '../search/empty-hint.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
@@ -68,12 +70,19 @@ export function createHybridSearchContextTool(
         ...head,
         results,
         count: results.length,
+        has_more: offset + fused.matches.length < fused.ranked,
         search_modes_used: [...fused.modes],
         fts_count: fused.ftsCount,
         semantic_count: fused.semanticCount,
         ...(input.explain_query ? { stats: { execution_time_ms: elapsed(start), ...fused.stats } } : {}),
         ...clamped,
         ...report,
+        ...(await emptyHint(
+          entries,
+          found,
+          { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
+          signal,
+        )),
         ...joinWarnings(fused.warnings, await pastWarnings(entries, filter, 'search', signal)),
       };
     },

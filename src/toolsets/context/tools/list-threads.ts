@@ -1,20 +1,36 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { nearestName } from '../search/nearest-name.ts';
+
+/** The latest, among which the one spelt most alike is looked for. */
+const comparedMax = 10_000;
 
 export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+  async function hintOf(part: string | undefined, total: number, signal: AbortSignal): Promise<string> {
+    if (total > 0) return `offset is behind the last of ${total} threads; start again with offset 0.`;
+    const known = await entries.threads({ limit: comparedMax, offset: 0 }, { signal });
+    if (part === undefined || known.total === 0) return 'The store is empty: store_context puts entries in.';
+    const near = nearestName(
+      part,
+      known.threads.map(({ threadId }) => threadId),
+    );
+    return `None of ${known.total} threads has this in its id${near ? `; the nearest is ${JSON.stringify(near)}` : ''}.`;
+  }
+
   return defineTool({
     name: 'list_threads',
     title: 'List Threads',
     description: 'Lists the threads with the number and dates of their entries, the most recent first.',
     effect: 'read',
     input: z.object({
+      filter: z.string().min(1).optional().describe('Part of the thread id.'),
       limit: z.int().min(1).max(1000).optional(),
       offset: z.int().min(0).default(0),
     }),
-    output: z.object({ threads: z.array(z.unknown()), total_threads: z.int() }),
-    async run({ limit, offset }, { signal }) {
-      const { threads, total } = await entries.threads({ limit, offset }, { signal });
+    output: z.looseObject({ threads: z.array(z.unknown()), total_threads: z.int(), has_more: z.boolean() }),
+    async run({ filter: containing, limit, offset }, { signal }) {
+      const { threads, total } = await entries.threads({ containing, limit, offset }, { signal });
       return {
         threads: threads.map((thread) => ({
           thread_id: thread.threadId,
@@ -26,6 +42,8 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
           last_id: thread.lastId,
         })),
         total_threads: total,
+        ...(threads.length > 0 ? {} : { hint: await hintOf(containing, total, signal) }),
+        has_more: offset + threads.length < total,
       };
     },
   });

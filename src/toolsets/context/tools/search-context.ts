@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { emptyHint } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, searchInput } from '../search/search-input.ts';
@@ -29,15 +30,21 @@ export function createSearchContextTool({
       if (faults.length > 0)
         return { ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       await summaries?.settle();
-      const page = await entries.list({ filter, limit, offset, images: input.include_images, explain }, { signal });
-      const shown = page.entries.map((entry) => showFound(entry, truncationChars));
+      const page = await entries.list(
+        // One more, to know whether there are more.
+        { filter, limit: limit + 1, offset, images: input.include_images, explain },
+        { signal },
+      );
+      const shown = page.entries.slice(0, limit).map((entry) => showFound(entry, truncationChars));
       const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
       return {
         results,
         count: results.length,
+        has_more: page.entries.length > limit,
         ...(explain ? { stats: stats(results.length, page.plan) } : {}),
         ...clamped,
         ...report,
+        ...(await emptyHint(entries, shown, { filter, offset }, signal)),
         ...(await pastWarnings(entries, filter, 'read', signal)),
       };
     },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type ContextParts, type EntryMeaning, loadEntries } from '../context-parts.ts';
+import { emptyHint } from '../search/empty-hint.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, settleMs } from '../search/ranked-search.ts';
 import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
@@ -56,9 +57,11 @@ export function createSemanticSearchContextTool(
         ...head,
         results,
         count: results.length,
+        has_more: offset + page.length < matches.length,
         ...(explain ? { stats: stats(results.length, plan) } : {}),
         ...clamped,
         ...report,
+        ...(await emptyHint(entries, found, { filter, offset, total: matches.length }, signal)),
         ...joinWarnings(pendingWarning(pending), await pastWarnings(entries, filter, 'search', signal)),
       };
     },

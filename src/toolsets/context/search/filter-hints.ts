@@ -1,0 +1,122 @@
+import type { EntryStore } from '../../../storage/contracts/entries.ts';
+import type { EntryFilter, MetadataCondition, Scalar } from '../../../storage/contracts/entry-filter.ts';
+import { nearestName } from './nearest-name.ts';
+
+/** Filters that are looked at by themselves; each is a search. */
+const lookedAtMax = 10;
+/** Of the latest threads, the one that is spelt most alike is looked for. */
+const threadsMax = 10_000;
+
+/** Says which of the filters no entry passes, and what may have been meant. */
+export async function filterHints(entries: EntryStore, filter: EntryFilter, signal: AbortSignal): Promise<string> {
+  const { asOf } = filter;
+  const counts: string[] = [];
+  const none: string[] = [];
+  for (const [name, part] of partsOf(filter).slice(0, lookedAtMax)) {
+    const passing = await count({ ...part, asOf });
+    if (passing > 0) counts.push(`${name} ${passing}`);
+    else none.push(await whyNone(name, part));
+  }
+  if (none.length > 0) return `No entry passes the filters. ${none.join(' ')}`;
+  const when = asOf === undefined ? '' : ` as of ${asOf}`;
+  if (counts.length < 2) return `No entry passes the filters${when}.`;
+  return `No entry passes all filters${when}; by themselves they leave: ${counts.join(', ')}. Leave one out.`;
+
+  async function count(part: EntryFilter): Promise<number> {
+    return (await entries.matching(part, { signal })).length;
+  }
+
+  async function whyNone(name: string, part: EntryFilter): Promise<string> {
+    if (part.threadId !== undefined) {
+      const { threads } = await entries.threads({ limit: threadsMax, offset: 0 }, { signal });
+      const near = nearestName(
+        part.threadId,
+        threads.map(({ threadId }) => threadId),
+      );
+      return `There is no thread ${shown(part.threadId)}; ${near ? `the nearest is ${shown(near)}` : 'list_threads names those there are'}.`;
+    }
+    if (part.tags !== undefined) {
+      const known = (await entries.tags({ signal })).map(({ tag }) => tag);
+      const near = part.tags.flatMap((tag) => nearestName(tag, known) ?? []);
+      const meant = near.length > 0 ? `; the nearest is ${near.map(shown).join(', ')}` : '';
+      return `No entry has the tag ${part.tags.map(shown).join(' or ')}${meant}.`;
+    }
+    const [condition] = part.metadata ?? [];
+    return condition === undefined ? `${name} leaves none.` : whyNoMetadata(condition);
+  }
+
+  async function whyNoMetadata(condition: MetadataCondition): Promise<string> {
+    const key = condition.path.join('.');
+    const said = 'value' in condition ? `${key} ${condition.operator} ${shown(condition.value)}` : key;
+    for (const other of alternatives(condition)) {
+      const passing = await count({ metadata: [other], asOf });
+      if (passing > 0 && 'value' in other) {
+        return `metadata ${said} leaves none, but ${other.operator} ${shown(other.value)} leaves ${passing}: ${reason(condition, other)}.`;
+      }
+    }
+    const path = condition.path;
+    if (
+      condition.operator !== 'not_exists' &&
+      (await count({ metadata: [{ path, operator: 'exists' }], asOf })) === 0
+    ) {
+      return `No entry has a metadata field ${key}.`;
+    }
+    return `metadata ${said} leaves none.`;
+  }
+}
+
+/** Each condition as a filter of its own, under the name of its argument. */
+function partsOf(filter: EntryFilter): [name: string, part: EntryFilter][] {
+  const { threadId, source, contentType, tags, createdFrom, createdTo, metadata = [] } = filter;
+  const parts: [string, EntryFilter][] = [
+    ['thread_id', { threadId }],
+    ['source', { source }],
+    ['content_type', { contentType }],
+    ['tags', { tags }],
+    ['start_date', { createdFrom }],
+    ['end_date', { createdTo }],
+  ];
+  return [
+    ...parts.filter(([, part]) => Object.values(part).some((value) => value !== undefined)),
+    ...metadata.map((each): [string, EntryFilter] => [`metadata ${each.path.join('.')}`, { metadata: [each] }]),
+  ];
+}
+
+/** The same condition with the value as another type, or on the members of an array. */
+function alternatives(condition: MetadataCondition): MetadataCondition[] {
+  switch (condition.operator) {
+    case 'eq':
+    case 'array_contains':
+      return otherTypes(condition.value)
+        .map((value): MetadataCondition => ({ ...condition, value }))
+        .concat(condition.operator === 'eq' ? [{ ...condition, operator: 'array_contains' }] : []);
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return otherTypes(condition.value).flatMap((value) =>
+        typeof value === 'boolean' ? [] : [{ ...condition, value }],
+      );
+    case 'in':
+      return [{ ...condition, value: condition.value.flatMap((value) => [...otherTypes(value), value]) }];
+    case 'contains':
+      return [{ ...condition, operator: 'array_contains' }];
+    default:
+      return [];
+  }
+}
+
+function otherTypes(value: Scalar): Scalar[] {
+  if (typeof value !== 'string') return [String(value)];
+  if (value === 'true' || value === 'false') return [value === 'true'];
+  const number = Number(value);
+  return value.trim() !== '' && Number.isFinite(number) ? [number] : [];
+}
+
+function reason(asked: MetadataCondition, other: MetadataCondition): string {
+  return asked.operator === other.operator ? 'a number or boolean is not the same as its text' : 'the field is a list';
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? '').slice(0, 80).toWellFormed();
+}

@@ -1,0 +1,67 @@
+import type { EntryStore } from '../../../storage/contracts/entries.ts';
+import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import { anyOf, leafKey, leavesOf, type WordQuery } from '../../../words/word-query.ts';
+
+/** A word of a query as it was written, and what finds it. */
+export interface SoughtWord {
+  readonly word: string;
+  readonly query: WordQuery;
+}
+
+/** Words that are looked up for a hint; each is a search. */
+const lookedUpMax = 12;
+/** Entries with any of the words of which those with most are picked. */
+const pickedFrom = 500;
+/** Words besides question and stop words; with fewer, each of them is meant. */
+const sentenceMin = 4;
+
+/** Those of the words that no entry has, whatever the filters. */
+export async function absentWords(
+  entries: EntryStore,
+  words: readonly SoughtWord[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const absent: string[] = [];
+  for (const { word, query } of words.slice(0, lookedUpMax)) {
+    const request = { query, filter: {}, limit: 1, offset: 0, explain: false };
+    if ((await entries.searchWords(request, { signal })).total === 0) absent.push(word);
+  }
+  return absent;
+}
+
+export interface RelaxedPage {
+  readonly query: WordQuery;
+  readonly hits: readonly { readonly id: number; readonly score: number }[];
+  readonly total: number;
+  readonly scoreMax: number;
+}
+
+/** For a search that no entry matches in full: the entries with most of the words, those with more of them first. */
+export async function searchMostWords(
+  entries: EntryStore,
+  words: readonly SoughtWord[],
+  { filter, limit, offset }: { filter: EntryFilter; limit: number; offset: number },
+  signal: AbortSignal,
+): Promise<RelaxedPage> {
+  const query = anyOf(words.map((each) => each.query));
+  const any = await entries.searchWords({ query, filter, limit: pickedFrom, offset: 0, explain: false }, { signal });
+  const ids = any.hits.map(({ id }) => id);
+  const { weighed, scoreMax } = await entries.weighWords({ query, keys: ids }, { signal });
+  const keys = words.map((each) => leavesOf(each.query).map(leafKey));
+  const held = weighed.map(({ key, score, terms }) => {
+    const has = new Set(terms.map(({ term }) => term));
+    return { id: key, score, count: keys.filter((leaves) => leaves.some((leaf) => has.has(leaf))).length };
+  });
+  const half = Math.floor(words.length / 2) + 1;
+  const most = Math.max(0, ...held.map(({ count }) => count));
+  // More than half of them. Where no entry has that many, of a sentence as many as any has: few of its words are in an answer.
+  const least = words.length >= sentenceMin ? Math.min(most, half) : half;
+  const kept = held
+    .filter(({ count }) => count >= least)
+    .sort((a, b) => b.count - a.count || b.score - a.score || a.id - b.id);
+  return { query, hits: kept.slice(offset, offset + limit), total: kept.length, scoreMax };
+}
+
+export function listed(words: readonly string[]): string {
+  return words.map((word) => JSON.stringify(word.slice(0, 60).toWellFormed())).join(', ');
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { type FakeOllama, startOllama } from '../fakes/ollama.ts';
+import { makeFolder } from '../support/child-program.ts';
+import { type EngineClient, startEngine } from '../support/engine-client.ts';
+import { pause } from '../support/pause.ts';
+import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
+
+/** Notes of one chunk each, so that each is one text to embed; several times what a process claims at first. */
+const notes = 120;
+const claimedAtFirst = 32;
+
+interface Place {
+  readonly dataDir?: string;
+  readonly env: Record<string, string>;
+}
+
+interface Worker {
+  readonly engine: EngineClient;
+  readonly model: FakeOllama;
+}
+
+describe('engines that share a backlog on SQLite', () => {
+  shareBacklog(async (t) => ({ dataDir: join(makeFolder(t), 'data'), env: {} }));
+});
+
+describe('engines that share a backlog on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    const started = await startRealPostgres();
+    assert.ok(typeof started !== 'string', String(started));
+    server = started;
+  });
+  after(() => server?.stop());
+  shareBacklog(async (t) => {
+    const { url, drop } = await createTestDatabase(server);
+    t.after(drop);
+    return { env: { STORAGE_BACKEND: 'postgresql', DATABASE_URL: url } };
+  });
+});
+
+function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
+  test('two engines embed a backlog together, and each text once', async (t) => {
+    const place = await open(t);
+    await fill(t, place);
+    const models = [await startOllama(t), await startOllama(t)] as const;
+    // Neither gets an answer before both have something to do.
+    const gate = Promise.all(models.map(({ asked }) => asked)).then(() => {});
+    for (const model of models) model.gate = gate;
+    const [one, two] = await Promise.all([start(t, place, models[0]), start(t, place, models[1])]);
+    await until(one.engine, 0);
+    await until(two.engine, 0);
+    assert.deepEqual(repeated(...models), []);
+    assert.equal(models[0].given.size + models[1].given.size, notes);
+    assert.ok(models[0].given.size >= claimedAtFirst && models[1].given.size >= claimedAtFirst);
+  });
+
+  test('what an engine was embedding when it was killed is embedded by the other, and not before', async (t) => {
+    const place = await open(t);
+    await fill(t, place);
+    const models = [await startOllama(t), await startOllama(t)] as const;
+    models[0].mode = 'slow';
+    const doomed = await start(t, place, models[0]);
+    await models[0].asked;
+    const other = await start(t, place, models[1]);
+    await until(other.engine, claimedAtFirst);
+    const claimed = [...models[0].given.keys()];
+    assert.ok(claimed.length > 0);
+    assert.deepEqual(
+      claimed.filter((text) => models[1].given.has(text)),
+      [],
+    );
+    assert.equal(models[1].given.size, notes - claimedAtFirst);
+    doomed.engine.program.process.kill('SIGKILL');
+    await doomed.engine.program.exited;
+    await until(other.engine, 0);
+    assert.deepEqual(repeated(models[1]), []);
+    assert.equal(models[1].given.size, notes);
+  });
+}
+
+/** An engine without a model leaves everything to those that have one. */
+async function fill(t: TestContext, { dataDir, env }: Place): Promise<void> {
+  const engine = await startEngine(t, { ...(dataDir === undefined ? {} : { dataDir }), env });
+  const jobs: number[] = [];
+  for (let number = 0; number < notes; number += 1) jobs.push(await engine.addNote(`note number ${number}`));
+  for (const job of jobs) await engine.document(job);
+  await engine.program.stop();
+}
+
+async function start(t: TestContext, { dataDir, env }: Place, model: FakeOllama): Promise<Worker> {
+  const engine = await startEngine(t, {
+    ...(dataDir === undefined ? {} : { dataDir }),
+    env: { ...env, EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: model.origin },
+  });
+  return { engine, model };
+}
+
+/** Until so many texts have no vectors. */
+async function until(engine: EngineClient, count: number): Promise<void> {
+  while (Number((await engine.get('/status'))['unembedded']) > count) await pause(20);
+}
+
+function repeated(...models: FakeOllama[]): string[] {
+  const texts = models.flatMap(({ given }) => [...given].flatMap(([text, times]) => Array<string>(times).fill(text)));
+  return texts.filter((text, place) => texts.indexOf(text) !== place);
+}
