@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AddEvent, createReporter, progressBar } from './report.ts';
+import { type AddEvent, createReporter, embeddingBar, progressBar } from './report.ts';
 
 const added: AddEvent = { event: 'added', path: '/f/a.md', document_id: 1, chunks: 2 };
 const failed: AddEvent = { event: 'failed', path: '/f/b.pdf', error: 'It is damaged.' };
@@ -16,14 +16,19 @@ const outputs = (isTTY: boolean) => {
 test('the bar shows files, rate and remaining time, which goes by bytes', () => {
   assert.equal(
     progressBar({ files: 30, bytes: 25e6 }, { files: 120, bytes: 100e6 }, 10),
-    '[######------------------] 30/120 files  3.0 files/s  2.5 MB/s  0:30 left',
+    '[######------------------] 30/120 files  3.0 files/s  2.5 MB/s  searchable in less than a minute',
   );
-  assert.match(progressBar({ files: 1, bytes: 1 }, { files: 9, bytes: 9001 }, 1), /2:30:00 left$/);
+  assert.match(progressBar({ files: 1, bytes: 10 }, { files: 9, bytes: 100 }, 7), /searchable in about 1 minute$/);
+  assert.match(progressBar({ files: 1, bytes: 10 }, { files: 9, bytes: 100 }, 1_000), /searchable in about 3 hours$/);
+  assert.match(embeddingBar(50, 100, 200), /vectors for 50\/100 chunks {2}about 3 minutes left$/);
+  assert.match(embeddingBar(0, 1, 9), /vectors for 0\/1 chunk$/);
 });
 
-test('before the first file and after the last one, no remaining time is guessed', () => {
+test('no remaining time is guessed before there is enough to go by, nor after the last file', () => {
   assert.equal(progressBar({ files: 0, bytes: 0 }, { files: 3, bytes: 9 }, 2), `[${'-'.repeat(24)}] 0/3 files`);
-  assert.doesNotMatch(progressBar({ files: 3, bytes: 9 }, { files: 3, bytes: 9 }, 2), /left/);
+  assert.doesNotMatch(progressBar({ files: 1, bytes: 1 }, { files: 9, bytes: 9001 }, 60), /searchable/);
+  assert.doesNotMatch(progressBar({ files: 5, bytes: 50 }, { files: 9, bytes: 100 }, 1), /searchable/);
+  assert.doesNotMatch(progressBar({ files: 3, bytes: 9 }, { files: 3, bytes: 9 }, 20), /searchable/);
 });
 
 test('on a terminal the bar says what goes well, and lines say what does not', () => {

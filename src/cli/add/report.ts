@@ -71,6 +71,7 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
     stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
   };
   let gathers = false;
+  let embeddingAt: number | undefined;
   return {
     tell(event) {
       // Where a summary will follow, it names what went wrong by reason. Whoever watches wants to know at once.
@@ -81,7 +82,10 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
       if (text !== undefined) write(text);
     },
     progress: (done, total) => line.show(progressBar(done, total, (performance.now() - startedAt) / 1000)),
-    embedding: (done, total) => line.show(embeddingBar(done, total)),
+    embedding(done, total) {
+      embeddingAt ??= performance.now();
+      line.show(embeddingBar(done, total, (performance.now() - embeddingAt) / 1000));
+    },
     end() {
       line.clear();
       for (const text of reasons.take()) write(text);
@@ -95,31 +99,39 @@ function isQuiet(event: AddEvent): boolean {
 
 const barWidth = 24;
 
-/** The remaining time is estimated by bytes, because files differ in size, once the first file is done. */
+/** The remaining time is estimated by bytes, because files differ in size. Vectors come afterwards and are not in it. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
   const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
   const parts = [`${barOf(share)} ${done.files}/${counted(total.files, 'file')}`];
   if (done.files > 0 && seconds > 0) {
     parts.push(`${(done.files / seconds).toFixed(1)} files/s`, `${(done.bytes / seconds / 1e6).toFixed(1)} MB/s`);
-    if (share > 0 && share < 1) parts.push(`${duration((seconds * (1 - share)) / share)} left`);
+    parts.push(...remaining(share, seconds).map((time) => `searchable in ${time}`));
   }
   return parts.join('  ');
 }
 
-export function embeddingBar(done: number, total: number): string {
-  return `${barOf(done / Math.max(1, total))} found by words; vectors for ${done}/${total} chunks`;
+export function embeddingBar(done: number, total: number, seconds: number): string {
+  const share = done / Math.max(1, total);
+  const bar = `${barOf(share)} found by words; vectors for ${done}/${counted(total, 'chunk')}`;
+  return [bar, ...remaining(share, seconds).map((time) => `${time} left`)].join('  ');
+}
+
+/** Less than this says nothing about the rest: files and texts differ too much. */
+const shareMin = 0.05;
+const secondsMin = 3;
+
+/** None while it would be a guess, and no more exact than it can be. */
+function remaining(share: number, seconds: number): string[] {
+  if (share < shareMin || share >= 1 || seconds < secondsMin) return [];
+  const left = (seconds * (1 - share)) / share;
+  if (left < 60) return ['less than a minute'];
+  const minutes = Math.round(left / 60);
+  return [minutes < 90 ? `about ${counted(minutes, 'minute')}` : `about ${counted(Math.round(minutes / 60), 'hour')}`];
 }
 
 function barOf(share: number): string {
   const filled = Math.round(share * barWidth);
   return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
-}
-
-function duration(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
-  const two = (part: number): string => String(part).padStart(2, '0');
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
 function describe(event: AddEvent): string | undefined {
