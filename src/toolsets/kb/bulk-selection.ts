@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import type { BulkOutcome, BulkSelection } from '../../engine/engine.ts';
+import { freeAnswer } from '../../tools/free-answer.ts';
 import { collectionInput, tagListInput, tagsToMatch } from './collections.ts';
 import { docTypeInput, documentIdInput } from './kb-parts.ts';
 
@@ -37,7 +38,7 @@ export function readSelection(input: Selecting): BulkSelection {
   return { ...named, force };
 }
 
-export const bulkOutput = z.looseObject({ matched: z.int(), changed: z.int() });
+export const bulkOutput = freeAnswer('matched, total, changed, job_id');
 
 /** As plain data. */
 export function showBulk({ matched, total, changed, job_id }: BulkOutcome) {

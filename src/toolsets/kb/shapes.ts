@@ -1,5 +1,5 @@
-import * as z from 'zod';
 import type { EngineDocument, EngineHit, EngineJob, SubmitOutcome } from '../../engine/engine.ts';
+import { freeAnswer } from '../../tools/free-answer.ts';
 import { splitTags } from './collections.ts';
 
 /*
@@ -54,12 +54,10 @@ export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated'
   return { ...(truncated === undefined ? {} : { truncated }), ...(pending === undefined ? {} : { pending }) };
 }
 
-/*
- * Output schemas name only what a caller needs for its next call: every user pays for their tokens, and the answer explains
- * itself.
- */
+export const documentFields =
+  'document_id, id, uri, title, doc_type, collection, tags, source_path, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
 
-export const documentOutput = z.looseObject({ document_id: z.int() });
+export const documentOutput = freeAnswer(documentFields);
 
 const errorCharsMax = 500;
 
@@ -108,4 +106,6 @@ function hintToMove(wanted: readonly string[], existing: EngineDocument | undefi
 }
 
 /** If `duplicate`, document_id or job_id already has the same content. */
-export const outcomeOutput = z.looseObject({ status: z.string() });
+export const outcomeFields = 'status, job_id?, document_id?, filename?, title?, collection?, tags?, message?';
+
+export const outcomeOutput = freeAnswer(`${outcomeFields}, upload_id?`);

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, type Tool } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { carrelProgram, cleanEnv } from '../../support/child-program.ts';
+import { checkNamed } from '../../support/named-fields.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 
 /** What a tool answers with, as JSON. */
@@ -38,6 +39,7 @@ export function onEachDatabase(name: string, suite: (server: ContextServer) => v
 
 export function connect(backend: ContextServer['backend'], env: Record<string, string>): ContextServer {
   const closings: (() => unknown)[] = [];
+  let tools: Tool[] = [];
   const server: ContextServer = {
     backend,
     client: new Client({ name: 'test', version: '1' }),
@@ -46,6 +48,7 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
       const [content] = Array.isArray(result.content) ? result.content : [];
       assert.ok(!result.isError, `${tool} failed: ${JSON.stringify(content)}`);
       assert.deepEqual(JSON.parse(content?.type === 'text' ? content.text : ''), result.structuredContent);
+      checkNamed(tools, tool, result.structuredContent);
       return result.structuredContent as Answer;
     },
     async fail(tool, input = {}) {
@@ -73,7 +76,7 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
     closings.push(() => server.client.close());
     await server.client.connect(transport);
     // The client checks answers against the schemas that it has listed.
-    await server.client.listTools();
+    tools = (await server.client.listTools()).tools;
   });
   after(async () => {
     for (const close of closings.reverse()) await close();

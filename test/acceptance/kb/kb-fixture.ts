@@ -3,6 +3,7 @@ import { after, before, describe } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Owner } from '../../fakes/loopback-server.ts';
 import { type Carrel, startCarrel } from '../../support/child-program.ts';
+import { checkNamed } from '../../support/named-fields.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 import { type RecordingProxy, startRecordingProxy } from '../../support/recording-proxy.ts';
 
@@ -112,7 +113,7 @@ export async function connectAgent(t: Owner, url: string, token?: string): Promi
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
   t.after(() => client.close());
   // The client checks answers against the schemas that it has listed.
-  await client.listTools();
+  const { tools } = await client.listTools();
   const send = async (tool: string, input: Record<string, unknown>) => {
     const result = await client.callTool({ name: tool, arguments: input });
     const [content] = Array.isArray(result.content) ? result.content : [];
@@ -125,6 +126,7 @@ export async function connectAgent(t: Owner, url: string, token?: string): Promi
       const { result, text } = await send(tool, input);
       assert.ok(!result.isError, `${tool} failed: ${text}`);
       assert.deepEqual(JSON.parse(text), result.structuredContent);
+      checkNamed(tools, tool, result.structuredContent);
       return result.structuredContent as Answer;
     },
     async fail(tool, input = {}) {

@@ -7,6 +7,7 @@ import type { Owner } from '../../fakes/loopback-server.ts';
 import { startSearchProviders } from '../../fakes/search-providers/start-search-providers.ts';
 import { createBareRpc } from '../../support/bare-rpc.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/child-program.ts';
+import { checkNamed } from '../../support/named-fields.ts';
 import { verifies } from '../../support/verifies.ts';
 
 const providers = await startSearchProviders({ after });
@@ -38,6 +39,7 @@ interface ToolAnswer {
 const call = async (client: Client, name: string, args: Record<string, unknown>): Promise<Record<string, unknown>> => {
   const answer = (await client.callTool({ name, arguments: args })) as ToolAnswer;
   assert.deepEqual(JSON.parse(answer.content[0]?.text ?? ''), answer.structuredContent);
+  checkNamed((await client.listTools()).tools, name, answer.structuredContent);
   return answer.structuredContent ?? {};
 };
 

@@ -1,12 +1,9 @@
-import * as z from 'zod';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 
-/**
- * The answers of all four searches have `results` and `count`, and depending on the call and its outcome `stats`,
- * `clamped_limit`, `budget`, `error` with `validation_errors`, and `degraded` with `warnings`. The schema names only what is
- * always there: every user pays for its tokens, and the answer explains itself.
- */
-export function searchAnswer<Fields extends z.core.$ZodShape>(fields: Fields) {
-  return z.looseObject({ ...fields, results: z.array(z.unknown()), count: z.int() });
+/** The answers of all four searches: what is always there besides `own`, then what depends on the call and its outcome. */
+export function searchAnswer(own: string) {
+  const sometimes = 'hint?, stats?, clamped_limit?, budget?, degraded?, warnings?, error?, validation_errors?';
+  return freeAnswer(`${own}results, count, has_more, ${sometimes}`);
 }
 
 export interface Stats {

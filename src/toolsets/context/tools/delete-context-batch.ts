@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
-import { deletedAnswer, dryRunAnswer, dryRunInput } from './delete-context.ts';
+import { deletedAnswer, deletedFields, dryRunAnswer, dryRunInput } from './delete-context.ts';
 
 /** A hundred years. */
 const daysMax = 36_500;
@@ -24,12 +25,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    output: z.looseObject({
-      success: z.boolean(),
-      deleted_count: z.int(),
-      criteria_used: z.array(z.string()),
-      message: z.string(),
-    }),
+    output: freeAnswer(`${deletedFields}, criteria_used`),
     async run(input) {
       const {
         context_ids: ids,

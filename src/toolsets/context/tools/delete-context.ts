@@ -1,11 +1,15 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { RemoveOutcome } from '../../../storage/contracts/entries.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { truncate } from '../show/entry-shapes.ts';
 import { remarks } from '../show/remarks.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
+
+export const deletedFields =
+  'success, deleted_count, message, missing_threads?, dry_run?, would_delete_count?, would_delete_ids?';
 
 export const dryRunInput = {
   dry_run: z.boolean().default(false),
@@ -24,7 +28,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    output: z.looseObject({ success: z.boolean(), deleted_count: z.int(), message: z.string() }),
+    output: freeAnswer(deletedFields),
     async run(input) {
       const { context_ids: ids, thread_id: threadId, dry_run: dryRun } = input;
       if (ids === undefined && threadId === undefined) {

@@ -33,7 +33,7 @@ export function createFtsSearchContextTool({
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
-    output: searchAnswer({ query: z.string(), mode: z.string(), language: z.string() }),
+    output: searchAnswer('query, mode, language, total, relaxed?, '),
     async run(input, { signal }) {
       const text = queryText(input.query);
       const asked = wordQueryOf(text, input.mode);

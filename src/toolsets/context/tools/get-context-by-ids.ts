@@ -18,7 +18,16 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
       ...asOfInput,
       ...budgetInput,
     }),
-    output: z.looseObject({ result: z.array(z.unknown()) }),
+    // The mark makes FastMCP's clients return the list, as they do from the original.
+    output: z
+      .looseObject({
+        result: z.array(z.unknown()),
+        missing_ids: z.unknown().optional(),
+        hint: z.unknown().optional(),
+        budget: z.unknown().optional(),
+        warnings: z.unknown().optional(),
+      })
+      .meta({ 'x-fastmcp-wrap-result': true }),
     async run({ context_ids: given, include_images: images, budget_tokens: budget, ...then }, { signal }) {
       const ids = [...new Set(given)];
       const { asOf } = asOfFilter(then);

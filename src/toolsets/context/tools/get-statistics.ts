@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Storage } from '../../../storage/contracts/storage.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -24,7 +25,9 @@ export function createGetStatisticsTool(
     description: 'Counts what is stored (entries, threads, tags, images) and tells which kinds of search are ready.',
     effect: 'read',
     input: z.object({}),
-    output: z.looseObject({ total_entries: z.int(), backend: z.string() }),
+    output: freeAnswer(
+      'total_entries, by_source, by_content_type, total_images, unique_tags, total_threads, avg_entries_per_thread, most_active_threads, top_tags, backend, database_size_mb, connection_metrics, semantic_search, fts, chunking, reranking, summary',
+    ),
     async run(_input, { signal }) {
       const counts = await entries.statistics({ model: meaning?.model }, { signal });
       // Not in parallel: it is fast, and would need a connection of its own.

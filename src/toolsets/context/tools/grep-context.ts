@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -44,12 +45,9 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
       ...asOfInput,
       ...budgetInput,
     }),
-    output: z.looseObject({
-      mode: z.string(),
-      total_matches: z.int(),
-      truncated: z.boolean().describe('There may be more.'),
-      results: z.array(z.unknown()),
-    }),
+    output: freeAnswer(
+      'mode, total_matches, entries_scanned, truncated (there may be more), results, hint?, budget?, warnings?, timed_out_context_ids?',
+    ),
     async run(input, { signal }) {
       const { filter, faults } = parseFilters(input);
       if (faults.length > 0) throw new CarrelError('invalid_arguments', faults.join('; '));

@@ -33,13 +33,7 @@ export function createHybridSearchContextTool(
       fusion_method: z.enum(['rrf']).default('rrf'),
       rrf_k: z.int().min(1).max(1000).optional(),
     }),
-    output: searchAnswer({
-      query: z.string(),
-      fusion_method: z.string(),
-      search_modes_used: z.array(z.string()),
-      fts_count: z.int(),
-      semantic_count: z.int(),
-    }),
+    output: searchAnswer('query, fusion_method, search_modes_used, fts_count, semantic_count, '),
     async run(input, { signal }) {
       const start = performance.now();
       const text = queryText(input.query);

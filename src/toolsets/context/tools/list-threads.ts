@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { nearestName } from '../search/nearest-name.ts';
@@ -28,7 +29,7 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
       limit: z.int().min(1).max(1000).optional(),
       offset: z.int().min(0).default(0),
     }),
-    output: z.looseObject({ threads: z.array(z.unknown()), total_threads: z.int(), has_more: z.boolean() }),
+    output: freeAnswer('threads, total_threads, has_more, hint?'),
     async run({ filter: containing, limit, offset }, { signal }) {
       const { threads, total } = await entries.threads({ containing, limit, offset }, { signal });
       return {

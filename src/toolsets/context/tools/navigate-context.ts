@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
@@ -16,10 +17,9 @@ export function createNavigateContextTool({ entries }: Pick<ContextParts, 'entri
       max_depth: z.int().min(1).max(6).default(6),
       ...asOfInput,
     }),
-    output: z.looseObject({
-      total_chars: z.int(),
-      root: z.unknown().describe('{node_id, title, char_start, char_end, children}'),
-    }),
+    output: freeAnswer(
+      'context_id, total_chars, total_lines, node_count, root: {node_id, title, char_start, char_end, children}',
+    ),
     async run({ context_id: id, max_depth: depth, ...then }, { signal }) {
       const { text } = await oneEntry(entries, id, signal, asOfFilter(then).asOf);
       const root = outlineOf(text, depth);

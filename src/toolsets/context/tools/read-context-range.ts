@@ -24,7 +24,14 @@ export function createReadContextRangeTool({ entries }: Pick<ContextParts, 'entr
       node_id: z.string().optional(),
       ...asOfInput,
     }),
-    output: z.looseObject({ text: z.string(), end_char: z.int(), has_more: z.boolean() }),
+    output: z.looseObject({
+      context_id: z.int(),
+      start_char: z.int(),
+      end_char: z.int(),
+      total_chars: z.int(),
+      text: z.string(),
+      has_more: z.boolean(),
+    }),
     async run(input, { signal }) {
       const { text } = await oneEntry(entries, input.context_id, signal, asOfFilter(input).asOf);
       const characters = Array.from(text);

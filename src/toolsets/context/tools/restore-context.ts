@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
@@ -16,7 +17,7 @@ export function createRestoreContextTool(parts: Omit<WriteParts, 'writes'>): Too
       thread_id: z.string().min(1).optional(),
       ...idempotencyInput,
     }),
-    output: z.looseObject({ success: z.boolean(), restored_count: z.int(), message: z.string() }),
+    output: freeAnswer('success, restored_count, restored_ids, message'),
     async run(input) {
       const { context_ids: ids, thread_id: threadId } = input;
       if ((ids === undefined) === (threadId === undefined)) {

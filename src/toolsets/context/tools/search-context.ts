@@ -21,7 +21,7 @@ export function createSearchContextTool({
       'Lists entries that pass the filters, newest first, with the start of each; to search by words or meaning use hybrid_search_context. metadata_filters are {key, operator, value, case_sensitive}; dots in keys reach into objects; operators eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains. Dates without a zone are UTC, an end_date without a time is its whole day. At most 100 entries a call.',
     effect: 'read',
     input: z.object(searchInput({ limit: 30 })),
-    output: searchAnswer({}),
+    output: searchAnswer(''),
     async run(input, { signal }) {
       const { filter, faults, applied } = parseFilters(input);
       const { limit, offset, clamped } = pageOf(input);

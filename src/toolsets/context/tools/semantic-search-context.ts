@@ -25,7 +25,7 @@ export function createSemanticSearchContextTool(
     description: 'Finds entries by meaning, whatever words they use, the nearest first.',
     effect: 'read',
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }) }),
-    output: searchAnswer({ query: z.string(), model: z.string() }),
+    output: searchAnswer('query, model, '),
     async run(input, { signal }) {
       const text = queryText(input.query);
       const { filter, faults, applied } = parseFilters(input);

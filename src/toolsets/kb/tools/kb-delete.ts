@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput } from '../kb-parts.ts';
 
@@ -11,7 +12,7 @@ export function createKbDeleteTool(engine: Pick<Engine, 'deleteDocument'>): Tool
     effect: 'change',
     idempotent: true,
     input: z.object({ document_id: documentIdInput }),
-    output: z.looseObject({ status: z.string() }),
+    output: freeAnswer('status, document_id, title'),
     run: async ({ document_id: id }, { signal }) => ({ ...(await engine.deleteDocument(id, { signal })) }),
   });
 }

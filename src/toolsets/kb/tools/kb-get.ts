@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine, EngineCall, EngineChunk } from '../../../engine/engine.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, fitBudget } from '../../../tools/token-budget.ts';
 import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput, sourcePathInput } from '../kb-parts.ts';
 import { outlineOf } from '../outline.ts';
-import { showDocument } from '../shapes.ts';
+import { documentFields, showDocument } from '../shapes.ts';
 
 /** Chunks in one answer, by default. */
 const chunksDefault = 500;
@@ -31,7 +32,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
       max_chunks: z.int().min(0).max(10_000).default(chunksDefault),
       budget_tokens: z.int().min(100).max(1_000_000).default(budgetDefault),
     }),
-    output: z.looseObject({ document_id: z.int().optional(), documents: z.array(z.unknown()).optional() }),
+    output: freeAnswer(`${documentFields}, outline?, chunks, next?, budget?; or documents, total`),
     async run({ document_id: id, source_path: sourcePath, ...page }, { signal }) {
       if ((id === undefined) === (sourcePath === undefined)) {
         throw new CarrelError('invalid_arguments', 'Give either document_id or source_path.');

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Engine, jobStatuses } from '../../../engine/engine.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { showJob } from '../shapes.ts';
 
@@ -15,7 +16,7 @@ export function createKbJobsTool(engine: Pick<Engine, 'jobs' | 'job'>): Tool {
       limit: z.int().min(1).max(500).default(50),
       offset: z.int().min(0).default(0),
     }),
-    output: z.looseObject({ jobs: z.array(z.unknown()), total: z.int() }),
+    output: freeAnswer('jobs, total'),
     async run({ job_id: id, ...request }, { signal }) {
       if (id !== undefined) return { jobs: [showJob(await engine.job(id, { signal }))], total: 1 };
       const { jobs, total } = await engine.jobs(request, { signal });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Engine, EngineDocument } from '../../../engine/engine.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../collections.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
@@ -29,7 +30,7 @@ export function createKbListTool(engine: Pick<Engine, 'documents' | 'tags'>): To
       limit: z.int().min(1).max(500).default(50),
       offset: z.int().min(0).default(0),
     }),
-    output: z.looseObject({ documents: z.array(z.unknown()), total: z.int() }),
+    output: freeAnswer('documents, total, collections, tags, collections_omitted?, tags_omitted?'),
     async run({ collection, tag, type, query, limit, offset }, { signal }) {
       const tags = tagsToMatch({ collection, tags: tag });
       const [{ documents, total }, there] = await Promise.all([

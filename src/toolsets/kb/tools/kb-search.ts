@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, tagListInput, tagsToMatch } from '../collections.ts';
@@ -27,7 +28,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
       neighbours: z.int().min(0).max(5).default(0).describe('Chunks before and after each hit.'),
       ...budgetInput,
     }),
-    output: z.looseObject({ results: z.array(z.unknown()), total_matches: z.int() }),
+    output: freeAnswer('query, results, total_matches, returned, degraded?, budget?'),
     async run(input, { signal }) {
       if (input.fts_only && input.vec_only) {
         throw new CarrelError(

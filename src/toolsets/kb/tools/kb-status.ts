@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 
 export function createKbStatusTool(engine: Pick<Engine, 'status'>): Tool {
@@ -10,7 +11,9 @@ export function createKbStatusTool(engine: Pick<Engine, 'status'>): Tool {
       'Engine version, model, device, counts of documents and chunks, the queue, and whether you are authenticated.',
     effect: 'read',
     input: z.object({}),
-    output: z.looseObject({ version: z.string(), authenticated: z.boolean() }),
+    output: freeAnswer(
+      'version, authenticated, model, device, documents, chunks, collections, queue, storage, unembedded?, degraded?',
+    ),
     run: async (_, { signal, caller }) => ({
       ...(await engine.status({ signal })),
       authenticated: caller.authenticated === true,

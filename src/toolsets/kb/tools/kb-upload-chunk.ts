@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { Uploads } from '../uploads/create-uploads.ts';
 import { decodeBase64 } from '../uploads/strict-base64.ts';
@@ -21,7 +22,7 @@ export function createKbUploadChunkTool(uploads: Pick<Uploads, 'addChunk'>): Too
         .max(chunksMax - 1)
         .describe('From 0.'),
     }),
-    output: z.looseObject({ received_bytes: z.int() }),
+    output: freeAnswer('upload_id, chunk_index, received_bytes, total_size, chunks'),
     async run({ upload_id, data, chunk_index }, call) {
       const bytes = decodeBase64(data, 'data');
       const { receivedBytes, totalSize, chunks } = await uploads.addChunk(upload_id, chunk_index, bytes, call);

@@ -2,9 +2,11 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { Call } from '../../../tools/call.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { tagsToStore } from '../collections.ts';
 import { describeOutcome, docTypeInput, filingInput } from '../kb-parts.ts';
+import { outcomeFields } from '../shapes.ts';
 import type { Uploads } from '../uploads/create-uploads.ts';
 import { fileNameInput } from '../uploads/file-name.ts';
 import { openLocalFile } from '../uploads/local-file.ts';
@@ -47,7 +49,7 @@ function startTool(config: UploadStartConfig, { uploads }: Deps): Tool {
     description:
       'Starts the upload of a file and returns its upload_id: send it with kb_upload_chunk, or PUT the bytes to upload_url if that is given, then call kb_upload_finish.',
     input: z.object({ ...sizes, ...more }),
-    output: startedOutput,
+    output: freeAnswer(startedFields),
     run: (input, call) => start(config, uploads, input, call),
   });
 }
@@ -64,7 +66,7 @@ function startOrReadTool(config: UploadStartConfig, { uploads, engine }: Deps): 
       total_size: sizes.total_size.optional(),
       ...more,
     }),
-    output: startedOutput.partial(),
+    output: freeAnswer(`${startedFields}; with path ${outcomeFields}`),
     async run({ path, filename, total_size, ...filing }, call) {
       if (path === undefined) {
         if (filename === undefined || total_size === undefined) {
@@ -92,7 +94,7 @@ function startOrReadTool(config: UploadStartConfig, { uploads, engine }: Deps): 
   });
 }
 
-const startedOutput = z.looseObject({ upload_id: z.string(), upload_url: z.string().optional() });
+const startedFields = 'upload_id, upload_url?, chunk_bytes_max, expires_after_idle_seconds';
 
 type Starting = z.output<z.ZodObject<typeof sizes & typeof more>>;
 

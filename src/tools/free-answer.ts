@@ -1,0 +1,11 @@
+import * as z from 'zod';
+
+/**
+ * The output schema of an answer whose fields depend on the call and its outcome: an open object, with the names of all the
+ * fields it may have in the description. Clients that make a type of a schema (FastMCP's in Python) give such an answer to
+ * their user as a dictionary with everything in it; of an object with properties they keep only those. `<field>?` is not
+ * always there.
+ */
+export function freeAnswer(fields: string) {
+  return z.looseObject({}).meta({ description: fields, additionalProperties: true });
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+
+interface Schema {
+  properties?: Record<string, Schema>;
+  description?: string;
+  anyOf?: Schema[];
+  items?: Schema;
+  additionalProperties?: unknown;
+}
+
+interface Listed {
+  name: string;
+  outputSchema?: object | undefined;
+}
+
+/** Every field of an answer must be named in the tool's output schema, which must not forbid others. */
+export function checkNamed(tools: readonly Listed[], name: string, answer: unknown): void {
+  const listed = tools.find((tool) => tool.name === name);
+  assert.ok(listed?.outputSchema, `${name} has no output schema`);
+  assert.deepEqual(
+    unnamed(listed.outputSchema, answer),
+    [],
+    `${name} sends fields that its output schema does not name`,
+  );
+}
+
+/** Where a schema describes nothing of a value, it allows anything. */
+function unnamed(schema: Schema, value: unknown, path = ''): string[] {
+  assert.notEqual(schema.additionalProperties, false, `${path} is closed`);
+  if (schema.anyOf !== undefined) {
+    const ways = schema.anyOf.map((way) => unnamed(way, value, path));
+    return ways.toSorted((a, b) => a.length - b.length)[0] ?? [];
+  }
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return items === undefined ? [] : value.flatMap((each) => unnamed(items, each, `${path}[]`));
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  const { properties, description } = schema;
+  const isFree = properties === undefined && schema.additionalProperties === true;
+  if (properties === undefined && !isFree && path !== '') return [];
+  const words = new Set(isFree ? description?.match(/\w+/g) : []);
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const known = properties?.[key];
+    if (known !== undefined) return unnamed(known, inner, `${path}.${key}`);
+    return words.has(key) ? [] : [`${path}.${key}`];
+  });
+}
