@@ -43,6 +43,8 @@ function unnamed(schema: Schema, value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const known = properties?.[key];
     if (known !== undefined) return unnamed(known, inner, `${path}.${key}`);
-    return words.has(key) ? [] : [`${path}.${key}`];
+    // With properties and explicitly open: the caller chooses the rest.
+    const isChosen = properties !== undefined && schema.additionalProperties === true;
+    return words.has(key) || isChosen ? [] : [`${path}.${key}`];
   });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { checkNamed } from '../../support/named-fields.ts';
 import type { Message } from '../../support/stdio-client.ts';
 import { verifies } from '../../support/verifies.ts';
 import {
@@ -190,6 +191,24 @@ for (const { version, transport } of combinations) {
         assert.equal(world.fess.requests.length, before, 'nothing was sent to Fess');
       },
     );
+
+    test('every field of an answer is in the output schema', async () => {
+      const { tools } = (await world.peer.request('tools/list')).result as { tools: Tool[] };
+      const found = dataOf(await world.peer.call('search', { query: 'test', facets: { field: ['filetype'] } }));
+      const [{ doc_id: docId } = {}] = found['results'] as { doc_id?: string }[];
+      checkNamed(tools, 'fess_finance_search', found);
+      const calls: [string, object][] = [
+        ['search', { query: 'nothinghasthis' }],
+        ['suggest', { prefix: 'te' }],
+        ['popular_words', {}],
+        ['list_labels', {}],
+        ['health', {}],
+        ['read', { docId }],
+      ];
+      for (const [tool, args] of calls) {
+        checkNamed(tools, `fess_finance_${tool}`, dataOf(await world.peer.call(tool, args)));
+      }
+    });
 
     test('arguments that come as JSON text are understood (contract §2)', async () => {
       const found = dataOf(await world.peer.call('search', { query: 'test', includeFields: '["title"]' }));

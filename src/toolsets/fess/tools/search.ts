@@ -92,7 +92,8 @@ const searchOutput = z.object({
   totalIsLowerBound: z.boolean().optional(),
   start: z.number(),
   pageSize: z.number(),
-  results: z.array(z.looseObject({ doc_id: z.string() })),
+  // The caller chooses the other fields.
+  results: z.array(z.looseObject({ doc_id: z.string() }).meta({ additionalProperties: true })),
   facets: z.object({ fields: z.array(z.unknown()), queries: z.array(z.unknown()) }).optional(),
   relatedQueries: z.array(z.string()).optional(),
   nextStart: z.number().optional(),
