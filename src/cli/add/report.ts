@@ -200,6 +200,7 @@ const skipReasons: Record<keyof PassedOver, string> = {
   empty: 'empty',
   special: 'not regular files',
   excluded: 'excluded',
+  ignored: 'ignored by .gitignore',
 };
 
 function describePassedOver(passedOver: PassedOver): string {
