@@ -2,7 +2,7 @@ import type { OriginalStore } from './contracts/ingestion.ts';
 import type { Storage } from './contracts/storage.ts';
 import { createDocumentStore, createIngestionStore } from './stores/documents/document-stores.ts';
 import { createEntryStore } from './stores/entries/entry-store.ts';
-import { createNoteStore } from './stores/notes/notes.ts';
+import { createNoteStore } from './stores/notes/note-store.ts';
 import { createPassageStore } from './stores/passages/passage-store.ts';
 import { checkStorage, describeStorage } from './stores/upkeep.ts';
 import { createVectorStores, type NearestOperations } from './stores/vectors/vector-store.ts';

@@ -49,7 +49,7 @@ export interface Dialect {
 
 /** Where the databases differ for notes: how their tags are indexed. */
 export interface NoteTable {
-  /** Besides the list in the note itself. */
+  /** Besides the list in the note itself. Replaces what was indexed of the note. */
   indexTags(on: Statements, note: number, tags: readonly string[]): Promise<void>;
   /** The notes that have all of these tags; each is returned once. */
   tagged(tags: readonly string[]): KeyFilter;

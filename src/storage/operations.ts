@@ -38,7 +38,8 @@ import {
 } from './stores/entries/read-entries.ts';
 import { removeEntries, restoreEntries } from './stores/entries/remove-entries.ts';
 import { storeEntries, updateEntries } from './stores/entries/write-entries.ts';
-import { getNote, listNotes, saveNote } from './stores/notes/notes.ts';
+import { getNote, listNotes } from './stores/notes/read-notes.ts';
+import { removeNote, restoreNote, saveNote, updateNote } from './stores/notes/write-notes.ts';
 import { getPassages, matchingPassages, searchPassages, weighPassages } from './stores/passages/read-passages.ts';
 import { removePassages, replacePassages } from './stores/passages/write-passages.ts';
 import { checkStorage, describeStorage } from './stores/upkeep.ts';
@@ -70,7 +71,7 @@ const operations = {
   ...{ removeDocument, changeTags, moveDocument, changeDocuments, editNote },
   ...{ acceptJob, claimJob, renewJob, finishJob, failJob, postponeJob, giveBackJobs, cancelJob, forgetJobs },
   ...{ getJob, listJobs, countJobs, leaseOwners, releaseOriginals, usedOriginals },
-  ...{ saveNote, getNote, listNotes },
+  ...{ saveNote, updateNote, removeNote, restoreNote, getNote, listNotes },
   ...{ getPassages, searchPassages, weighPassages, matchingPassages, replacePassages, removePassages },
   ...{ chooseModel, listModels, forgetModel, dropVectors, waitingTexts, unembeddedOwners, putVectors },
   ...{ claimTexts, otherClaims, renewClaims, releaseClaims },

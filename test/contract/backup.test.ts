@@ -52,7 +52,7 @@ onEachBackend(
     test('a restored database answers as the one that was backed up, and goes on from there', async () => {
       const target = await backend.place();
       const report = await restore(placeOf(target), file, quiet);
-      assert.equal(report.tables.find(({ name }) => name === 'notes')?.rows, 12);
+      assert.equal(report.tables.find(({ name }) => name === 'notes')?.rows, 13);
       await use(target, async (storage) => {
         assert.deepEqual(await contentOf(storage), content);
         assert.deepEqual(await storage.check(), []);

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { before, test } from 'node:test';
 import type { NewNote, NoteListRequest, NoteStore } from '../../src/storage/contracts/notes.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { markedText } from '../support/marked-text.ts';
 
 onEachBackend('notes', (backend) => {
   let notes: NoteStore;
+  let storage: Storage;
   let time = Date.parse('2026-01-01T00:00:00.000Z');
   const now = () => {
     time += 1000;
@@ -21,7 +24,7 @@ onEachBackend('notes', (backend) => {
     (await notes.list({ limit: 100, offset: 0, ...request })).notes.map(({ title }) => title);
 
   before(async () => {
-    const storage = await backend.open({ now });
+    storage = await backend.open({ now });
     notes = storage.notes;
     for (const entry of corpus) await notes.save(note(...entry));
   });
@@ -189,6 +192,115 @@ onEachBackend('notes', (backend) => {
     const before = (await notes.list({ limit: 1, offset: 0 })).total;
     for (const refused of tooMuch) await assert.rejects(notes.save(refused));
     assert.equal((await notes.list({ limit: 1, offset: 0 })).total, before);
+  });
+
+  const day = 86_400_000;
+  const find = async (query: string) => (await notes.list({ query, limit: 10, offset: 0 })).notes.map(({ id }) => id);
+  const missing = { code: 'note_not_found' };
+
+  test('update: what is given is replaced, in the note and in every index', async () => {
+    const saved = await notes.save({
+      ...note('Old heading', 'oldword', ['oldtag']),
+      sourceUrls: ['https://a.example'],
+    });
+    const changed = await notes.update({ id: saved.id, changes: { content: 'newword', tags: ['newtag', 'newtag'] } });
+    assert.ok(changed.updatedAt > saved.updatedAt);
+    const { updatedAt } = changed;
+    assert.deepEqual(changed, { ...saved, content: 'newword', tags: ['newtag', 'newtag'], updatedAt });
+    assert.deepEqual(await notes.get(saved.id), changed);
+    assert.deepEqual([await find('oldword'), await find('oldtag')], [[], []]);
+    assert.deepEqual([await find('newword'), await find('newtag'), await find('heading')], Array(3).fill([saved.id]));
+    assert.deepEqual([await titles({ tags: ['oldtag'] }), await titles({ tags: ['newtag'] })], [[], ['Old heading']]);
+    const cleared = await notes.update({ id: saved.id, changes: { title: 'New', tags: [], sourceUrls: [] } });
+    assert.deepEqual([cleared.title, cleared.tags, cleared.sourceUrls], ['New', [], []]);
+    assert.deepEqual([await find('heading'), await titles({ tags: ['newtag'] })], [[], []]);
+    assert.deepEqual(await storage.check(), []);
+  });
+
+  test('update: what changes nothing leaves updatedAt; what is too much changes nothing', async () => {
+    const saved = await notes.save(note('steady', 'steadyword', ['x']));
+    assert.deepEqual(await notes.update({ id: saved.id, changes: { title: 'steady', tags: ['x'] } }), saved);
+    for (const changes of [{ title: '' }, { content: 'x'.repeat(50_001) }, { title: 't'.repeat(201), content: 'y' }]) {
+      await assert.rejects(notes.update({ id: saved.id, changes }));
+    }
+    assert.deepEqual(await notes.get(saved.id), saved);
+    assert.deepEqual(await find('steadyword'), [saved.id]);
+    await assert.rejects(notes.update({ id: randomUUID(), changes: { title: 'x' } }), missing);
+  });
+
+  test('remove, restore: nothing finds it meanwhile, and it comes back as it was', async () => {
+    const saved = await notes.save(note('Doomed', 'doomedword', ['doomed']));
+    const { total } = await notes.list({ limit: 1, offset: 0 });
+    const { deletedAt } = await notes.remove({ id: saved.id });
+    assert.deepEqual(await notes.remove({ id: saved.id }), { deletedAt });
+    assert.equal(await notes.get(saved.id), undefined);
+    assert.deepEqual([await find('doomedword'), await titles({ tags: ['doomed'] })], [[], []]);
+    assert.deepEqual(await titles({ query: 'doomedword', tags: ['doomed'] }), []);
+    assert.equal((await notes.list({ limit: 1, offset: 0 })).total, total - 1);
+    await assert.rejects(notes.update({ id: saved.id, changes: { title: 'x' } }), missing);
+    assert.deepEqual(await storage.check(), []);
+    assert.deepEqual(await notes.restore({ id: saved.id }), saved);
+    assert.deepEqual(await notes.restore({ id: saved.id }), saved);
+    assert.deepEqual(await notes.get(saved.id), saved);
+    assert.deepEqual([await find('doomedword'), await titles({ tags: ['doomed'] })], [[saved.id], ['Doomed']]);
+    for (const write of [notes.remove, notes.restore]) await assert.rejects(write({ id: randomUUID() }), missing);
+    assert.deepEqual(await storage.check(), []);
+  });
+
+  test('remove: for thirty days it can be restored, then the next write takes it away', async () => {
+    const [first, second] = [await notes.save(note('thirty', 'a')), await notes.save(note('thirty', 'b'))];
+    await notes.remove({ id: first.id });
+    await notes.remove({ id: second.id });
+    time += 30 * day - 5000;
+    assert.equal((await notes.restore({ id: first.id })).id, first.id);
+    time += 10_000;
+    await assert.rejects(notes.restore({ id: second.id }), missing);
+    await assert.rejects(notes.remove({ id: second.id }), missing);
+    await notes.save(note('the next', 'write'));
+    time -= 20 * day;
+    await assert.rejects(notes.restore({ id: second.id }), missing, 'it is gone for good');
+    assert.ok(await notes.get(first.id));
+  });
+
+  test('idempotency: the same call under the same key is done once; another is a conflict', async () => {
+    const key = { key: randomUUID(), bodyHash: 'a' };
+    const fresh = note('once', 'onceword');
+    const [saved, again] = await Promise.all([notes.save(fresh, key), notes.save(fresh, key)]);
+    assert.deepEqual(again, saved);
+    assert.deepEqual(await find('onceword'), [saved.id]);
+    await assert.rejects(notes.save(fresh, { ...key, bodyHash: 'b' }), { code: 'idempotency_conflict' });
+    const late = { key: randomUUID(), bodyHash: 'c' };
+    const first = await notes.update({ id: saved.id, changes: { content: 'first' }, idempotency: late });
+    await notes.update({ id: saved.id, changes: { content: 'second' } });
+    assert.deepEqual(await notes.update({ id: saved.id, changes: { content: 'first' }, idempotency: late }), first);
+    assert.equal((await notes.get(saved.id))?.content, 'second');
+    const unsaved = { id: randomUUID(), idempotency: { key: randomUUID(), bodyHash: 'd' } };
+    await assert.rejects(notes.remove(unsaved), missing);
+    await assert.rejects(notes.remove(unsaved), missing, 'a failure is not remembered as done');
+  });
+
+  test('update: at the same time, each is whole', async () => {
+    const { id } = await notes.save(note('contended', 'start'));
+    const numbers = Array.from({ length: 20 }, (_, index) => `contender${index}`);
+    await Promise.all(numbers.map((word) => notes.update({ id, changes: { title: word, content: word } })));
+    const last = await notes.get(id);
+    assert.equal(last?.title, last?.content);
+    const found = await Promise.all(numbers.map(find));
+    assert.deepEqual(
+      numbers.filter((_, index) => found[index]?.includes(id)),
+      [last?.title],
+    );
+    assert.deepEqual(await storage.check(), []);
+  });
+
+  test('update: changes of different fields at the same time are both kept', async () => {
+    const saved = await Promise.all(Array.from({ length: 20 }, () => notes.save(note('before', 'before'))));
+    const fields = [{ title: 'after' }, { content: 'after' }];
+    await Promise.all(saved.flatMap(({ id }) => fields.map((changes) => notes.update({ id, changes }))));
+    for (const { id } of saved) {
+      const { title, content } = (await notes.get(id)) ?? {};
+      assert.deepEqual([title, content], ['after', 'after']);
+    }
   });
 
   test('writes at the same time are all kept', async () => {

@@ -31,6 +31,8 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
     const note = { title: `note ${index}`, content: `lighthouse number ${index}`, tags: ['n', `k${index % 2}`] };
     await storage.notes.save({ ...note, sourceUrls: ['https://example.org/?q=a'] });
   }
+  const removed = await storage.notes.save({ title: 'gone', content: 'lighthouse', tags: ['n'], sourceUrls: [] });
+  await storage.notes.remove({ id: removed.id });
   const staged = await storage.originals.stage(bytesOf(original), { bytesMax: 10_000_000 });
   await storage.ingestion.accept({
     ...{ filename: 'a.bin', title: 'An original', docType: undefined, sourcePath: '/a.bin', tags: ['t'] },

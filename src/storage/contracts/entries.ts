@@ -43,7 +43,8 @@ export type Metadata = Readonly<Record<string, unknown>>;
 export interface NewImage {
   readonly data: Uint8Array;
   readonly mimeType: string;
-  readonly metadata: Metadata | undefined;
+  /** Kept as it was given: an object, or a text of any kind. */
+  readonly metadata: Metadata | string | undefined;
 }
 
 export interface NewEntry {

@@ -42,6 +42,7 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     // Tags are in a table of their own, beside the list that each note has.
     notes: {
       async indexTags(on, note, tags) {
+        await on.query('DELETE FROM note_tags WHERE note = ?', [note]);
         for (const tag of tags) await on.query('INSERT INTO note_tags (tag, note) VALUES (?, ?)', [tag, note]);
       },
       tagged: (tags) => ({

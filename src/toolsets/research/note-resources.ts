@@ -43,9 +43,10 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
     async read({ uri }, call) {
       const note = await findNote(notes, uri.slice(noteUriPrefix.length), call.signal);
       if (note === undefined) throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
-      const { title, content, tags, source_urls: sources, created_at: created } = showNote(note);
+      const { title, content, tags, source_urls: sources, created_at: created, updated_at: updated } = showNote(note);
       const facts = [
         `Created: ${created}`,
+        ...(updated === created ? [] : [`Updated: ${updated}`]),
         ...(tags.length > 0 ? [`Tags: ${tags.join(', ')}`] : []),
         ...sources.map((source) => `Source: <${source}>`),
       ];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError } from '../../base/errors.ts';
-import type { NoteStore } from '../../storage/contracts/notes.ts';
-import { saveNote, showNote, sourceUrlList, tagList } from './notes.ts';
+import { showNote, sourceUrlList, tagList } from './notes.ts';
+import { writeNote } from './write-note.ts';
 
 test('004 save_note: tags are trimmed, in lower case and each once, before they are counted', () => {
   const tags = tagList(2);
@@ -30,12 +30,8 @@ test('004 save_note: source URLs are kept as written, each once, and must be of 
 });
 
 test('004 error codes: a note that cannot be stored is note_save_failed', async () => {
-  const store: NoteStore = {
-    save: () => Promise.reject(new CarrelError('unavailable', 'The disk is gone.', { cause: new Error('/dev/sda1') })),
-    get: () => Promise.reject(new Error('not asked')),
-    list: () => Promise.reject(new Error('not asked')),
-  };
-  const saving = saveNote(store, { title: 't', content: 'c', tags: [], sourceUrls: [] });
+  const broken = new CarrelError('unavailable', 'The disk is gone.', { cause: new Error('/dev/sda1') });
+  const saving = writeNote('saved', Promise.reject(broken));
   await assert.rejects(saving, (error: CarrelError) => {
     assert.equal(error.code, 'note_save_failed');
     assert.deepEqual(error.data, { details: { reason: 'unavailable' } });

@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { cleanText } from '../../documents/text/clean-text.ts';
-import type { ListedNote, NewNote, Note, NoteStore } from '../../storage/contracts/notes.ts';
+import type { ListedNote, Note, NoteStore } from '../../storage/contracts/notes.ts';
 import { storable } from '../../storage/storable.ts';
 import { boundedText } from '../../tools/bounded-text.ts';
 
+const titleCharsMax = 200;
+const contentCharsMax = 50_000;
 export const tagsMax = 10;
 export const sourceUrlsMax = 20;
 const tagCharsMax = 100;
@@ -66,6 +67,14 @@ export function tagList(max: number) {
     .meta({ maxItems: max });
 }
 
+export function noteTitle() {
+  return boundedText({ required: true, max: titleCharsMax, trim: true });
+}
+
+export function noteContent() {
+  return boundedText({ required: true, max: contentCharsMax });
+}
+
 /** The sources of a note. The addresses are stored as data and never fetched. */
 export function sourceUrlList() {
   return z
@@ -75,23 +84,15 @@ export function sourceUrlList() {
     .meta({ maxItems: sourceUrlsMax });
 }
 
-export async function saveNote(notes: NoteStore, note: NewNote): Promise<Note> {
-  try {
-    return await notes.save(note);
-  } catch (error) {
-    if (!isCarrelError(error) || error.code === 'cancelled') throw error;
-    throw new CarrelError('note_save_failed', `The note was not saved: ${error.message}`, {
-      cause: error,
-      data: { details: { reason: error.code } },
-    });
-  }
+/** A UUID of version 4, in upper or lower case; no note has any other id. */
+export function noteId(given: string): string | undefined {
+  const canonical = given.trim().toLowerCase();
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(canonical) ? canonical : undefined;
 }
 
-/** A UUID of version 4, in upper or lower case; no note has any other id. */
-export async function findNote(notes: NoteStore, id: string, signal: AbortSignal): Promise<Note | undefined> {
-  const canonical = id.trim().toLowerCase();
-  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(canonical)) return undefined;
-  return await notes.get(canonical, { signal });
+export async function findNote(notes: NoteStore, given: string, signal: AbortSignal): Promise<Note | undefined> {
+  const id = noteId(given);
+  return id === undefined ? undefined : await notes.get(id, { signal });
 }
 
 function isWebUrl(text: string): boolean {

@@ -10,10 +10,12 @@ import { createNoteResources } from './note-resources.ts';
 import { createPageReader } from './page-reader.ts';
 import type { ResearchConfig } from './research-slice.ts';
 import { createNotesSource, createWebSource } from './sources.ts';
+import { createDeleteNoteTool } from './tools/delete-note.ts';
 import { createFetchPageTool } from './tools/fetch-page.ts';
 import { createGetNoteTool } from './tools/get-note.ts';
 import { createListNotesTool } from './tools/list-notes.ts';
 import { createSaveNoteTool } from './tools/save-note.ts';
+import { createUpdateNoteTool } from './tools/update-note.ts';
 import { createWebSearchTool } from './tools/web-search.ts';
 import { createProviders } from './web-search/create-providers.ts';
 import { createProviderChain } from './web-search/provider-chain.ts';
@@ -53,6 +55,8 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
       createSaveNoteTool(notes),
       createListNotesTool(notes),
       createGetNoteTool(notes),
+      createUpdateNoteTool(notes),
+      createDeleteNoteTool(notes),
     ],
     // 004: every failure of a tool is -32000 with the code in data.
     failures: { as: 'jsonrpc', codes: { input: -32_000, limit: -32_000, not_found: -32_000 } },

@@ -80,13 +80,15 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
       const images = [
         { data: png, mime_type: 'image/gif' },
         { data: png, metadata: '{"alt":"x"}' },
+        { data: 'PHN2\nZz48L3N2\nZz4=\n', mime_type: 'image/svg+xml', metadata: { alt: 'y' } },
       ];
       const id = await store('images', 'with pictures', { images });
       const entry = await one(id);
       assert.equal(entry['content_type'], 'multimodal');
       assert.deepEqual(entry['images'], [
         { data: png, mime_type: 'image/png' },
-        { data: png, mime_type: 'image/png', metadata: { alt: 'x' } },
+        { data: png, mime_type: 'image/png', metadata: '{"alt":"x"}' },
+        { data: 'PHN2Zz48L3N2Zz4=', mime_type: 'image/svg+xml', metadata: { alt: 'y' } },
       ]);
       const [bare] = (await call('get_context_by_ids', { context_ids: [id], include_images: false })).result;
       assert.ok(bare && !('images' in bare));
@@ -95,7 +97,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
       assert.match(await bad({}), /Image 0 is missing required "data" field/);
       assert.match(await bad({ data: '' }), /Image 0 has empty "data" field/);
       assert.match(await bad({ data: 'not base64!' }), /Image 0 has invalid base64 encoding/);
-      assert.match(await bad({ data: 'PHN2Zz48L3N2Zz4=', mime_type: 'image/svg+xml' }), /mime_type/);
+      assert.match(await bad({ data: png, mime_type: 'no type' }), /mime_type/);
       const big = Buffer.alloc(10 * 1024 * 1024 + 1).toString('base64');
       assert.match(await bad({ data: big }), /Image 0 exceeds 10MB limit/);
     },
@@ -145,6 +147,12 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
       assert.deepEqual((await one(id))['metadata'], { status: 'completed', deep: { y: [3] }, reviewer: 'alice' });
       await call('update_context', { context_id: id, metadata: { only: null } });
       assert.deepEqual((await one(id))['metadata'], { only: null });
+      await call('update_context', { context_id: id, metadata_patch: { only: 1 } });
+      await call('update_context', { context_id: id, metadata_patch: { only: null } });
+      assert.deepEqual((await one(id))['metadata'], {});
+      const empty = await store('patch', 'nothing in it', { metadata: {} });
+      assert.deepEqual((await one(empty))['metadata'], {});
+      assert.equal((await one(await store('patch', 'none')))['metadata'], null);
       assert.match(
         await fail('update_context', { context_id: id, metadata: {}, metadata_patch: {} }),
         /^Cannot use both metadata and metadata_patch parameters together\./,

@@ -26,7 +26,7 @@ verifies('004 api/health', 'the curl call is answered with status, timestamp and
 
 verifies(
   ['004 api/tools-list', '004 overview/tools', '004 api/mcp'],
-  'the curl call lists the five tools',
+  'the curl call lists the five tools of 004 first',
   async () => {
     const answer = await shell(`curl -s -X POST http://localhost:3001/mcp \\
   -H "Content-Type: application/json" \\
@@ -39,7 +39,7 @@ verifies(
     const { tools }: { tools: { name: string; inputSchema: { type: string } }[] } = answer.result;
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note'],
+      ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'update_note', 'delete_note'],
     );
     assert.ok(tools.every(({ inputSchema }) => inputSchema.type === 'object'));
     assert.equal(answer.id, '1');

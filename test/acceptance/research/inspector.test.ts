@@ -29,7 +29,7 @@ test('the Inspector drives carrel research over HTTP', async (t) => {
     return result['structuredContent'] as Record<string, unknown>;
   };
   const { tools } = (await inspect('--method', 'tools/list', '--strict')) as { tools: { name: string }[] };
-  assert.equal(tools.length, 5);
+  assert.equal(tools.length, 7);
   assert.equal((await call('web_search', 'query=python', 'limit=2'))['provider'], 'duckduckgo');
   const { note } = await call('save_note', 'title=From the Inspector', 'content=Some inspected words.', 'tags=["x"]');
   assert.deepEqual((note as { tags: string[] }).tags, ['x']);

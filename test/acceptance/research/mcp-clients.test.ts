@@ -53,10 +53,11 @@ for (const kind of ['stdio', 'HTTP'] as const) {
     const { tools } = await client.listTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note'],
+      ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'update_note', 'delete_note'],
     );
     for (const tool of tools) {
-      assert.equal(tool.annotations?.readOnlyHint, tool.name !== 'save_note');
+      assert.equal(tool.annotations?.readOnlyHint, !['save_note', 'update_note', 'delete_note'].includes(tool.name));
+      assert.equal(tool.annotations?.destructiveHint, ['update_note', 'delete_note'].includes(tool.name));
       assert.ok(tool.outputSchema);
     }
     const found = await call(client, 'web_search', { query: 'python' });
@@ -65,6 +66,14 @@ for (const kind of ['stdio', 'HTTP'] as const) {
     const { id } = note as { id: string };
     assert.deepEqual((await call(client, 'get_note', { id }))['note'], note);
     assert.equal((await call(client, 'list_notes', { query: 'words', tags: ['mcp'] }))['total_count'], 1);
+    const uri = `carrel://notes/${id}`;
+    await call(client, 'update_note', { id, content: 'It has others.' });
+    assert.match(JSON.stringify(await client.readResource({ uri })), /It has others\..*Updated: /);
+    assert.equal((await call(client, 'delete_note', { id }))['deleted'], true);
+    assert.deepEqual((await client.listResources()).resources, []);
+    await assert.rejects(client.readResource({ uri }), /No note has this URI/);
+    assert.equal((await call(client, 'delete_note', { id, restore: true }))['deleted'], false);
+    assert.equal((await client.listResources()).resources.length, 1);
     await assert.rejects(client.callTool({ name: 'fetch_page', arguments: { url: 'http://127.0.0.1/' } }), {
       code: -32_000,
       data: { code: 'fetch_invalid_url', details: { reason: 'private_network_blocked', host: '127.0.0.1' } },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
 import { verifies } from '../../support/verifies.ts';
 import { startResearch } from './research-fixture.ts';
 
@@ -13,6 +14,8 @@ interface WireNote {
   content: string;
   tags: string[];
   source_urls: string[];
+  created_at: string;
+  updated_at: string;
 }
 
 interface WirePage {
@@ -162,6 +165,80 @@ verifies(
   },
 );
 
+test('contract §8 update_note: the given fields are replaced, the others stay', async () => {
+  const saved = await save({ title: 'Draft', content: 'wombat', tags: ['d'], source_urls: ['https://a.example'] });
+  const update = async (changes: object) =>
+    (await rpc.result('update_note', { id: saved.id, ...changes }))['note'] as WireNote;
+  const changed = await update({ content: 'echidna', tags: [' Final ', 'final'] });
+  assert.deepEqual([changed.title, changed.content, changed.tags], ['Draft', 'echidna', ['final']]);
+  assert.deepEqual([changed.source_urls, changed.created_at], [saved.source_urls, saved.created_at]);
+  assert.ok(changed.updated_at > saved.updated_at);
+  assert.deepEqual((await rpc.result('get_note', { id: saved.id }))['note'], changed);
+  assert.deepEqual(await update({ id: saved.id.toUpperCase(), content: 'echidna' }), changed, 'changes nothing');
+  assert.deepEqual([(await list({ query: 'wombat' })).count, (await list({ query: 'echidna' })).count], [0, 1]);
+  assert.deepEqual((await update({ tags: [], source_urls: '[]' })).tags, []);
+  for (const bad of [{}, { title: ' ' }, { content: '' }, { title: 'x'.repeat(201) }, { tags: 'x' }, { text: 'x' }]) {
+    const error = await rpc.error('update_note', { id: saved.id, ...bad });
+    assert.deepEqual([error.code, error.data.code], [-32_000, 'note_invalid'], JSON.stringify(bad));
+  }
+});
+
+test('contract §8 delete_note: the note is gone until it is restored', async () => {
+  const saved = await save({ title: 'Numbat', content: 'numbat', tags: ['numbat'] });
+  const { id } = saved;
+  const deleted = await rpc.result('delete_note', { id });
+  const until = String(deleted['restorable_until']);
+  assert.deepEqual(deleted, { id, deleted: true, restorable_until: until });
+  assert.ok(Math.abs(Date.parse(until) - Date.now() - 30 * 86_400_000) < 3_600_000);
+  assert.deepEqual(await rpc.result('delete_note', { id }), deleted, 'again, it changes nothing');
+  for (const tool of ['get_note', 'update_note']) {
+    assert.equal(
+      (await rpc.error(tool, { id, ...(tool === 'get_note' ? {} : { title: 'x' }) })).data.code,
+      'note_not_found',
+    );
+  }
+  assert.deepEqual(
+    [(await list({ query: 'numbat' })).total_count, (await list({ tags: ['numbat'] })).total_count],
+    [0, 0],
+  );
+  assert.deepEqual(await rpc.result('delete_note', { id, restore: true }), { id, deleted: false });
+  assert.deepEqual((await rpc.result('get_note', { id }))['note'], saved);
+  assert.equal((await list({ query: 'numbat', tags: ['numbat'] })).total_count, 1);
+});
+
+test('update_note, delete_note: an id that names nothing is note_not_found', async () => {
+  for (const id of [randomUUID(), '', 'x', "' OR 1=1 --", '%']) {
+    for (const args of [{ restore: true }, { restore: false }]) {
+      assert.equal((await rpc.error('delete_note', { id, ...args })).data.code, 'note_not_found');
+    }
+    const error = await rpc.error('update_note', { id, title: 'x' });
+    assert.deepEqual([error.code, error.data.code], [-32_000, 'note_not_found']);
+  }
+  assert.equal((await rpc.error('delete_note', {})).data.code, 'validation_error');
+});
+
+test('idempotency_key: a repeated write is done once, and a key belongs to one call', async () => {
+  const fresh = { title: 'Once', content: 'bilby', idempotency_key: randomUUID() };
+  const saved = await save(fresh);
+  assert.deepEqual(await save(fresh), saved);
+  assert.equal((await list({ query: 'bilby' })).total_count, 1);
+  const update = { id: saved.id, title: 'Twice', idempotency_key: randomUUID() };
+  const first = await rpc.result('update_note', update);
+  await rpc.result('update_note', { id: saved.id, title: 'Thrice' });
+  assert.deepEqual(await rpc.result('update_note', update), first);
+  assert.equal(((await rpc.result('get_note', { id: saved.id }))['note'] as WireNote).title, 'Thrice');
+  const { idempotency_key: used } = update;
+  const error = await rpc.error('delete_note', { id: saved.id, idempotency_key: used });
+  assert.deepEqual([error.code, error.data.code], [-32_000, 'idempotency_conflict']);
+});
+
+test('--read-only offers no tool that changes a note', async (t) => {
+  const { rpc: readOnly } = await startResearch({}, t, ['--read-only']);
+  for (const tool of ['save_note', 'update_note', 'delete_note']) {
+    assert.equal((await readOnly.error(tool, { id: randomUUID() })).data.code, 'tool_disabled');
+  }
+});
+
 verifies('004 errors/validation_error', 'the message names the argument and what is wrong with it', async () => {
   assert.equal((await rpc.error('get_note', {})).data.code, 'validation_error');
   const error = await rpc.error('list_notes', { limit: 500, ofset: 3 });
@@ -172,12 +249,15 @@ verifies('004 errors/validation_error', 'the message names the argument and what
 });
 
 verifies('004 errors/note_save_failed', 'a note that can not be written is not said to be saved', async () => {
+  const present = await save({ title: 'present', content: 'present' });
   const other = new DatabaseSync(join(carrel.dataDir, 'carrel.db'));
   other.exec('BEGIN IMMEDIATE');
   const error = await rpc.error('save_note', { title: 'locked out', content: 'lockedout' });
   assert.equal(error.code, -32_000);
   assert.equal(error.data.code, 'note_save_failed');
   assert.equal(error.data.details['reason'], 'storage_busy');
+  const { code } = (await rpc.error('delete_note', { id: present.id })).data;
+  assert.equal(code, 'note_save_failed');
   other.exec('ROLLBACK');
   other.close();
   assert.equal((await list({ query: 'lockedout' })).total_count, 0);

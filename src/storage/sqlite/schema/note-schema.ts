@@ -11,9 +11,11 @@ export function noteSchema(): string {
     tags TEXT NOT NULL CHECK (json_type(tags) = 'array' AND json_array_length(tags) <= 10),
     source_urls TEXT NOT NULL CHECK (json_type(source_urls) = 'array' AND json_array_length(source_urls) <= 20),
     created_at TEXT NOT NULL CHECK (length(created_at) = 24),
-    updated_at TEXT NOT NULL CHECK (length(updated_at) = 24)
+    updated_at TEXT NOT NULL CHECK (length(updated_at) = 24),
+    deleted_at TEXT CHECK (length(deleted_at) = 24)
   ) STRICT;
-  CREATE INDEX notes_newest ON notes (created_at DESC, id);
+  CREATE INDEX notes_newest ON notes (created_at DESC, id) WHERE deleted_at IS NULL;
+  CREATE INDEX notes_removed ON notes (deleted_at) WHERE deleted_at IS NOT NULL;
 
   CREATE TABLE note_tags (
     tag TEXT NOT NULL,

@@ -122,7 +122,7 @@ async function repeatedEntry(on: Statements, threadId: string, source: string, t
 }
 
 async function insert(on: Statements, entry: NewEntry, threadId: string, text: string): Promise<Added> {
-  const metadata = presentMetadata(entry.metadata);
+  const { metadata } = entry;
   const type = contentType(entry.images.length);
   const createdAt = entry.createdAt ?? on.now;
   const [row = {}] = await on.query(
@@ -168,7 +168,7 @@ async function writeParts(on: Statements, added: readonly Added[], index: FieldI
 /** Whatever the new write brings is kept; what it leaves out stays as it was. */
 async function repeat(on: Statements, entry: NewEntry, last: Row, index: FieldIndex): Promise<void> {
   const id = numberOf(last, 'key');
-  const metadata = presentMetadata(entry.metadata);
+  const { metadata } = entry;
   const before = textOf(last, 'content_type');
   const type = entry.images.length > 0 ? 'multimodal' : before;
   await keepVersion(on, last, { text: false, images: entry.images.length > 0 });
@@ -195,9 +195,8 @@ async function updateOne(on: Statements, update: EntryUpdate, index: FieldIndex)
   await keepVersion(on, row, { text: update.text !== undefined, images: update.images !== undefined });
   if (update.text !== undefined) await writeText(on, id, storable(update.text), update.summaryWanted === true);
   if (metadata !== undefined) {
-    const present = presentMetadata(metadata);
-    await on.query(`UPDATE ${on.dialect.schema}context_entries SET metadata = ? WHERE key = ?`, [jsonOf(present), id]);
-    await writeFields(on, id, present, index);
+    await on.query(`UPDATE ${on.dialect.schema}context_entries SET metadata = ? WHERE key = ?`, [jsonOf(metadata), id]);
+    await writeFields(on, id, metadata, index);
   }
   if (update.tags !== undefined) await writeTags(on, id, update.tags);
   // The schema allows no others.
@@ -243,11 +242,6 @@ function notFound(id: number, place: number | undefined): CarrelError {
   return new CarrelError('entry_not_found', `${message} (index ${place}); nothing was changed`, {
     data: { context_id: id, index: place },
   });
-}
-
-/** An empty object says as much as none. */
-function presentMetadata(metadata: Metadata | undefined): Metadata | undefined {
-  return metadata !== undefined && Object.keys(metadata).length > 0 ? metadata : undefined;
 }
 
 function jsonOf(metadata: Metadata | undefined): string | null {

@@ -19,7 +19,7 @@ export interface WordIndex {
 export const noteWords: WordIndex = {
   name: 'note',
   owner: 'notes',
-  isIndexed: 'TRUE',
+  isIndexed: 'o.deleted_at IS NULL',
   totalMax: 1_000_000,
   textsOf: (row) => ({
     title: textOf(row, 'title'),

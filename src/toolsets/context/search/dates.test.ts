@@ -15,6 +15,20 @@ test('002 date filtering: every form is read as UTC', () => {
   assert.equal(from('2024-02-29'), '2024-02-29T00:00:00.000Z');
 });
 
+test('basic forms and dates by week are read as Python reads them', () => {
+  assert.equal(from('20261115'), '2026-11-15T00:00:00.000Z');
+  assert.equal(to('20261115'), '2026-11-15T23:59:59.999Z');
+  assert.equal(from('20261115T101530Z'), '2026-11-15T10:15:30.000Z');
+  assert.equal(from('20261115T1015+0200'), '2026-11-15T08:15:00.000Z');
+  assert.equal(from('2026-W46-7'), '2026-11-15T00:00:00.000Z');
+  assert.equal(to('2026W467'), '2026-11-15T23:59:59.999Z');
+  assert.equal(from('2026-W01-1'), '2025-12-29T00:00:00.000Z');
+  assert.equal(from('2026-W53-7T10:00'), '2027-01-03T10:00:00.000Z');
+  for (const bad of ['2025-W53-1', '2026-W00-1', '2026-W46-8', '2026-W46', '20261315', '2026111', '20261115T1060']) {
+    assert.throws(() => from(bad), /Invalid start_date format/, bad);
+  }
+});
+
 test('fractions finer than a millisecond are rounded into the range', () => {
   assert.equal(from('2025-11-29T10:00:00.000001Z'), '2025-11-29T10:00:00.001Z');
   assert.equal(to('2025-11-29T10:00:00.999999Z'), '2025-11-29T10:00:00.999Z');

@@ -27,12 +27,17 @@ type Parameter = 'start_date' | 'end_date' | 'as_of';
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
+const basicDate = /^(\d{4})(\d\d)(\d\d)(?=$|[T ])/;
+const basicTime = /^([^T ]+[T ]\d\d)(\d\d)(\d\d)?/;
+const weekDate = /^(\d{4})-?W(\d\d)-?([1-7])(?=$|[T ])/;
+const dayMs = 86_400_000;
+
 const earliest = Date.parse('0000-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** Milliseconds; finer fractions are rounded into the range. */
 function parseDate(parameter: Parameter, text: string, round: (ms: number) => number): number {
-  const match = pattern.exec(text.trim());
+  const match = pattern.exec(extended(text.trim()));
   if (match === null) throw badDate(parameter, text);
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
   const isDay = hour === undefined;
@@ -46,6 +51,32 @@ function parseDate(parameter: Parameter, text: string, round: (ms: number) => nu
   const ms = ((clock[0] * 60 + clock[1]) * 60 + clock[2]) * 1000 + round(fractionMs);
   // Times are compared as text, which works for four-digit years.
   return Math.max(earliest, Math.min(latest, midnight + ms - zoneMinutes(zone, parameter, text) * 60_000));
+}
+
+/** Basic forms of ISO 8601 (20261115T1000) and dates by week (2026-W46-7) in the extended form; other texts as they are. */
+function extended(text: string): string {
+  const hyphenated = text
+    .replace(basicDate, '$1-$2-$3')
+    .replace(weekDate, (whole, year, week, day) => dayOfWeek(Number(year), Number(week), Number(day)) ?? whole);
+  return hyphenated.replace(basicTime, (_whole, hour, minute, second) =>
+    second === undefined ? `${hour}:${minute}` : `${hour}:${minute}:${second}`,
+  );
+}
+
+/** Undefined if the year has no such week. */
+function dayOfWeek(year: number, week: number, day: number): string | undefined {
+  if (week < 1 || week > weeksOf(year)) return undefined;
+  return new Date(firstMonday(year) + ((week - 1) * 7 + day - 1) * dayMs).toISOString().slice(0, 10);
+}
+
+/** The Monday of the week with January 4th, which is week 1. */
+function firstMonday(year: number): number {
+  const fourth = Date.parse(`${String(year).padStart(4, '0')}-01-04T00:00:00.000Z`);
+  return fourth - ((new Date(fourth).getUTCDay() + 6) % 7) * dayMs;
+}
+
+function weeksOf(year: number): number {
+  return year >= 9999 ? 52 : Math.round((firstMonday(year + 1) - firstMonday(year)) / dayMs / 7);
 }
 
 function zoneMinutes(zone: string | undefined, parameter: Parameter, text: string): number {

@@ -6,18 +6,44 @@ const limits = { imageMaxMb: 1, imagesMaxMb: 2 };
 const base64 = (...bytes: number[]) => Buffer.from(bytes).toString('base64');
 
 test('T089: base64 is strict', () => {
-  for (const data of ['a', 'ab!=', 'YWJj\n', 'YW Jj', 'YWJj====x', '=', 'YWJ-', 'YWI', 'YWI==', 'YWJj=', 'YWK=']) {
+  for (const data of ['a', 'ab!=', '\n', 'YW Jj', 'YWJj====x', '=', 'YWJ-', 'YWI', 'YWI==', 'YWJj=', 'YWK=']) {
     assert.throws(() => parseImages([{ data }], limits), /Image 0 has invalid base64 encoding/, data);
   }
   assert.equal(parseImages([{ data: base64(0xff, 0xd8, 0xff, 0xe0) }], limits)[0]?.data.length, 4);
 });
 
-test('the type is what the bytes are, not what is claimed', () => {
+test('base64 in lines is one text', () => {
+  const bytes = Buffer.alloc(200, 7);
+  const lines = bytes.toString('base64').replace(/.{76}/g, '$&\r\n');
+  assert.deepEqual(parseImages([{ data: `${lines}\n` }], limits)[0]?.data, new Uint8Array(bytes));
+});
+
+test('metadata is an object or any text, and stays what it is', () => {
+  const data = base64(1);
+  const kept = (metadata: unknown) => parseImages([{ data, metadata }], limits)[0]?.metadata;
+  for (const metadata of ['{"alt": "x"}', 'a caption', '', { alt: 'x' }, {}])
+    assert.deepEqual(kept(metadata), metadata);
+  assert.equal(kept(null), undefined);
+  for (const metadata of [5, true, ['x']]) assert.throws(() => kept(metadata), /neither an object nor a text/);
+  for (const metadata of ['\ud800', { a: ['\udc00'] }]) assert.throws(() => kept(metadata), /half of a surrogate pair/);
+  assert.deepEqual(kept({ a: '\\ud800 😀' }), { a: '\\ud800 😀' });
+});
+
+test('of raster images the type is what the bytes are; others are a label', () => {
   const jpeg = { data: base64(0xff, 0xd8, 0xff, 0xe0), mime_type: 'image/png' };
   assert.equal(parseImages([jpeg], limits)[0]?.mimeType, 'image/jpeg');
   assert.equal(parseImages([{ data: base64(1, 2, 3) }], limits)[0]?.mimeType, 'image/png');
   assert.equal(parseImages([{ data: base64(1, 2, 3), mime_type: 'image/tiff' }], limits)[0]?.mimeType, 'image/tiff');
-  for (const mimeType of ['image/svg+xml', 'text/html', 'image/x"y', 5]) {
+  for (const mimeType of [
+    'image/svg+xml',
+    'application/pdf',
+    'application/octet-stream',
+    'text/plain; charset=utf-8',
+  ]) {
+    const png = { data: base64(0x89, 0x50, 0x4e, 0x47), mime_type: mimeType };
+    assert.equal(parseImages([png], limits)[0]?.mimeType, mimeType);
+  }
+  for (const mimeType of ['pdf', '', 'image/x"y', 'a/b\r\nc: d', 5]) {
     assert.throws(() => parseImages([{ data: base64(1, 2, 3), mime_type: mimeType }], limits), /mime_type/);
   }
 });

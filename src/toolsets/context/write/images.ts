@@ -1,12 +1,14 @@
 import { CarrelError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/json.ts';
 import type { Metadata, NewImage } from '../../../storage/contracts/entries.ts';
+import { checkWellFormed } from './well-formed.ts';
 
 export interface ImageLimits {
   readonly imageMaxMb: number;
   readonly imagesMaxMb: number;
 }
 
-/** Decodes and checks images. Only their first few bytes are looked at. */
+/** Decodes and checks images, or files of other types. Only their first few bytes are looked at. */
 export function parseImages(images: readonly Readonly<Record<string, unknown>>[], limits: ImageLimits): NewImage[] {
   if (images.length > imagesMax) throw fault(`An entry takes at most ${imagesMax} images`);
   let total = 0;
@@ -38,9 +40,11 @@ function decode(data: unknown, index: number): Uint8Array {
   if (data === undefined || data === null) throw fault(`Image ${index} is missing required "data" field`);
   if (typeof data !== 'string') throw fault(`Image ${index} has invalid base64 encoding: it must be a string`);
   if (data === '') throw fault(`Image ${index} has empty "data" field`);
+  // As `base64` and mail programs write it: in lines.
+  const joined = data.replace(/[ \t]*[\r\n]+[ \t]*/g, '');
   // Node's decoder skips what it cannot read, so the text is valid only if encoding gives it back.
-  const bytes = Buffer.from(data, 'base64');
-  if (bytes.length === 0 || bytes.toString('base64') !== data) {
+  const bytes = Buffer.from(joined, 'base64');
+  if (bytes.length === 0 || bytes.toString('base64') !== joined) {
     throw fault(`Image ${index} has invalid base64 encoding`);
   }
   return new Uint8Array(bytes);
@@ -55,34 +59,30 @@ const signatures: readonly [mimeType: string, test: (bytes: Uint8Array) => boole
   ['image/avif', (bytes) => ascii(bytes, 4, 12) === 'ftypavif'],
 ];
 
+const rasterType = /^image\/(png|jpe?g|gif|webp|bmp|avif)$/;
+const anyType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(; ?[\w.+-]{1,50}=[\w.+-]{1,50}){0,5}$/;
+
 /**
- * The type that the bytes show takes precedence over the one that the caller claims. Bytes of an unknown type keep the
- * claimed type if it is a raster image: a vector image can contain a script.
+ * Any type is taken, as a label: nothing is ever rendered. Where a raster image is claimed, or nothing, the bytes decide.
+ * Elsewhere they do not: a file of another type may begin with the two letters of a bitmap.
  */
 function mimeTypeOf(given: unknown, data: Uint8Array, index: number): string {
-  const sniffed = signatures.find(([, test]) => test(data))?.[0];
-  if (sniffed !== undefined) return sniffed;
-  if (given === undefined || given === null) return 'image/png';
-  if (typeof given === 'string' && /^image\/(png|jpe?g|gif|webp|bmp|avif|tiff|heic)$/.test(given)) return given;
-  throw fault(
-    `Image ${index} has a mime_type that is not accepted; use image/png, image/jpeg, image/gif or image/webp`,
-  );
+  const claimed = given ?? 'image/png';
+  if (typeof claimed !== 'string' || !anyType.test(claimed)) {
+    throw fault(`Image ${index} has a mime_type that is none; it must be like image/png or application/pdf`);
+  }
+  if (!rasterType.test(claimed)) return claimed;
+  return signatures.find(([, test]) => test(data))?.[0] ?? claimed;
 }
 
-/** An object, or JSON text of one, as in early versions of the interface. */
-function metadataOf(given: unknown, index: number): Metadata | undefined {
-  let value = given;
-  if (typeof given === 'string') {
-    try {
-      value = JSON.parse(given);
-    } catch {
-      throw fault(`Image ${index} has metadata that is not JSON`);
-    }
+/** An object, or a text, which is what early versions of the interface take. Neither is changed. */
+function metadataOf(given: unknown, index: number): Metadata | string | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (typeof given !== 'string' && !isObject(given)) {
+    throw fault(`Image ${index} has metadata that is neither an object nor a text`);
   }
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'object' || Array.isArray(value))
-    throw fault(`Image ${index} has metadata that is not an object`);
-  return { ...value };
+  checkWellFormed(`The metadata of image ${index}`, given);
+  return typeof given === 'string' ? given : { ...given };
 }
 
 function startsWith(bytes: Uint8Array, ...wanted: number[]): boolean {

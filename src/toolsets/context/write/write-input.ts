@@ -11,6 +11,7 @@ import {
 } from '../../../storage/contracts/entries.ts';
 import { normaliseTags } from '../inputs.ts';
 import { type ImageLimits, parseImages } from './images.ts';
+import { checkWellFormed } from './well-formed.ts';
 
 export interface WriteSettings extends ImageLimits {
   /** Texts from this many characters on get a summary. Undefined if none are made. */
@@ -33,6 +34,7 @@ export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings
   if (thread.trim() === '') throw fault('thread_id cannot be empty or whitespace');
   if (text.trim() === '') throw fault('text cannot be empty or whitespace');
   if (thread.trim().length > threadCharsMax) throw fault(`thread_id may have ${threadCharsMax} characters`);
+  checkWellFormed('thread_id', thread);
   const body = boundedText(text.trim());
   return {
     threadId: thread.trim(),
@@ -88,6 +90,7 @@ function wantsSummary(text: string, { summaryCharsMin }: WriteSettings): boolean
 }
 
 function boundedText(text: string): string {
+  checkWellFormed('text', text);
   if (text.length > textCharsMax) throw fault(`text may have ${textCharsMax} characters; store it in parts`);
   return text;
 }
@@ -106,20 +109,15 @@ function parseMetadata(name: string, given: unknown): Metadata {
   if (fields > metadataFieldsMax) throw fault(`${name} may have ${metadataFieldsMax} values`);
   const json = JSON.stringify(metadata);
   if (json.length > metadataUnitsMax) throw fault(`${name} may have 1 MiB as JSON`);
-  // Half of a surrogate pair becomes an escape that other JSON parsers reject: they could not read the entry.
-  return /\\ud[89a-f]/.test(json) ? JSON.parse(json, wellFormed) : metadata;
-}
-
-function wellFormed(_key: string, value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), inner]));
+  checkWellFormed(name, metadata);
+  return metadata;
 }
 
 function parseTags(given: unknown): string[] {
   if (!Array.isArray(given) || !given.every((tag) => typeof tag === 'string')) {
     throw fault('tags must be a list of strings');
   }
+  for (const tag of given) checkWellFormed('A tag', tag);
   return normaliseTags(given);
 }
 

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { CarrelError } from '../../../base/errors.ts';
-import type { NoteStore } from '../../../storage/contracts/notes.ts';
+import { type NoteStore, noteNotFound } from '../../../storage/contracts/notes.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { findNote, noteShape, showNote } from '../notes.ts';
 
@@ -19,13 +18,5 @@ export function createGetNoteTool(notes: NoteStore): Tool {
       if (note === undefined) throw noteNotFound(id);
       return { note: showNote(note) };
     },
-  });
-}
-
-/** Only harmless characters of the id are repeated, and at most 36 of them. */
-function noteNotFound(id: string): CarrelError {
-  const noteId = id.replace(/[^\w-]/g, '?').slice(0, 36);
-  return new CarrelError('note_not_found', 'No note has this id. list_notes lists the notes.', {
-    data: { details: { noteId } },
   });
 }

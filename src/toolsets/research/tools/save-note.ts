@@ -1,11 +1,17 @@
 import * as z from 'zod';
 import type { NoteStore } from '../../../storage/contracts/notes.ts';
-import { boundedText } from '../../../tools/bounded-text.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { noteShape, saveNote, showNote, sourceUrlList, sourceUrlsMax, tagList, tagsMax } from '../notes.ts';
-
-const titleCharsMax = 200;
-const contentCharsMax = 50_000;
+import {
+  noteContent,
+  noteShape,
+  noteTitle,
+  showNote,
+  sourceUrlList,
+  sourceUrlsMax,
+  tagList,
+  tagsMax,
+} from '../notes.ts';
+import { idempotencyInput, idempotencyOf, writeNote } from '../write-note.ts';
 
 export function createSaveNoteTool(notes: NoteStore): Tool {
   return defineTool({
@@ -16,14 +22,17 @@ export function createSaveNoteTool(notes: NoteStore): Tool {
     quota: 'notes',
     argumentError: 'note_invalid',
     input: z.object({
-      title: boundedText({ required: true, max: titleCharsMax, trim: true }).describe('Title of the note.'),
-      content: boundedText({ required: true, max: contentCharsMax }).describe('Text of the note.'),
+      title: noteTitle().describe('Title of the note.'),
+      content: noteContent().describe('Text of the note.'),
       tags: tagList(tagsMax).default([]).describe(`Up to ${tagsMax} tags; kept in lower case.`),
       source_urls: sourceUrlList().default([]).describe(`Up to ${sourceUrlsMax} addresses of the note's sources.`),
+      idempotency_key: idempotencyInput.idempotency_key.describe('Repeated with the same key, a write is done once.'),
     }),
     output: z.object({ note: noteShape }),
-    async run({ title, content, tags, source_urls: sourceUrls }) {
-      return { note: showNote(await saveNote(notes, { title, content, tags, sourceUrls })) };
+    async run(input) {
+      const { title, content, tags, source_urls: sourceUrls } = input;
+      const saving = notes.save({ title, content, tags, sourceUrls }, idempotencyOf('save_note', input));
+      return { note: showNote(await writeNote('saved', saving)) };
     },
   });
 }

@@ -1,46 +1,16 @@
 import { makeSnippet } from '../../../words/snippet.ts';
 import { nothing, plainQuery, type WordQuery } from '../../../words/word-query.ts';
-import {
-  type ListedNote,
-  type NewNote,
-  type Note,
-  type NoteListRequest,
-  type NotePage,
-  type NoteStore,
-  newNote,
-} from '../../contracts/notes.ts';
+import type { ListedNote, Note, NoteListRequest, NotePage } from '../../contracts/notes.ts';
 import { numberOf, type Row, type Statements, textOf, textsOf } from '../../statements.ts';
 import { storable } from '../../storable.ts';
-import type { Transactions } from '../../transactions.ts';
 import { findWords } from '../words/find-words.ts';
 import { noteWords } from '../words/word-indexes.ts';
 import type { KeyFilter } from '../words/word-table.ts';
-import { writeWords } from '../words/write-words.ts';
-
-export function createNoteStore({ write, read }: Transactions): NoteStore {
-  return {
-    save: (note) => write(saveNote, note),
-    get: (id, options) => read(getNote, id, options),
-    list: (request, options) => read(listNotes, request, options),
-  };
-}
-
-export async function saveNote(on: Statements, fresh: NewNote): Promise<Note> {
-  const note = newNote(fresh, new Date(on.now));
-  const tags = [...new Set(note.tags)];
-  const [row = {}] = await on.query(
-    `INSERT INTO ${on.dialect.schema}notes (id, title, content, tags, source_urls, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-    [note.id, note.title, note.content, { list: note.tags }, { list: note.sourceUrls }, note.createdAt, note.updatedAt],
-  );
-  const key = numberOf(row, 'key');
-  await on.dialect.notes.indexTags(on, key, tags);
-  await writeWords(on, noteWords, [{ key, title: note.title, heading: tags.join('\n'), body: note.content }]);
-  return note;
-}
 
 export async function getNote(on: Statements, id: string): Promise<Note | undefined> {
-  const [row] = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE id = ?`, [storable(id)]);
+  const [row] = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE id = ? AND deleted_at IS NULL`, [
+    storable(id),
+  ]);
   return row && noteOf(row);
 }
 
@@ -67,8 +37,8 @@ async function newestNotes(
   filter: KeyFilter | undefined,
   { limit, offset }: NoteListRequest,
 ): Promise<NotePage> {
-  const { sql, values } = { sql: 'TRUE', values: [], ...(filter && { ...filter, sql: `key IN (${filter.sql})` }) };
-  const among = `${on.dialect.schema}notes WHERE ${sql}`;
+  const values = filter?.values ?? [];
+  const among = `${on.dialect.schema}notes WHERE deleted_at IS NULL${filter ? ` AND key IN (${filter.sql})` : ''}`;
   const rows = await on.query(`SELECT * FROM ${among} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`, [
     ...values,
     limit,
@@ -83,7 +53,7 @@ function listed(row: Row, query: WordQuery): ListedNote {
   return { id, title, tags, createdAt, updatedAt, snippet: makeSnippet(content, query) };
 }
 
-function noteOf(row: Row): Note {
+export function noteOf(row: Row): Note {
   return {
     id: textOf(row, 'id'),
     title: textOf(row, 'title'),

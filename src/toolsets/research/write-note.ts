@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import type { Idempotency } from '../../storage/contracts/entries.ts';
+import { noteNotFound } from '../../storage/contracts/notes.ts';
+import { noteId } from './notes.ts';
+
+/** A call that is repeated with the same key is performed once and answered the same. Described in save_note. */
+export const idempotencyInput = { idempotency_key: z.string().min(1).max(256).optional() };
+
+/** Of a parsed input, whose fields are always in the same order. */
+export function idempotencyOf(
+  tool: string,
+  { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
+): Idempotency | undefined {
+  if (key === undefined) return undefined;
+  const bodyHash = createHash('sha256')
+    .update(`${tool} ${JSON.stringify(rest)}`)
+    .digest('hex');
+  return { key, bodyHash };
+}
+
+export function existingId(given: string): string {
+  const id = noteId(given);
+  if (id === undefined) throw noteNotFound(given);
+  return id;
+}
+
+/** What the storage could not write is `note_save_failed`; what the caller got wrong keeps its own code. */
+export async function writeNote<Answer>(done: string, writing: Promise<Answer>): Promise<Answer> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (!isCarrelError(error) || ['input', 'not_found', 'cancelled'].includes(error.kind)) throw error;
+    throw new CarrelError('note_save_failed', `The note was not ${done}: ${error.message}`, {
+      cause: error,
+      data: { details: { reason: error.code } },
+    });
+  }
+}
