@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AddEvent, createReporter, embeddingBar, progressBar } from './report.ts';
+import type { AddEvent } from './add-event.ts';
+import { createReporter, embeddingBar, progressBar } from './report.ts';
 
 const added: AddEvent = { event: 'added', path: '/f/a.md', document_id: 1, chunks: 2 };
 const failed: AddEvent = { event: 'failed', path: '/f/b.pdf', error: 'It is damaged.' };
