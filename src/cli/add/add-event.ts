@@ -20,7 +20,7 @@ export type AddEvent =
   | { event: 'embedding'; pending: number }
   | ({ event: 'summary' } & Summary);
 
-interface Stored {
+export interface Stored {
   path: string;
   document_id: number | null;
   chunks: number | null;

@@ -1,7 +1,7 @@
-import type { JobId, Truncation } from '../../engine/engine.ts';
+import type { JobId } from '../../engine/engine.ts';
 import { createProgressLine, type Terminal } from '../progress-line.ts';
 import { printableText } from '../terminal/printable.ts';
-import type { AddEvent } from './add-event.ts';
+import type { AddEvent, Stored } from './add-event.ts';
 import { createReasons } from './failure-reasons.ts';
 import type { PassedOver } from './find-files.ts';
 
