@@ -72,6 +72,7 @@ export const adding: readonly FlagDescription[] = [
   tagFlag,
   { name: 'include', type: 'list', value: 'pattern', summary: 'only matching files, such as "*.md"' },
   { name: 'exclude', type: 'list', value: 'pattern', summary: 'no matching files, such as "drafts/**"' },
+  toggle('no-gitignore', 'also what .gitignore files leave out'),
 ];
 
 export { toggle, valued };

@@ -1,9 +1,25 @@
+import type { DocumentTerms } from '../words/ranking/bm25.ts';
+import type { CandidatePlan, CountCache } from '../words/ranking/candidates.ts';
+import type { IndexedTexts } from '../words/ranking/word-index.ts';
+import type { WordLeaf, WordQuery } from '../words/word-query.ts';
 import type { StagedOriginal } from './contracts/ingestion.ts';
+import type { PassageFilter } from './contracts/passages.ts';
 import type { StorageDescription } from './contracts/storage.ts';
-import type { Row, Statements } from './statements.ts';
-import type { PassageTable } from './stores/passages/passage-table.ts';
-import type { VectorTable } from './stores/vectors/vector-table.ts';
-import type { KeyFilter, WordTable } from './stores/words/word-table.ts';
+import type { ModelState, VectorBlock, VectorCorpus, VectorsAfter } from './contracts/vectors.ts';
+import type { IdPages } from './id-set.ts';
+import type { BoundValue, Condition, Row } from './rows.ts';
+
+/** The statements of one transaction, or of one consistent read. Stores are written on nothing else. */
+export interface Statements {
+  readonly dialect: Dialect;
+  /** When the call was made: ISO 8601, UTC. */
+  readonly now: string;
+  /** SQL texts are constant; values are bound to question marks and never put into the text. */
+  query(sql: string, values?: readonly BoundValue[]): Promise<Row[]>;
+}
+
+/** Runs in one transaction, or on one state of the data. It may be retried, so it must have no other side effects. */
+export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;
 
 /** Where the databases differ. */
 export interface Dialect {
@@ -60,4 +76,92 @@ export interface Originals {
   /** Puts staged bytes under the hash of their content, for good. */
   adopt(on: Statements, staged: StagedOriginal): Promise<void>;
   remove(on: Statements, hash: string): Promise<void>;
+}
+
+/** One kind of document that is found by its words. */
+export interface WordIndex {
+  /** The prefix of the index's tables. */
+  readonly name: string;
+  /** The table that its keys are of, which has an `id` that breaks ties. */
+  readonly owner: string;
+  /** Matches are counted up to here. */
+  readonly totalMax: number;
+  /** Which rows of the owner, called `o`, are indexed. */
+  readonly isIndexed: string;
+  /** What is indexed of a row of the owner. */
+  textsOf(row: Row): IndexedTexts;
+}
+
+/** A SELECT of the keys that may be found, in a column of that name, in any order and perhaps several times. */
+export interface KeyFilter extends Condition {
+  /** So many pass that each document found is tested, instead of listing the keys first. */
+  readonly isWide?: boolean;
+}
+
+/** What the databases do differently with the words of documents. */
+export interface WordTable {
+  /** The document's key in the rows `w` of an index. */
+  readonly key: string;
+  /** The tables from which a document has to be taken, behind the prefix. Triggers keep the others in step. */
+  readonly tables: readonly string[];
+  readonly counts: CountCache;
+  /** Begins at once where another thread helps, else as the terms are asked for. They come in the order of the texts. */
+  cut(texts: readonly IndexedTexts[]): Iterable<DocumentTerms>;
+  /** Terms of documents that are not in the index, in the order of the keys, which must ascend. */
+  write(on: Statements, index: WordIndex, keys: readonly number[], terms: Iterable<DocumentTerms>): Promise<void>;
+  /** In how many documents each of these is, of all `documents`. */
+  count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
+  /** The filter as a condition on the rows `w`, to be put behind another one. */
+  narrow(filter: KeyFilter): Condition;
+  /** `FROM … WHERE …`: the rows `w` that a query finds; with a plan, those that are candidates by it. */
+  matches(index: WordIndex, query: WordQuery, narrowed: Condition | undefined, plan?: CandidatePlan): Condition;
+  /** By which candidates are put in a rough order, the best first. */
+  order(index: WordIndex, plan: CandidatePlan, weightOf: (leaf: WordLeaf) => number): Condition;
+}
+
+/** What the databases do differently with passages: how their labels are indexed. */
+export interface PassageTable {
+  /** Completes rows that were just inserted, whose keys follow one another: what no trigger does. */
+  complete(
+    on: Statements,
+    rows: readonly { readonly key: number; readonly labels: readonly string[] }[],
+  ): Promise<void>;
+  /** Before all passages of these documents are given other labels. */
+  relabel(on: Statements, parents: readonly string[], labels: readonly string[]): Promise<void>;
+  /** Undefined where all may pass. */
+  filter(filter: PassageFilter): KeyFilter | undefined;
+  /** What a SELECT of keys gives. */
+  keys(on: Statements, select: Condition): Promise<IdPages>;
+}
+
+export interface StoredModel {
+  readonly key: number;
+  /** Undefined until the first vector. */
+  readonly dimensions: number | undefined;
+}
+
+/** What the databases do differently with vectors. */
+export interface VectorTable {
+  /** The components of a vector, as a column `vector` of a SELECT. */
+  readonly column: string;
+  encode(vector: Float32Array): Uint8Array;
+  decode(row: Row): Float32Array;
+  /** Behind a SELECT of a model that must not be dropped until the end. */
+  readonly keepModel: string;
+  /** Before a model is listed: no text may be written by somebody who cannot see it yet and would not enlist the text. */
+  beforeModel(on: Statements, corpus: VectorCorpus): Promise<void>;
+  /** Before vectors are inserted: where images in memory follow the keys, none must appear behind a later one. */
+  beforeVectors(on: Statements, corpus: VectorCorpus): Promise<void>;
+  /** The vectors of a model behind a key, ascending. */
+  after(
+    on: Statements,
+    corpus: VectorCorpus,
+    model: number,
+    range: Pick<VectorsAfter, 'after' | 'limit'>,
+  ): Promise<VectorBlock>;
+  /** Packs the first vectors behind a key into a block. Its last key; undefined when there is nothing left to pack. */
+  pack(on: Statements, corpus: VectorCorpus, model: number, after: number): Promise<number | undefined>;
+  /** Has the index of a model, which is on disk, made in the background, where the database has one and it is missing. */
+  ensureIndex(corpus: VectorCorpus, model: StoredModel): void;
+  indexState(on: Statements, corpus: VectorCorpus, model: number): Promise<ModelState['index']>;
 }

@@ -11,7 +11,8 @@ test('the table has every operation that a store performs, and no other', async 
     const name = nameOf(operation);
     assert.equal(operationOf(name), operation, name);
     performed.add(name);
-    // Taken for a list, for nothing, or for the end of a loop.
+    // Taken for a list, for texts that may be claimed, for nothing, or for the end of a loop.
+    if (name === 'otherClaims') return { free: true } as never;
     return (name === 'forgetModel' || name === 'usedOriginals' ? [] : undefined) as never;
   };
   const { notes, entries, documents, ingestion, passages, vectors, originals, describe, check } = createStorage({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Operation } from './statements.ts';
+import type { Operation } from './dialect.ts';
 import { changeDocuments, changeTags, moveDocument, removeDocument } from './stores/documents/change-documents.ts';
 import {
   acceptJob,

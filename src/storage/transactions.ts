@@ -1,7 +1,7 @@
 import { isCarrelError } from '../base/errors.ts';
 import type { ReadOptions } from './contracts/read-options.ts';
 import type { CallMetrics } from './contracts/storage.ts';
-import type { Operation } from './statements.ts';
+import type { Operation } from './dialect.ts';
 
 /** Runs operations on a database. Where they run and how they get there is up to the database. */
 export interface Transactions {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { AddEvent } from '../../src/cli/add/report.ts';
+import type { AddEvent } from '../../src/cli/add/add-event.ts';
 import { documentsOf, hashesOf, startAdd } from '../support/add-program.ts';
 import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
 

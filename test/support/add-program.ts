@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { AddEvent } from '../../src/cli/add/report.ts';
+import type { AddEvent } from '../../src/cli/add/add-event.ts';
 import type { Owner } from '../fakes/loopback-server.ts';
 import { carrelProgram, startProgram } from './child-program.ts';
 

@@ -1,10 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../src/base/workers/answer-calls.ts';
+import type { Statements } from '../../src/storage/dialect.ts';
+import { numberOf } from '../../src/storage/rows.ts';
 import { openDatabase } from '../../src/storage/sqlite/database.ts';
 import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
 import { createLocalTransactions } from '../../src/storage/sqlite/threads/local-transactions.ts';
-import { numberOf, type Statements } from '../../src/storage/statements.ts';
 
 export type CountingRequest = 'count' | 'count and fail' | 'read';
 

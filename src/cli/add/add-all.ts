@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../../base/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { Summary } from './add-event.ts';
 import { addFile, type FileOutcome } from './add-files.ts';
 import type { FoundFile, FoundFiles } from './find-files.ts';
-import type { Reporter, Summary } from './report.ts';
+import type { Reporter } from './report.ts';
 
 export interface AddRun {
   readonly engine: Engine;

@@ -59,7 +59,11 @@ function readPlan({ words, flags, lists }: CommandLine) {
   if (flags['watch'] === true && file !== undefined) {
     throw new CarrelError('invalid_usage', `${file} is not a folder, and --watch follows folders only.`);
   }
-  const selection = { include: lists['include'] ?? [], exclude: lists['exclude'] ?? [] };
+  const selection = {
+    include: lists['include'] ?? [],
+    exclude: lists['exclude'] ?? [],
+    takesIgnored: flags['no-gitignore'] === true,
+  };
   const { collection = defaultCollection } = readTags(given);
   return { tags, folders, selection, collectionTag: collectionTag(collection) };
 }

@@ -1,4 +1,4 @@
-import type { AddEvent } from './report.ts';
+import type { AddEvent } from './add-event.ts';
 
 type Gathered = Extract<AddEvent, { event: 'failed' | 'duplicate' }>;
 

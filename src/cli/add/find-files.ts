@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
+import { type IgnoreRules, noRules, rulesFor } from './git-ignore.ts';
 import { createGlob } from './glob.ts';
 
 export interface FoundFile {
@@ -16,6 +17,8 @@ export interface FileSelection {
   /** If there are any, one must match. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
+  /** Names that `.gitignore` leaves out are taken, too. */
+  readonly takesIgnored?: boolean;
 }
 
 /** What was skipped, by reason. */
@@ -26,6 +29,7 @@ export interface PassedOver {
   empty: number;
   special: number;
   excluded: number;
+  ignored: number;
 }
 
 export interface FoundFiles {
@@ -40,19 +44,20 @@ const packageFolders: readonly string[] = ['node_modules', '__pycache__'];
 
 /**
  * The files that the paths name: each file, and everything below each folder, in the order of their names. Hidden
- * names and installed packages below a folder are skipped. Links are followed only if they are named themselves:
+ * names, installed packages and what `.gitignore` names below a folder are skipped. Links are followed only if they are named themselves:
  * what a link within a folder points to is found anyway if it belongs to the folder.
  */
 export function findFiles(paths: readonly string[], selection: FileSelection): FoundFiles {
   const found: FoundFiles = {
     files: [],
-    passedOver: { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0 },
+    passedOver: { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0, ignored: 0 },
     unreadable: [],
   };
   const isWanted = createSelection(selection);
   for (const path of paths) {
     const root = resolveRoot(path);
-    if (statSync(root).isDirectory()) walk(root, root, isWanted, found);
+    const rules = selection.takesIgnored === true ? noRules : rulesFor(root);
+    if (statSync(root).isDirectory()) walk({ folder: root, root, rules }, isWanted, found);
     else take(root, found);
   }
   const files = new Map(found.files.map((file) => [file.path, file]));
@@ -68,7 +73,14 @@ export function resolveRoot(path: string): string {
   }
 }
 
-function walk(folder: string, root: string, isWanted: (path: string) => boolean, found: FoundFiles): void {
+interface Place {
+  readonly folder: string;
+  /** That somebody named. */
+  readonly root: string;
+  readonly rules: IgnoreRules;
+}
+
+function walk({ folder, root, rules }: Place, isWanted: (path: string) => boolean, found: FoundFiles): void {
   const { passedOver } = found;
   let entries: Dirent[];
   try {
@@ -82,10 +94,10 @@ function walk(folder: string, root: string, isWanted: (path: string) => boolean,
     const path = join(folder, entry.name);
     if (isHidden(entry.name)) passedOver.hidden += 1;
     else if (entry.isSymbolicLink()) passedOver.links += 1;
-    else if (entry.isDirectory()) {
-      if (packageFolders.includes(entry.name)) passedOver.packages += 1;
-      else walk(path, root, isWanted, found);
-    } else if (!isWanted(relative(root, path).replaceAll(sep, '/'))) passedOver.excluded += 1;
+    else if (packageFolders.includes(entry.name) && entry.isDirectory()) passedOver.packages += 1;
+    else if (rules.ignores(path, entry.isDirectory())) passedOver.ignored += 1;
+    else if (entry.isDirectory()) walk({ folder: path, root, rules: rules.into(path) }, isWanted, found);
+    else if (!isWanted(relative(root, path).replaceAll(sep, '/'))) passedOver.excluded += 1;
     else if (entry.isFile()) take(path, found);
     else passedOver.special += 1;
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AddEvent, createReporter, embeddingBar, progressBar } from './report.ts';
+import type { AddEvent } from './add-event.ts';
+import { createReporter, embeddingBar, progressBar } from './report.ts';
 
 const added: AddEvent = { event: 'added', path: '/f/a.md', document_id: 1, chunks: 2 };
 const failed: AddEvent = { event: 'failed', path: '/f/b.pdf', error: 'It is damaged.' };
@@ -72,7 +73,7 @@ test('for scripts each event is a line of JSON', () => {
 test('where a summary follows, failures and duplicates are told by reason, three files of each', () => {
   const { stdout, stderr } = outputs(true);
   const reporter = createReporter(false, { stdout, stderr });
-  const passedOver = { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0 };
+  const passedOver = { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0, ignored: 0 };
   reporter.tell({ event: 'found', files: 7, bytes: 9e6, passed_over: passedOver });
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     reporter.tell({ event: 'failed', path: `/f/${name}.pdf`, error: `It is damaged at byte ${name.length}.` });

@@ -1,43 +1,9 @@
-import type { JobId, Truncation } from '../../engine/engine.ts';
+import type { JobId } from '../../engine/engine.ts';
 import { createProgressLine, type Terminal } from '../progress-line.ts';
 import { printableText } from '../terminal/printable.ts';
+import type { AddEvent, Stored } from './add-event.ts';
 import { createReasons } from './failure-reasons.ts';
 import type { PassedOver } from './find-files.ts';
-
-/** What happens to files, one at a time. Paths are absolute. */
-export type AddEvent =
-  | { event: 'found'; files: number; bytes: number; passed_over: PassedOver }
-  | { event: 'accepted'; path: string; job_id: JobId }
-  | ({ event: 'added' } & Stored)
-  /** `former_id` is another one where the engine replaces no documents. */
-  | ({ event: 'replaced'; former_id: number } & Stored)
-  | { event: 'moved'; path: string; from: string; document_id: number }
-  | { event: 'removed'; path: string; document_id: number }
-  | { event: 'duplicate'; path: string; document_id?: number; job_id?: JobId; title: string | null }
-  | { event: 'failed'; path: string; error: string }
-  | { event: 'waiting'; reason: string }
-  | { event: 'watching'; folders: string[] }
-  /** Nothing is left to do until the folder changes. */
-  | { event: 'in_step'; files: number }
-  /** All files are found by their words; vectors are still being made for so many chunks. */
-  | { event: 'embedding'; pending: number }
-  | ({ event: 'summary' } & Summary);
-
-interface Stored {
-  path: string;
-  document_id: number | null;
-  chunks: number | null;
-  truncated?: Truncation;
-}
-
-export interface Summary {
-  added: number;
-  duplicates: number;
-  failed: number;
-  seconds: number;
-  /** Chunks that are found by their words only, because their vectors are still to come. */
-  pending: number;
-}
 
 export interface Reporter {
   tell(event: AddEvent): void;
@@ -200,6 +166,7 @@ const skipReasons: Record<keyof PassedOver, string> = {
   empty: 'empty',
   special: 'not regular files',
   excluded: 'excluded',
+  ignored: 'ignored by .gitignore',
 };
 
 function describePassedOver(passedOver: PassedOver): string {

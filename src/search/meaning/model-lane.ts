@@ -2,9 +2,8 @@ import type { Logger } from '../../base/log.ts';
 import type { VectorStore } from '../../storage/contracts/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
 import { type BackgroundEmbedding, createBackgroundEmbedding } from './background-embedding.ts';
-import type { NearestVectors } from './nearest-vectors.ts';
+import { bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
 import { createScannedVectors } from './scanned-vectors.ts';
-import { createStoredNearest } from './stored-nearest.ts';
 
 /** Everything for one model: its provider, the background embedding, and the search for the nearest vectors. */
 export interface ModelLane<Filter> {
@@ -60,5 +59,19 @@ export function createModelLane<Filter>({
       await embedding.close();
       await nearest.close();
     },
+  };
+}
+
+/** For a database that finds the nearest vectors itself: nothing is kept in memory. */
+export function createStoredNearest<Filter>(
+  nearest: NonNullable<VectorStore<Filter>['nearest']>,
+  model: string,
+): NearestVectors<Filter> {
+  return {
+    async search(query, { limit, filter, allowed, signal }) {
+      const owners = allowed === undefined || 'length' in allowed ? allowed : [...allowed];
+      return bestOfOwners(await nearest({ model, query, limit, filter, allowed: owners }, { signal }), limit);
+    },
+    close: async () => {},
   };
 }

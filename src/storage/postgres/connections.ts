@@ -3,7 +3,7 @@ import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
 import { givenUp, type ReadOptions } from '../contracts/read-options.ts';
-import type { Row } from '../statements.ts';
+import type { Row } from '../rows.ts';
 import { isRetryable, storageError } from './storage-error.ts';
 
 export interface PostgresConfig {

@@ -1,5 +1,5 @@
+import { numberOf } from '../rows.ts';
 import { checkSchema } from '../schema-version.ts';
-import { numberOf } from '../statements.ts';
 import type { Connection, Connections } from './connections.ts';
 import { migrations } from './migrations.ts';
 

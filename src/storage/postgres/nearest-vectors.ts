@@ -1,5 +1,6 @@
 import type { NearestRequest, ScoredVector, VectorCorpus } from '../contracts/vectors.ts';
-import { type Condition, numberOf, type Operation, type Row, type Statements } from '../statements.ts';
+import type { Operation, Statements } from '../dialect.ts';
+import { type Condition, numberOf, type Row } from '../rows.ts';
 import { findModel, ownersOf } from '../stores/vectors/models.ts';
 import { bigintArray, realArray } from './real-array.ts';
 

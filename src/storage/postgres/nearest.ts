@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { VectorCorpus } from '../contracts/vectors.ts';
-import { numberOf, textOf } from '../statements.ts';
+import type { StoredModel } from '../dialect.ts';
+import { numberOf, textOf } from '../rows.ts';
 import { matchingEntries } from '../stores/entries/read-entries.ts';
 import type { NearestOperations } from '../stores/vectors/vector-store.ts';
-import type { StoredModel } from '../stores/vectors/vector-table.ts';
 import type { Connection, Connections } from './connections.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
 import { passageCondition } from './passage-table.ts';

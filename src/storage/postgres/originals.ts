@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import type { OriginalStore, StagedOriginal } from '../contracts/ingestion.ts';
-import { bytesOf, numberOf, type Statements, textOf } from '../statements.ts';
+import type { Statements } from '../dialect.ts';
+import { bytesOf, numberOf, textOf } from '../rows.ts';
 import { releaseOriginals } from '../stores/documents/release-originals.ts';
 import type { Transactions } from '../transactions.ts';
 

@@ -1,8 +1,8 @@
 import type { PassageFilter } from '../contracts/passages.ts';
+import type { PassageTable } from '../dialect.ts';
 import { createIdSet } from '../id-set.ts';
-import { type Condition, numberOf } from '../statements.ts';
+import { type Condition, numberOf } from '../rows.ts';
 import { storable } from '../storable.ts';
-import type { PassageTable } from '../stores/passages/passage-table.ts';
 
 /** Labels are indexed where they are, and triggers list what has to be embedded. */
 export const passageTable: PassageTable = {

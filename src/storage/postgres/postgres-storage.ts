@@ -1,7 +1,7 @@
 import type { Storage, StorageDeps } from '../contracts/storage.ts';
 import { createStorage } from '../create-storage.ts';
-import type { Dialect } from '../dialect.ts';
-import type { BoundValue, Operation, Statements } from '../statements.ts';
+import type { Dialect, Operation, Statements } from '../dialect.ts';
+import type { BoundValue } from '../rows.ts';
 import { settleAnalysis } from '../stores/words/word-analysis.ts';
 import type { Transactions } from '../transactions.ts';
 import { type Connection, type Connections, createConnections, type PostgresConfig } from './connections.ts';

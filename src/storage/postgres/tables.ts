@@ -1,5 +1,5 @@
 import type { TableFacts } from '../backup/manifest.ts';
-import { numberOf, type Row, textOf, textsOf } from '../statements.ts';
+import { numberOf, type Row, textOf, textsOf } from '../rows.ts';
 import type { Connection } from './connections.ts';
 
 /** Tells where migration stands, and is written by whoever makes the schema. */

@@ -1,6 +1,7 @@
 import type { StorageDescription } from '../contracts/storage.ts';
-import { numberOf, type Statements, textOf } from '../statements.ts';
-import { type WordIndex, wordIndexes } from '../stores/words/word-indexes.ts';
+import type { Statements, WordIndex } from '../dialect.ts';
+import { numberOf, textOf } from '../rows.ts';
+import { wordIndexes } from '../stores/words/word-indexes.ts';
 import { schemaVersion } from './migrate.ts';
 
 export async function describe(on: Statements): Promise<StorageDescription> {

@@ -1,7 +1,7 @@
 import { blockOf, type VectorCorpus } from '../contracts/vectors.ts';
+import type { VectorTable } from '../dialect.ts';
 import { ownersOf } from '../stores/vectors/models.ts';
 import { singleVectors } from '../stores/vectors/read-vectors.ts';
-import type { VectorTable } from '../stores/vectors/vector-table.ts';
 import type { NearestIndexes } from './nearest.ts';
 import { realArray, realsOf } from './real-array.ts';
 

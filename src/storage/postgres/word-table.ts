@@ -3,9 +3,8 @@ import type { DocumentTerms } from '../../words/ranking/bm25.ts';
 import { createCountCache, isAlternatives, weighedWords } from '../../words/ranking/candidates.ts';
 import { countedMax } from '../../words/ranking/word-index.ts';
 import { anyOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
-import { type BoundValue, type Condition, numberOf, type Statements } from '../statements.ts';
-import type { WordIndex } from '../stores/words/word-indexes.ts';
-import type { WordTable } from '../stores/words/word-table.ts';
+import type { Statements, WordIndex, WordTable } from '../dialect.ts';
+import { type BoundValue, type Condition, numberOf } from '../rows.ts';
 
 /** Documents that one statement carries. Their words are found between two statements, and somebody may be waiting. */
 const rowsAtOnce = 100;

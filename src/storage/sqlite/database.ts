@@ -5,7 +5,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { Language } from '../../words/language.ts';
-import { numberOf } from '../statements.ts';
+import { numberOf } from '../rows.ts';
 import { isBusy } from './storage-error.ts';
 
 export interface DatabaseConfig {

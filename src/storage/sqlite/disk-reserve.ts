@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
-import { numberOf, type Operation } from '../statements.ts';
+import type { Operation } from '../dialect.ts';
+import { numberOf } from '../rows.ts';
 import { changeDocuments, removeDocument } from '../stores/documents/change-documents.ts';
 import { cancelJob, forgetJobs } from '../stores/documents/change-jobs.ts';
 import { releaseOriginals } from '../stores/documents/release-originals.ts';

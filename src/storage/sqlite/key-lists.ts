@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { type Condition, numberOf } from '../statements.ts';
+import { type Condition, numberOf } from '../rows.ts';
 import type { Database } from './database.ts';
 import { bound } from './threads/local-transactions.ts';
 

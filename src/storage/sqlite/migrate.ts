@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
+import { numberOf } from '../rows.ts';
 import { checkSchema } from '../schema-version.ts';
-import { numberOf } from '../statements.ts';
 import { applicationId, checkOwner, type Database } from './database.ts';
 import { migrations } from './migrations.ts';
 

@@ -1,7 +1,7 @@
+import type { PassageTable } from '../dialect.ts';
 import { createIdSet, type IdPages } from '../id-set.ts';
-import type { Condition } from '../statements.ts';
+import type { Condition } from '../rows.ts';
 import { storable } from '../storable.ts';
-import type { PassageTable } from '../stores/passages/passage-table.ts';
 import type { Database } from './database.ts';
 import type { KeyList, KeyLists } from './key-lists.ts';
 

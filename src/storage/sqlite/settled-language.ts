@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import type { Language } from '../../words/language.ts';
-import { textOf } from '../statements.ts';
+import { textOf } from '../rows.ts';
 import { analysisFor } from '../stores/words/word-analysis.ts';
 import { checkOwner, closeToOthers, openDatabase } from './database.ts';
 import { schemaVersion } from './migrate.ts';

@@ -1,5 +1,6 @@
 import type { StorageDescription } from '../contracts/storage.ts';
-import { numberOf, type Statements, textOf } from '../statements.ts';
+import type { Statements } from '../dialect.ts';
+import { numberOf, textOf } from '../rows.ts';
 import { wordIndexes } from '../stores/words/word-indexes.ts';
 import type { Database } from './database.ts';
 

@@ -1,7 +1,7 @@
 import { blockOf } from '../contracts/vectors.ts';
-import { bytesOf, numberOf, type Row } from '../statements.ts';
+import type { VectorTable } from '../dialect.ts';
+import { bytesOf, numberOf, type Row } from '../rows.ts';
 import { singleVectors } from '../stores/vectors/read-vectors.ts';
-import type { VectorTable } from '../stores/vectors/vector-table.ts';
 
 /** Vectors that a block has. */
 const blockVectors = 1_000;

@@ -1,5 +1,5 @@
 import type { StorageDescription } from '../contracts/storage.ts';
-import type { Statements } from '../statements.ts';
+import type { Statements } from '../dialect.ts';
 
 export async function describeStorage(on: Statements): Promise<StorageDescription> {
   return on.dialect.describe(on);

@@ -6,7 +6,6 @@ import { explainRefusal, isPdf, pdfDisabled, plainText } from './content-rules.t
 import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
 import { faultOf } from './fess-api/fess-errors.ts';
 import type { FessSettings } from './fess-config.ts';
-import { anyIndexText, fullIndexText, indexedBody } from './index-text.ts';
 import type { Phases } from './phases.ts';
 
 /** A document's whole text (000 §8.5). */
@@ -178,4 +177,30 @@ function createMemory<Value>(max: number) {
 
 export function hashOf(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+/** Fess truncates its digests at 200 characters, so longer text is more than a digest. */
+const digestCharsMax = 200;
+
+/** Index text that is certainly more than a digest. */
+export function fullIndexText(document: FessDocument): string | undefined {
+  const text = anyIndexText(document);
+  return text !== undefined && text.length > digestCharsMax ? text : undefined;
+}
+
+/** The longest text that the index returns: content, body or digest. */
+export function anyIndexText({ content, digest, fields }: FessDocument): string | undefined {
+  return longest([content, fields['body'], digest]);
+}
+
+/** Content or body, however short: the operator lets Fess return it, and short documents have no more. */
+export function indexedBody({ content, fields }: FessDocument): string | undefined {
+  return longest([content, fields['body']]);
+}
+
+function longest(texts: readonly unknown[]): string | undefined {
+  return texts
+    .filter((text) => typeof text === 'string')
+    .filter((text) => text.trim() !== '')
+    .toSorted((a, b) => b.length - a.length)[0];
 }

@@ -11,8 +11,8 @@ import { createDocumentContent } from './document-content.ts';
 import { createDocumentReader } from './document-reader.ts';
 import { createDocumentResources } from './document-resources.ts';
 import { createDomainSource } from './domain-source.ts';
-import { createFessApi } from './fess-api/create-fess-api.ts';
-import { greetFess } from './greet-fess.ts';
+import { createFessApi, type DetectingFessApi } from './fess-api/create-fess-api.ts';
+import { faultOf } from './fess-api/fess-errors.ts';
 import { domainFacts, type KnowledgeDomain } from './knowledge-domain.ts';
 import { createPrompts } from './prompts.ts';
 import type { FessConfig } from './read-fess-config.ts';
@@ -152,4 +152,26 @@ function openExtractor({ contentFetch }: FessConfig) {
     textCharsMax: Math.max(contentFetch.maxBytes, 8 * 1024 * 1024),
     pdfEnabled: contentFetch.enablePdf,
   });
+}
+
+/** 000 §4.4: a Fess that does not answer is a warning; requests then fail one by one. */
+export async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger): Promise<void> {
+  const { fessBaseUrl, fessAccessToken } = config;
+  const version = await api.detect();
+  if (version === undefined) {
+    log.warn('Fess does not answer like a Fess server; requests will fail until it does', {
+      host: hostOf(fessBaseUrl),
+    });
+    return;
+  }
+  log.info('Fess answers', { version });
+  if (fessAccessToken === undefined) return;
+  // Health needs no token, and a server that keeps no search log answers a bad one with no results, not with 401.
+  await api.labels().catch((error: unknown) => {
+    if (faultOf(error) === 'refused_token') log.warn('Fess rejects the access token; check fessAccessToken');
+  });
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host;
 }

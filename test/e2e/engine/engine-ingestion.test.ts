@@ -112,7 +112,7 @@ test('contract §6: a job is cancelled in the middle of its work, and leaves not
 test('contract §8: a job is done when its words are found; its vectors follow, and are counted until then', async (t) => {
   const ollama = await startOllama(t);
   const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin } });
-  ollama.mode = 'slow';
+  ollama.mode = 'down';
   const job = await engine.addFile('keeper.txt', 'the keeper trims the wick');
   const id = await engine.document(job);
   const found = (await engine.call('POST', '/search', { query: 'wick', fts_only: true })).json['results'] as Json[];

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { Dialect } from '../../dialect.ts';
-import type { BoundValue, Operation, Statements } from '../../statements.ts';
+import type { Dialect, Operation, Statements } from '../../dialect.ts';
+import type { BoundValue } from '../../rows.ts';
 import type { Database } from '../database.ts';
 
 type Perform = <Request, Answer>(

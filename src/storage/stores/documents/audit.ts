@@ -1,6 +1,7 @@
 import type { StoredDocument } from '../../contracts/documents.ts';
 import type { JobKind } from '../../contracts/ingestion.ts';
-import { numberOf, type Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf } from '../../rows.ts';
 
 export interface AuditEntry {
   readonly kind: Exclude<JobKind, 'ingest'>;

@@ -7,7 +7,8 @@ import type {
   StoredDocument,
   TagsRequest,
 } from '../../contracts/documents.ts';
-import { numberOf, type Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { relabelPassages, removePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';

@@ -10,7 +10,8 @@ import type {
   RenewRequest,
   StoredJob,
 } from '../../contracts/ingestion.ts';
-import { type BoundValue, numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { type BoundValue, numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { lock } from '../entries/idempotency.ts';
 import { jobColumns, jobOf } from './document-rows.ts';

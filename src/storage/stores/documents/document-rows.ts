@@ -1,6 +1,7 @@
 import type { StoredDocument } from '../../contracts/documents.ts';
 import type { JobKind, JobPhase, JobStatus, StoredJob } from '../../contracts/ingestion.ts';
-import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 
 /** Documents of these rows, in their order, with their tags. */
 export async function documentsOf(on: Statements, rows: readonly Row[]): Promise<StoredDocument[]> {

@@ -10,7 +10,8 @@ import type {
   StoredDocumentPage,
   TagUse,
 } from '../../contracts/documents.ts';
-import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { documentsOf } from './document-rows.ts';
 import { parentOf, selectionCondition } from './selection.ts';
 

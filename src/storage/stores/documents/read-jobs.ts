@@ -1,5 +1,6 @@
 import type { JobCounts, JobListRequest, StoredJob, StoredJobPage } from '../../contracts/ingestion.ts';
-import { numberOf, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, textOf } from '../../rows.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 
 export async function getJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {

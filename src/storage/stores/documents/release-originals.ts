@@ -1,4 +1,5 @@
-import { type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { textOf } from '../../rows.ts';
 import { lock } from '../entries/idempotency.ts';
 
 /** Removes those that neither a document nor a waiting job has. The number that went. */

@@ -1,6 +1,6 @@
 import type { StoredDocument } from '../../contracts/documents.ts';
 import type { FinishRequest, StoredJob } from '../../contracts/ingestion.ts';
-import type { Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
 import { storable } from '../../storable.ts';
 import { documentsOf } from './document-rows.ts';
 import { labelsOf } from './selection.ts';

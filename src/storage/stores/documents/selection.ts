@@ -1,6 +1,6 @@
 import type { DocumentSelection } from '../../contracts/documents.ts';
 import type { Dialect } from '../../dialect.ts';
-import type { Condition, ListValue, SqlValue } from '../../statements.ts';
+import type { Condition, ListValue, SqlValue } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 
 /** A selection as a condition on the documents `o`. One that names nothing lets all through. */

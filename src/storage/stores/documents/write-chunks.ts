@@ -1,6 +1,6 @@
 import type { NewChunk } from '../../contracts/documents.ts';
 import type { NewPassage } from '../../contracts/passages.ts';
-import type { Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
 import { storable } from '../../storable.ts';
 import { replacePassages } from '../passages/write-passages.ts';
 import { parentOf } from './selection.ts';

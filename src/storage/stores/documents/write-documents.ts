@@ -1,6 +1,7 @@
 import type { NoteEdit, NoteEditOutcome } from '../../contracts/documents.ts';
 import type { FinishOutcome, FinishRequest, StoredJob } from '../../contracts/ingestion.ts';
-import { numberOf, optionalTextOf, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, optionalTextOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { lock } from '../entries/idempotency.ts';
 import { leaveRecord } from './audit.ts';

@@ -1,5 +1,6 @@
 import type { IndexFieldsOutcome, IndexFieldsRequest } from '../../contracts/entries.ts';
-import { numberOf, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, textOf } from '../../rows.ts';
 import { addFields } from './entry-parts.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames, writeSetting } from './indexed-fields.ts';
 

@@ -1,6 +1,7 @@
 import type { Entry, Metadata, NewImage } from '../../contracts/entries.ts';
 import type { ContentType } from '../../contracts/entry-filter.ts';
-import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { imageOf } from './entry-rows.ts';
 
 /** What an update is about to replace. */

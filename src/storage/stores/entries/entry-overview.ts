@@ -1,5 +1,6 @@
 import type { EntryStatistics, TagCount, ThreadPage, ThreadsRequest } from '../../contracts/entries.ts';
-import { numberOf, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 
 const threadsNamed = 5;

@@ -1,5 +1,6 @@
 import type { Metadata, NewImage } from '../../contracts/entries.ts';
-import type { SqlValue, Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import type { SqlValue } from '../../rows.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords, writeWords } from '../words/write-words.ts';
 import type { FieldIndex } from './indexed-fields.ts';

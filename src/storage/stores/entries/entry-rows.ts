@@ -1,6 +1,7 @@
 import type { Entry, NewImage } from '../../contracts/entries.ts';
 import type { ContentType, Source } from '../../contracts/entry-filter.ts';
-import { bytesOf, numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { bytesOf, numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 
 /** Entries of these rows, in their order, with their tags and, if wanted, images. */
 export async function entriesOf(on: Statements, rows: readonly Row[], images: boolean): Promise<Entry[]> {

@@ -1,6 +1,7 @@
 import type { SummaryRequest, TextToSummarise } from '../../contracts/entries.ts';
 import type { Source } from '../../contracts/entry-filter.ts';
-import { numberOf, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 
 export async function unsummarisedEntries(

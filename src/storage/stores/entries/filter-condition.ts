@@ -1,6 +1,6 @@
 import type { EntryFilter, MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
-import type { Dialect } from '../../dialect.ts';
-import type { Condition, ListValue, SqlValue, Statements } from '../../statements.ts';
+import type { Dialect, Statements } from '../../dialect.ts';
+import type { Condition, ListValue, SqlValue } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
 

@@ -1,6 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Idempotency } from '../../contracts/entries.ts';
-import { type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 
 /** Does the work unless the same call was done before; then its answer is returned again. In the work's transaction. */

@@ -1,5 +1,6 @@
 import type { MetadataCondition } from '../../contracts/entry-filter.ts';
-import { type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 
 /** The fields of metadata that have rows in the index. Filters on all others read the metadata itself. */

@@ -1,7 +1,7 @@
 import type { Metadata } from '../../contracts/entries.ts';
 import type { MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
 import type { Dialect } from '../../dialect.ts';
-import type { Condition } from '../../statements.ts';
+import type { Condition } from '../../rows.ts';
 import { comparable, fieldAt } from './metadata-fields.ts';
 
 /** Whether the conditions hold for metadata that is at hand: what the statements of filter-condition ask of the index. */

@@ -11,15 +11,8 @@ import type {
   WordSearchRequest,
 } from '../../contracts/entries.ts';
 import type { EntryFilter } from '../../contracts/entry-filter.ts';
-import {
-  type Condition,
-  type ListValue,
-  numberOf,
-  type Row,
-  type SqlValue,
-  type Statements,
-  textOf,
-} from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { type Condition, type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../rows.ts';
 import { findWords, weighWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { entriesThen } from './entry-history.ts';

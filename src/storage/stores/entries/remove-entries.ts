@@ -7,8 +7,8 @@ import {
   type RestoreOutcome,
   type RestoreRequest,
 } from '../../contracts/entries.ts';
-import type { Dialect } from '../../dialect.ts';
-import { type ListValue, numberOf, type Row, type SqlValue, type Statements, textOf } from '../../statements.ts';
+import type { Dialect, Statements } from '../../dialect.ts';
+import { type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';

@@ -1,6 +1,6 @@
 import type { EntryFilter, MetadataCondition } from '../../contracts/entry-filter.ts';
-import type { Dialect } from '../../dialect.ts';
-import { type Condition, numberOf, optionalTextOf, type Row, type Statements } from '../../statements.ts';
+import type { Dialect, Statements } from '../../dialect.ts';
+import { type Condition, numberOf, optionalTextOf, type Row } from '../../rows.ts';
 import { pastStates } from './entry-history.ts';
 import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
 import { createFieldIndex, readFieldNames } from './indexed-fields.ts';

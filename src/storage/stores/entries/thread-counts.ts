@@ -1,5 +1,5 @@
 import type { ContentType, Source } from '../../contracts/entry-filter.ts';
-import type { Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
 
 export interface AddedEntry {
   readonly id: number;

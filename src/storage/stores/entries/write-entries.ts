@@ -13,7 +13,8 @@ import {
   type UpdateRequest,
 } from '../../contracts/entries.ts';
 import type { ContentType } from '../../contracts/entry-filter.ts';
-import { numberOf, optionalTextOf, type Row, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { keepVersion } from './entry-history.ts';
 import {

@@ -1,11 +1,11 @@
 import { makeSnippet } from '../../../words/snippet.ts';
 import { nothing, plainQuery, type WordQuery } from '../../../words/word-query.ts';
 import type { ListedNote, Note, NoteListRequest, NotePage } from '../../contracts/notes.ts';
-import { numberOf, type Row, type Statements, textOf, textsOf } from '../../statements.ts';
+import type { KeyFilter, Statements } from '../../dialect.ts';
+import { numberOf, type Row, textOf, textsOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { findWords } from '../words/find-words.ts';
 import { noteWords } from '../words/word-indexes.ts';
-import type { KeyFilter } from '../words/word-table.ts';
 
 export async function getNote(on: Statements, id: string): Promise<Note | undefined> {
   const [row] = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE id = ? AND deleted_at IS NULL`, [

@@ -10,7 +10,8 @@ import {
   noteNotFound,
   type RemovedNote,
 } from '../../contracts/notes.ts';
-import { numberOf, optionalTextOf, type Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, optionalTextOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { once } from '../entries/idempotency.ts';
 import { noteWords } from '../words/word-indexes.ts';

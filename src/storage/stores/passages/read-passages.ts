@@ -1,7 +1,8 @@
 import type { WeighedWords, WeighRequest } from '../../../words/ranking/word-index.ts';
 import type { PassageFilter, PassagePage, PassageSearch, StoredPassage } from '../../contracts/passages.ts';
+import type { Statements } from '../../dialect.ts';
 import type { IdPages } from '../../id-set.ts';
-import { numberOf, type Row, type Statements, textOf, textsOf } from '../../statements.ts';
+import { numberOf, type Row, textOf, textsOf } from '../../rows.ts';
 import { findWords, weighWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
 

@@ -1,7 +1,8 @@
 import type { IndexedTexts } from '../../../words/ranking/word-index.ts';
 import type { NewPassage, PassageDocument } from '../../contracts/passages.ts';
 import type { TextVectors } from '../../contracts/vectors.ts';
-import { type BoundValue, numberOf, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { type BoundValue, numberOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { writeVectors } from '../vectors/write-vectors.ts';
 import { passageWords } from '../words/word-indexes.ts';

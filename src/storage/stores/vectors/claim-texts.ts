@@ -5,7 +5,8 @@ import type {
   ReleaseClaimsRequest,
   RenewClaimsRequest,
 } from '../../contracts/vectors.ts';
-import { type BoundValue, type Condition, numberOf, optionalTextOf, type Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { type BoundValue, type Condition, numberOf, optionalTextOf } from '../../rows.ts';
 import { findModel, type ModelRequest } from './models.ts';
 
 /**

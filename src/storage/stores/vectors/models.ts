@@ -1,5 +1,6 @@
 import { dimensionsError, droppedAtOnce, type ModelState, type VectorCorpus } from '../../contracts/vectors.ts';
-import { numberOf, type Row, type Statements, textOf } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, type Row, textOf } from '../../rows.ts';
 
 /** The tables whose texts are embedded, called `o`, and which of their rows are searched. */
 export const ownersOf = { context: 'context_entries', kb: 'kb_passages' } as const;

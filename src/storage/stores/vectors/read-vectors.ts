@@ -10,7 +10,8 @@ import {
   type VectorState,
   type VectorsAfter,
 } from '../../contracts/vectors.ts';
-import { numberOf, type Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf } from '../../rows.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
 
 export async function vectorState(on: Statements, request: ModelRequest): Promise<VectorState> {

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { TextToEmbed, VectorCorpus, WaitingRequest } from '../../contracts/vectors.ts';
-import { numberOf, optionalTextOf, type Row, type Statements, textOf, textsOf } from '../../statements.ts';
-import { passageHash, titlePathOf } from '../../text-hash.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../../rows.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
 
 export async function waitingTexts(
@@ -78,4 +79,17 @@ function passageText(row: Row): TextToEmbed {
   const text = textOf(row, 'body');
   const titlePath = titlePathOf(textOf(row, 'title'), textsOf(row, 'headings'));
   return { owner: numberOf(row, 'key'), text, textHash: passageHash(titlePath, text), titlePath };
+}
+
+/** Of a passage as it is embedded: a change of its title or headings changes its vectors too. */
+export function passageHash(titlePath: readonly string[], body: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([...titlePath, body]))
+    .digest('hex');
+}
+
+/** Title and headings, outermost first; a title that is also the first heading appears once. */
+export function titlePathOf(title: string, headings: readonly string[]): string[] {
+  const named = title === '' || headings[0] === title ? headings : [title, ...headings];
+  return named.filter((part) => part !== '');
 }

@@ -5,7 +5,8 @@ import {
   type TextVectors,
   type VectorCorpus,
 } from '../../contracts/vectors.ts';
-import type { BoundValue, Statements } from '../../statements.ts';
+import type { Statements } from '../../dialect.ts';
+import type { BoundValue } from '../../rows.ts';
 import { findModel, type ModelRequest, modelKey } from './models.ts';
 import { currentHashes } from './texts-to-embed.ts';
 

@@ -18,9 +18,8 @@ import {
   weighedMax,
 } from '../../../words/ranking/word-index.ts';
 import { leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
-import { type Condition, numberOf, type Row, type Statements, textOf } from '../../statements.ts';
-import type { WordIndex } from './word-indexes.ts';
-import type { KeyFilter } from './word-table.ts';
+import type { KeyFilter, Statements, WordIndex } from '../../dialect.ts';
+import { type Condition, numberOf, type Row, textOf } from '../../rows.ts';
 
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
 const poolMax = 200;

@@ -1,8 +1,9 @@
 import { type Language, languages, useLanguage } from '../../../words/language.ts';
-import { numberOf, type Statements, textOf } from '../../statements.ts';
+import type { Statements, WordIndex } from '../../dialect.ts';
+import { numberOf, textOf } from '../../rows.ts';
 import type { Transactions } from '../../transactions.ts';
 import { lock } from '../entries/idempotency.ts';
-import { type WordIndex, wordIndexes } from './word-indexes.ts';
+import { wordIndexes } from './word-indexes.ts';
 import { removeWords, writeWords } from './write-words.ts';
 
 /**

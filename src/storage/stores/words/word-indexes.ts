@@ -1,20 +1,6 @@
-import type { IndexedTexts } from '../../../words/ranking/word-index.ts';
 import { matchesMax } from '../../contracts/passages.ts';
-import { type Row, textOf, textsOf } from '../../statements.ts';
-
-/** One kind of document that is found by its words. */
-export interface WordIndex {
-  /** The prefix of the index's tables. */
-  readonly name: string;
-  /** The table that its keys are of, which has an `id` that breaks ties. */
-  readonly owner: string;
-  /** Matches are counted up to here. */
-  readonly totalMax: number;
-  /** Which rows of the owner, called `o`, are indexed. */
-  readonly isIndexed: string;
-  /** What is indexed of a row of the owner. */
-  textsOf(row: Row): IndexedTexts;
-}
+import type { WordIndex } from '../../dialect.ts';
+import { textOf, textsOf } from '../../rows.ts';
 
 export const noteWords: WordIndex = {
   name: 'note',

@@ -1,6 +1,5 @@
 import type { IndexedDocument } from '../../../words/ranking/word-index.ts';
-import type { Statements } from '../../statements.ts';
-import type { WordIndex } from './word-indexes.ts';
+import type { Statements, WordIndex } from '../../dialect.ts';
 
 /** Documents that are not in the index, in the order of their keys. Many at once cost less than each by itself. */
 export async function writeWords(

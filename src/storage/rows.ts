@@ -1,5 +1,3 @@
-import type { Dialect } from './dialect.ts';
-
 export type Row = Readonly<Record<string, unknown>>;
 
 export type SqlValue = string | number | null | Uint8Array;
@@ -16,18 +14,6 @@ export interface Condition {
   readonly sql: string;
   readonly values: readonly BoundValue[];
 }
-
-/** The statements of one transaction, or of one consistent read. Stores are written on nothing else. */
-export interface Statements {
-  readonly dialect: Dialect;
-  /** When the call was made: ISO 8601, UTC. */
-  readonly now: string;
-  /** SQL texts are constant; values are bound to question marks and never put into the text. */
-  query(sql: string, values?: readonly BoundValue[]): Promise<Row[]>;
-}
-
-/** Runs in one transaction, or on one state of the data. It may be retried, so it must have no other side effects. */
-export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;
 
 export function textOf(row: Row, column: string): string {
   const value = row[column];

@@ -1,0 +1,62 @@
+/**
+ * How soon a long file is found, with the model in the package: `node bench/ingest/at-once.ts [file]`. Sends the file, or
+ * Markdown of 4,000 short sections, to the built engine and prints the seconds until it is found by its words and until its
+ * last chunk has its vectors, and how long searches take meanwhile, as a ratio to the same searches before. Needs a quiet machine.
+ */
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startCarrel } from '../../test/support/child-program.ts';
+import { engineClient, formOf } from '../../test/support/engine-client.ts';
+import { createMarkdown } from './markdown.ts';
+import { measureSearches, percentile } from './searches.ts';
+
+const given = process.argv[2];
+const file = given === undefined ? sections(4000) : { name: basename(given), content: readFileSync(given) };
+const closings: (() => void | Promise<void>)[] = [];
+const program = await startCarrel({ after: (close) => void closings.push(close) }, ['engine']);
+const engine = engineClient(program);
+try {
+  for (let index = 0; index < 20; index += 1) {
+    const { name, content } = createMarkdown(index, 20);
+    await engine.submit(formOf({}, name, content));
+  }
+  await embedded();
+  await measureSearches(engine, { count: 50 });
+  const idle = await measureSearches(engine, { count: 300 });
+  const started = performance.now();
+  const seconds = () => ((performance.now() - started) / 1000).toFixed(1);
+  const { json } = await engine.submit(formOf({}, file.name, file.content));
+  await engine.document(Number(json['job_id']));
+  console.log(`${file.name}, ${(file.content.length / 1024).toFixed(0)} KB: found by its words after ${seconds()} s`);
+  const stop = new AbortController();
+  const during = measureSearches(engine, { signal: stop.signal });
+  await embedded();
+  stop.abort();
+  console.log(`embedded after ${seconds()} s, with searches beside`);
+  for (const share of [0.5, 0.99]) {
+    const [before, beside] = [percentile(idle, share), percentile(await during, share)];
+    console.log(
+      `searches, p${share * 100}: idle ${before.toFixed(1)} ms, while embedding ${beside.toFixed(1)} ms, ${(beside / before).toFixed(1)} ×`,
+    );
+  }
+} finally {
+  for (const close of closings.reverse()) await close();
+}
+
+async function embedded(): Promise<void> {
+  for (;;) {
+    const { queue, unembedded } = await engine.get('/status');
+    const { queued, processing } = queue as Record<'queued' | 'processing', number>;
+    if (queued + processing === 0 && unembedded === 0) return;
+    await delay(50);
+  }
+}
+
+function sections(count: number): { name: string; content: Buffer } {
+  const texts = Array.from(
+    { length: count },
+    (_, index) => `## Section ${index}\n\nLamp ${index} stands in room ${index % 37} and burns ${index * 3} g.\n`,
+  );
+  return { name: 'sections.md', content: Buffer.from(texts.join('\n')) };
+}
