@@ -195,7 +195,6 @@ for (const { version, transport } of combinations) {
     test('every field of an answer is in the output schema', async () => {
       const { tools } = (await world.peer.request('tools/list')).result as { tools: Tool[] };
       const found = dataOf(await world.peer.call('search', { query: 'test', facets: { field: ['filetype'] } }));
-      const [{ doc_id: docId } = {}] = found['results'] as { doc_id?: string }[];
       checkNamed(tools, 'fess_finance_search', found);
       const calls: [string, object][] = [
         ['search', { query: 'nothinghasthis' }],
@@ -203,7 +202,6 @@ for (const { version, transport } of combinations) {
         ['popular_words', {}],
         ['list_labels', {}],
         ['health', {}],
-        ['read', { docId }],
       ];
       for (const [tool, args] of calls) {
         checkNamed(tools, `fess_finance_${tool}`, dataOf(await world.peer.call(tool, args)));
