@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { pdf } from '../../fakes/fess/document-site.ts';
+import { checkNamed } from '../../support/named-fields.ts';
 import type { Message } from '../../support/stdio-client.ts';
 import { verifies } from '../../support/verifies.ts';
 import { dataOf, documentAt, documentUri, financeBlock, openWorld, paths, type World, wholeFile } from './bridge.ts';
@@ -180,6 +181,8 @@ for (const { version, transport } of [
       const second = dataOf(await world.peer.call('read', { docId, cursor: first['nextCursor'] }));
       const third = dataOf(await world.peer.call('read', { docId, cursor: second['nextCursor'] }));
       assert.equal(`${first['text']}${second['text']}${third['text']}`, text);
+      const { tools } = (await world.peer.request('tools/list')).result as { tools: { name: string }[] };
+      for (const answer of [first, third]) checkNamed(tools, 'fess_finance_read', answer);
       assert.deepEqual([third['isLast'], third['nextCursor'], third['hash']], [true, undefined, sha256(text)]);
     });
 
