@@ -76,6 +76,7 @@ export function truncatedOf({ truncated }: StoredDocument['details']): { truncat
 function publicDetails({
   derivedTitle: _,
   bounds: __,
+  writtenBy: ___,
   ...details
 }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return details;

@@ -86,6 +86,27 @@ onEachBackend('documents', (backend) => {
     await storage.originals.discard(other);
   });
 
+  test('of two files that replace a document the later one stays, whichever is ingested first', async () => {
+    const before = await addFile('serval one');
+    const jobs: number[] = [];
+    for (const text of ['lynx', 'caracal']) {
+      const staged = await storage.originals.stage(bytesOf(text), { bytesMax: 1_000 });
+      await storage.ingestion.accept(request({ replaces: before.id, content: { staged } }));
+    }
+    for (let count = 0; count < 2; count += 1) {
+      jobs.push((await storage.ingestion.claim({ owner, leaseMs }))?.id ?? 0);
+    }
+    const [older = 0, newer = 0] = jobs.sort((a, b) => a - b);
+    assert.equal((await storage.ingestion.finish({ ...finishing('caracal'), id: newer })).outcome, 'done');
+    const late = await storage.ingestion.finish({ ...finishing('lynx'), id: older });
+    assert.deepEqual(late, { outcome: 'superseded', documentId: before.id });
+    const job = await storage.ingestion.get({ id: older });
+    assert.deepEqual([job?.status, job?.errorCode], ['failed', 'superseded']);
+    assert.deepEqual(await find('caracal'), [`${before.id}:0`]);
+    await storage.originals.release([sha256('serval one'), sha256('lynx')]);
+    assert.equal(await readAll(storage, sha256('caracal')), 'caracal');
+  });
+
   test('bytes of which a bound left something out are read again once the bound is higher', async () => {
     const bounds = { characters: 100, cpu_time: 1_000 };
     const offer = async (now: typeof bounds) => {
@@ -102,7 +123,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await offer({ ...bounds, characters: 200 }), 'accepted');
     assert.equal(await offer({ ...bounds, characters: 200 }), 'known_job');
     const whole = await ingested(['a long tapir']);
-    assert.deepEqual([whole.id, whole.details], [first.id, {}]);
+    assert.deepEqual([whole.id, Object.keys(whole.details)], [first.id, ['writtenBy']]);
     assert.deepEqual(await find('tapir'), [`${first.id}:0`]);
     assert.equal(await offer({ ...bounds, characters: 900 }), 'known_document');
     assert.equal(await readAll(storage, sha256('a long tapir')), 'a long tapir');

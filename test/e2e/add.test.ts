@@ -31,7 +31,15 @@ test('contract §9: carrel add takes in files and folders, and tells of each wha
   assert.equal(status, 1, 'one file failed');
   const [found] = lines;
   assert.equal(found?.['files'], 4);
-  assert.deepEqual(found?.['passed_over'], { hidden: 3, packages: 1, links: 2, empty: 1, special: 0, excluded: 1 });
+  assert.deepEqual(found?.['passed_over'], {
+    hidden: 3,
+    packages: 1,
+    links: 2,
+    empty: 1,
+    special: 0,
+    excluded: 1,
+    ignored: 0,
+  });
   const told = lines.filter(({ event }) => ['added', 'duplicate', 'failed'].includes(String(event)));
   assert.deepEqual(told.map(({ event }) => event).sort(), ['added', 'added', 'duplicate', 'failed']);
   const failed = told.find(({ event }) => event === 'failed');

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isCarrelError } from '../../base/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Summary } from './add-event.ts';
 import { addFile, type FileOutcome } from './add-files.ts';
@@ -51,12 +50,21 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
 /** Between two looks at what is left. */
 const lookMs = 300;
 
+/** So often nothing has changed: two minutes, far longer than any batch takes. */
+const idleLooksMax = 400;
+
 /** The chunks that are left without vectors, because another engine makes them or nobody can now. */
 async function waitForVectors({ engine, reporter, waits, signal }: AddRun): Promise<number> {
   let total = 0;
+  let least = Number.POSITIVE_INFINITY;
+  let idleLooks = 0;
   for (;;) {
     const { unembedded = 0, degraded } = await engine.status({ signal });
     if (unembedded === 0 || !waits || degraded !== undefined) return unembedded;
+    // Another process may make them now, with a newer model.
+    idleLooks = unembedded < least ? 0 : idleLooks + 1;
+    if (idleLooks > idleLooksMax) return unembedded;
+    least = Math.min(least, unembedded);
     if (total === 0) reporter.tell({ event: 'embedding', pending: unembedded });
     total = Math.max(total, unembedded);
     reporter.embedding(total - unembedded, total);
@@ -82,11 +90,6 @@ export function tellOutcome(reporter: Reporter, { path }: FoundFile, outcome: Fi
   } else {
     reporter.tell({ event: 'failed', path, error: outcome.error });
   }
-}
-
-/** Whether the same call may succeed later: the engine is unavailable, not refusing. */
-export function isAway(error: unknown): boolean {
-  return isCarrelError(error) && (error.kind === 'upstream' || error.kind === 'timeout');
 }
 
 /** A few at the same time. The first error stops those that have not begun, and is thrown when the others have ended. */

@@ -86,8 +86,7 @@ export async function waitForJob(engine: Engine, id: JobId, signal: AbortSignal)
       if (['done', 'failed', 'cancelled'].includes(job.status)) return job;
       seenAt = performance.now();
     } catch (error) {
-      const isAway = isCarrelError(error) && (error.kind === 'upstream' || error.kind === 'timeout');
-      if (!isAway || performance.now() - seenAt > awayMaxMs) throw error;
+      if (!isAway(error) || performance.now() - seenAt > awayMaxMs) throw error;
     }
     await delay(lookMs, undefined, { signal });
     lookMs = Math.min(lookMaxMs, lookMs * 1.5);
@@ -130,4 +129,10 @@ export async function hashFile(file: FoundFile): Promise<string | undefined> {
 
 function isUnreadable(error: unknown): boolean {
   return ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'EIO', 'EISDIR'].includes(systemCode(error) ?? '');
+}
+
+/** Whether the same call may succeed later: the engine is unavailable, not refusing. */
+export function isAway(error: unknown): boolean {
+  if (!isCarrelError(error)) return false;
+  return error.kind === 'upstream' || error.kind === 'timeout' || error.code === 'storage_busy';
 }

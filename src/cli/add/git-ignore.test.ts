@@ -36,6 +36,10 @@ test('in a repository the rules above the folder count, too', () => {
   assert.deepEqual(found('docs'), ['docs/b.txt', 'docs/secret.txt', 'docs/wanted.log']);
 });
 
+test('a folder that is ignored is taken when somebody names it', () => {
+  assert.deepEqual(found('build'), ['build/out.txt']);
+});
+
 test('unless told otherwise', () => {
   assert.equal(found('.', true).length, 10);
 });

@@ -14,10 +14,11 @@ const fileBytesMax = 1024 * 1024;
 
 /** For a folder that somebody named. In a repository, the rules of the folders above it count as well. */
 export function rulesFor(folder: string): IgnoreRules {
-  return foldersAbove(folder)
+  const above = foldersAbove(folder)
     .reverse()
-    .reduce((rules, above) => rules.into(above), rulesOf([]))
-    .into(folder);
+    .reduce((rules, each) => rules.into(each), rulesOf([]));
+  // Whoever names a folder that is ignored wants it all the same.
+  return (above.ignores(folder, true) ? rulesOf([]) : above).into(folder);
 }
 
 export const noRules: IgnoreRules = { into: () => noRules, ignores: () => false };

@@ -11,20 +11,21 @@ export async function readImage(
   { stopAt, charsMax }: Pick<ReadOptions, 'stopAt' | 'charsMax'>,
 ): Promise<Reading> {
   const recogniser = await loadRecogniser(languages);
-  const pictures = tiffPages(bytes) ?? [bytes];
+  const pages = tiffPages(bytes);
+  const pageCount = pages?.count ?? 1;
   const texts: string[] = [];
   const marks: Mark[] = [];
   const confidences: number[] = [];
   let length = 0;
   let read = 0;
-  for (const picture of pictures) {
+  for (let page = 0; page < pageCount; page += 1) {
     if (read > 0 && (cpuMs() >= stopAt || length > charsMax)) break;
-    const found = recogniser.recognise(picture);
+    const found = recogniser.recognise(pages?.turnTo(page) ?? bytes);
     read += 1;
     if (found === undefined) continue;
     const text = collapseLines(found.text);
     if (text === '') continue;
-    if (pictures.length > 1) marks.push({ offset: length, page: read });
+    if (pageCount > 1) marks.push({ offset: length, page: read });
     texts.push(text);
     confidences.push(found.confidence);
     length += text.length + 2;
@@ -36,9 +37,9 @@ export async function readImage(
     title: null,
     text: texts.join('\n\n'),
     marks,
-    pages: pictures.length,
+    pages: pageCount,
     recognised: { pages: confidences.length, confidence: meanOf(confidences) },
-    truncated: read < pictures.length && { read, of: pictures.length, unit: 'pages' },
+    truncated: read < pageCount && { read, of: pageCount, unit: 'pages' },
   };
 }
 
@@ -48,11 +49,14 @@ export function meanOf(confidences: readonly number[]): number {
 
 const pagesMax = 2000;
 
-/**
- * A TIFF file (revision 6.0) for each page of one: copies whose header points at another page. Undefined for what is no TIFF
- * or has a single page.
- */
-export function tiffPages(bytes: Uint8Array): Uint8Array[] | undefined {
+export interface TiffPages {
+  readonly count: number;
+  /** The file with this page, from 0, as its first one. The same bytes each time: a copy for each page would be too much. */
+  turnTo(page: number): Uint8Array;
+}
+
+/** Of a TIFF file (revision 6.0). Undefined for what is no TIFF or has a single page. */
+export function tiffPages(bytes: Uint8Array): TiffPages | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.byteLength < 8) return undefined;
   const order = view.getUint16(0);
@@ -69,9 +73,12 @@ export function tiffPages(bytes: Uint8Array): Uint8Array[] | undefined {
     at = view.getUint32(next, little);
   }
   if (offsets.length < 2) return undefined;
-  return offsets.map((offset) => {
-    const page = new Uint8Array(bytes);
-    new DataView(page.buffer).setUint32(4, offset, little);
-    return page;
-  });
+  const file = new Uint8Array(bytes);
+  return {
+    count: offsets.length,
+    turnTo(page) {
+      new DataView(file.buffer).setUint32(4, offsets[page] ?? 0, little);
+      return file;
+    },
+  };
 }

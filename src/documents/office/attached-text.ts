@@ -20,8 +20,17 @@ export function readAttached(
   options: ReadOptions,
   readEmbedded?: ReadEmbedded,
 ): string[] {
+  return readRelations(document, document.relationsOf(part), options, readEmbedded);
+}
+
+function readRelations(
+  document: OoxmlPackage,
+  relations: readonly Relation[],
+  options: ReadOptions,
+  readEmbedded?: ReadEmbedded,
+): string[] {
   const found: string[] = [];
-  for (const relation of document.relationsOf(part)) {
+  for (const relation of relations) {
     if (found.length >= paragraphsMax) break;
     found.push(...attachedBy(document, relation, options, readEmbedded));
   }
@@ -40,7 +49,15 @@ function attachedBy(
     case 'diagramData':
       return prefixed('Diagram: ', [readParagraphs(document, target).join('; ')]);
     case 'drawing':
-      return [...prefixed('Text box: ', readParagraphs(document, target)), ...readAttached(document, target, options)];
+      return [
+        ...prefixed('Text box: ', readParagraphs(document, target)),
+        // A drawing in a drawing could be the same one.
+        ...readRelations(
+          document,
+          document.relationsOf(target).filter((inner) => inner.type !== 'drawing'),
+          options,
+        ),
+      ];
     case 'comments':
     case 'threadedComment':
       return prefixed('Comment: ', readComments(document, target));

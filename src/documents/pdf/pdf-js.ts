@@ -27,6 +27,8 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
       isOffscreenCanvasSupported: false,
       isImageDecoderSupported: false,
       enableXfa: false,
+      // Dots of a picture: more than A3 at 600 dpi take hundreds of megabytes. Larger ones are passed over.
+      maxImageSize: 70_000_000,
       stopAtErrors: false,
       verbosity: 0,
     }).promise;

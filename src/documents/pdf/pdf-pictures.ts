@@ -17,19 +17,20 @@ const sideMin = 60;
 const picturesMax = 200;
 
 /** The pictures that a page paints, in their order, as PNM files. A scanned page is one picture, or a few strips of one. */
-export async function pdfPictures(page: PdfPage): Promise<Uint8Array[]> {
+export async function* pdfPictures(page: PdfPage): AsyncGenerator<Uint8Array, void> {
   const { OPS } = await loadPdfJs();
   const { fnArray, argsArray } = await page.getOperatorList();
-  const files: Uint8Array[] = [];
-  for (let index = 0; index < fnArray.length && files.length < picturesMax; index += 1) {
+  let count = 0;
+  for (let index = 0; index < fnArray.length && count < picturesMax; index += 1) {
     if (fnArray[index] !== OPS.paintImageXObject) continue;
     const [name] = argsArray[index] as [unknown];
     if (typeof name !== 'string') continue;
     const store: PictureStore = name.startsWith('g_') ? page.commonObjs : page.objs;
     const picture = await new Promise<unknown>((resolve) => store.get(name, resolve));
-    if (isPicture(picture) && picture.width >= sideMin && picture.height >= sideMin) files.push(pnmOf(picture));
+    if (!isPicture(picture) || picture.width < sideMin || picture.height < sideMin) continue;
+    count += 1;
+    yield pnmOf(picture);
   }
-  return files;
 }
 
 function isPicture(value: unknown): value is Picture {

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Mark, Reading, ReadOptions } from '../document.ts';
 import { meanOf } from '../ocr/read-image.ts';
-import { loadRecogniser } from '../ocr/recogniser.ts';
+import { loadRecogniser, type RecognisedText } from '../ocr/recogniser.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { collapseLines } from '../text/clean-text.ts';
 import { composeAccents } from '../text/compose-accents.ts';
@@ -20,14 +20,15 @@ export async function readPdfText(
   const pdf = await openPdf(bytes);
   const pages: string[] = [];
   const marks: Mark[] = [];
-  const confidences: number[] = [];
+  const recognition = createRecognition(ocrLanguages, stopAt);
+  const described = await describe(pdf);
   let length = 0;
   let number = 1;
   for (; number <= pdf.numPages && length <= charsMax; number += 1) {
     // The first page is always started: a file that takes all its time to open must fail as too slow, not as empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
-    const shown = (await pageText(page)) || (await recognised(page, ocrLanguages, confidences));
+    const shown = (await pageText(page, described.isTex)) || (await recognition.textOf(page));
     const text = [shown, await remarksOf(page)].filter((part) => part !== '').join('\n\n');
     page.cleanup();
     if (text === '') continue;
@@ -41,8 +42,11 @@ export async function readPdfText(
       'No text was found in this PDF within the time limit. Try another source for it.',
     );
   }
+  if (pages.length === 0 && recognition.obstacle() !== undefined) throw recognition.obstacle();
+  const { confidences } = recognition;
+  const { isTex: _, ...description } = described;
   return {
-    ...(await describe(pdf)),
+    ...description,
     text: pages.join('\n\n'),
     marks,
     pages: pdf.numPages,
@@ -51,7 +55,7 @@ export async function readPdfText(
   };
 }
 
-async function pageText(page: PdfPage): Promise<string> {
+async function pageText(page: PdfPage, isTex: boolean): Promise<string> {
   const { items } = await page.getTextContent();
   const parts: string[] = [];
   let lastY: number | null = null;
@@ -69,19 +73,36 @@ async function pageText(page: PdfPage): Promise<string> {
       lastHeight = height;
     }
   }
-  return collapseLines(composeAccents(parts.join('')));
+  const text = parts.join('');
+  // Elsewhere an accent between two letters is somebody's apostrophe.
+  return collapseLines(isTex ? composeAccents(text) : text);
 }
 
-/** The text in the pictures of a page that has no other. */
-async function recognised(page: PdfPage, languages: readonly string[], confidences: number[]): Promise<string> {
-  if (languages.length === 0) return '';
-  const pictures = await pdfPictures(page);
-  if (pictures.length === 0) return '';
-  const recogniser = await loadRecogniser(languages);
-  const found = pictures.flatMap((picture) => recogniser.recognise(picture) ?? []);
-  const text = collapseLines(found.map((each) => each.text).join('\n'));
-  if (text !== '') confidences.push(meanOf(found.map(({ confidence }) => confidence)));
-  return text;
+/** The text in the pictures of pages that have no other. */
+function createRecognition(languages: readonly string[], stopAt: number) {
+  const confidences: number[] = [];
+  let obstacle: unknown;
+  return {
+    confidences,
+    /** Why no picture could be read, if one was to be. */
+    obstacle: () => obstacle,
+    async textOf(page: PdfPage): Promise<string> {
+      if (languages.length === 0 || obstacle !== undefined) return '';
+      const found: RecognisedText[] = [];
+      for await (const picture of pdfPictures(page)) {
+        const recogniser = await loadRecogniser(languages).catch((error: unknown) => {
+          // A page of pictures must not cost the text of the others.
+          obstacle = error;
+        });
+        if (recogniser === undefined || (found.length > 0 && cpuMs() >= stopAt)) break;
+        const text = recogniser.recognise(picture);
+        if (text !== undefined) found.push(text);
+      }
+      const text = collapseLines(found.map((each) => each.text).join('\n'));
+      if (text !== '') confidences.push(meanOf(found.map(({ confidence }) => confidence)));
+      return text;
+    },
+  };
 }
 
 /** Form fields with their values, and comments of readers. */
@@ -118,11 +139,18 @@ function textIn(value: unknown): string {
   return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
 }
 
-async function describe(pdf: PdfDocument): Promise<Pick<Reading, 'title' | 'byline' | 'published'>> {
+async function describe(
+  pdf: PdfDocument,
+): Promise<Pick<Reading, 'title' | 'byline' | 'published'> & { isTex: boolean }> {
   const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
   const fields = info as Record<string, unknown>;
   const field = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
-  return { title: titleIn(field('Title')), byline: field('Author'), published: pdfDate(field('CreationDate')) };
+  return {
+    title: titleIn(field('Title')),
+    byline: field('Author'),
+    published: pdfDate(field('CreationDate')),
+    isTex: /TeX|dvips|dvipdf/i.test(`${field('Producer')} ${field('Creator')}`),
+  };
 }
 
 /** What programs write when no title was given. */

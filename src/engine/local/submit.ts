@@ -63,7 +63,7 @@ export function createSubmitting(
       const filename = readFilename(given);
       const read = readFields(fields);
       if (staged.bytes === 0) throw fault('The file is empty');
-      const sourcePath = read.sourcePath ?? filename;
+      const sourcePath = read.sourcePath ?? (read.replaces === undefined ? filename : undefined);
       const contentType = contentTypeOf(filename);
       const bounds = boundsOf(settings);
       outcome = await ingestion.accept({ ...read, sourcePath, filename, contentType, bounds, content: { staged } });

@@ -134,3 +134,9 @@ function assertCovers(text: string, chunks: readonly Chunk[]): void {
   }
   assert.equal(text.slice(at).trim(), '');
 }
+
+test('a heading as long as a book is not copied into every chunk below it', () => {
+  const text = `# ${'word '.repeat(40_000)}\n\n${'A sentence of the text. '.repeat(4_000)}`;
+  const headings = chunkText(text).reduce((sum, { titlePath }) => sum + titlePath.join('').length, 0);
+  assert.ok(headings < text.length, `${headings} characters of headings for ${text.length} of text`);
+});

@@ -26,7 +26,7 @@ export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] 
       // Consecutive headings (a title, then its first section) start one chunk together.
       if (!open || [...open.kinds].some((kind) => kind !== 'heading')) close();
       while (path.length > 0 && (path.at(-1)?.level ?? 0) >= block.level) path.pop();
-      path.push({ level: block.level, title: block.title });
+      path.push({ level: block.level, title: block.title.slice(0, titleUnitsMax).toWellFormed() });
     }
     for (const piece of piecesOf(text, block, unitsMax)) {
       if (open && piece.end - open.start > unitsMax) close();
@@ -41,6 +41,9 @@ export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] 
   close();
   return chunks;
 }
+
+/** Each chunk below a heading carries it: without a limit, a long line taken for one would be copied a thousand times. */
+const titleUnitsMax = 300;
 
 /** The first row of a table, for the chunks that start after it. */
 function columnsOf(text: string, { start, end }: Span): string {

@@ -220,7 +220,10 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   /** Spares models that another process has chosen since: it has the newer configuration. */
   async function dropFormer(): Promise<void> {
     await vectors.drop();
-    for (const { model } of await vectors.models()) {
+    const models = await vectors.models();
+    // Another process, which knows the newer configuration, has dropped ours.
+    if (!models.some(({ model }) => model === main.model)) return;
+    for (const { model } of models) {
       if (model === main.model) return;
       await vectors.drop(model);
       log.info('the vectors of a previous model were removed', { model });

@@ -144,7 +144,9 @@ export type FinishOutcome =
   /** The job was cancelled, or belongs to another process. */
   | { readonly outcome: 'lost' }
   /** Another document has got these bytes meanwhile; the job is failed. */
-  | { readonly outcome: 'duplicate'; readonly documentId: number };
+  | { readonly outcome: 'duplicate'; readonly documentId: number }
+  /** A newer job has replaced the document that this one was to replace; the job is failed. */
+  | { readonly outcome: 'superseded'; readonly documentId: number };
 
 export interface FailRequest extends OwnJob {
   /** How far it came; without it, nothing was begun. */

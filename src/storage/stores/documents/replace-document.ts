@@ -44,7 +44,8 @@ export async function replaceDocument(
       storable(request.contentType),
       bytes,
       request.language ?? null,
-      JSON.stringify(request.details),
+      // Jobs may end in another order than they were submitted in; an older one must not overwrite a newer one's text.
+      JSON.stringify({ ...request.details, writtenBy: job.id }),
       request.chunks.length,
       on.now,
       id,

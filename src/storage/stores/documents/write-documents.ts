@@ -19,19 +19,21 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   if (row === undefined) return { outcome: 'lost' };
   const job = jobOf(row);
   const hash = textOf(row, 'content_hash');
-  await lock(on, `kb content ${hash}`);
+  // The document first, as whoever edits a note does.
   const before = await replacedBy(on, job);
+  await lock(on, `kb content ${hash}`);
   const twin = await documentWith(on, hash, before?.id ?? 0);
   if (twin !== undefined) {
     const message = `Document ${twin.id} has the same content. Nothing was added.`;
-    await on.query(
-      `UPDATE ${on.dialect.schema}kb_jobs SET status = 'failed', error = ?, error_code = 'duplicate', document_id = ?,
-        note = NULL, lease_owner = NULL, lease_until = NULL, updated_at = ? WHERE key = ?`,
-      [message, twin.id, on.now, job.id],
-    );
+    await failJob(on, job.id, message, 'duplicate', twin.id);
     return { outcome: 'duplicate', documentId: twin.id };
   }
   const note = optionalTextOf(row, 'note');
+  if (before !== undefined && Number(before.details['writtenBy'] ?? 0) > job.id) {
+    const message = `A newer version of document ${before.id} is stored already. Nothing was changed.`;
+    await failJob(on, job.id, message, 'superseded', before.id);
+    return { outcome: 'superseded', documentId: before.id };
+  }
   if (before !== undefined) {
     await replaceDocument(on, before, { ...request, job, hash, bytes: numberOf(row, 'bytes'), note });
     await endJob(on, job, before.id, request);
@@ -48,7 +50,8 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
       storable(request.title),
       storable(request.docType),
       textOf(row, 'filename'),
-      job.sourcePath ?? null,
+      // Of a file that was to replace a document which is gone by now.
+      job.sourcePath ?? (note === undefined ? textOf(row, 'filename') : null),
       hash,
       storable(request.contentType),
       numberOf(row, 'bytes'),
@@ -65,6 +68,14 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   await writeChunks(on, id, storable(request.title), labelsOf(storable(request.docType), job.tags), request.chunks);
   await endJob(on, job, id, request);
   return { outcome: 'done', documentId: id };
+}
+
+async function failJob(on: Statements, id: number, message: string, code: string, document: number): Promise<void> {
+  await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'failed', error = ?, error_code = ?, document_id = ?,
+      note = NULL, lease_owner = NULL, lease_until = NULL, updated_at = ? WHERE key = ?`,
+    [message, code, document, on.now, id],
+  );
 }
 
 async function endJob(on: Statements, job: StoredJob, id: number, request: FinishRequest): Promise<void> {
