@@ -145,6 +145,45 @@ onEachBackend(
       after.open();
     });
 
+    test('a process whose model another one has dropped drops nothing of the other', async (context) => {
+      const { storage, open } = await start(context, backend);
+      await store(storage, 'aaa bbb');
+      const slow = gatedProvider('test:old', 32, false);
+      const looked = Promise.withResolvers<void>();
+      const dropped: (string | undefined)[] = [];
+      const { context: vectors } = storage.vectors;
+      let looks = 0;
+      const late = createMeaning({
+        vectors: {
+          ...vectors,
+          async models(options) {
+            const found = await vectors.models(options);
+            looks += 1;
+            // The first look is at the start, the second when it takes everything for embedded.
+            if (looks === 2) looked.resolve();
+            return found;
+          },
+          async drop(model) {
+            dropped.push(model);
+            await vectors.drop(model);
+          },
+        },
+        provider: slow,
+        log: silentLogger,
+      });
+      context.after(() => late.close());
+      late.wake();
+      while (!(await models(storage)).includes('test:old')) await setTimeout(10);
+      await complete(open(gatedProvider('test:new', 48, true)), 'aaa');
+      while ((await models(storage)).includes('test:old')) await setTimeout(10);
+      slow.open();
+      late.wake();
+      await looked.promise;
+      await late.close();
+      assert.deepEqual(dropped, [undefined]);
+      assert.deepEqual(await models(storage), ['test:new']);
+    });
+
     test('a model that was chosen by a process with newer settings is left alone', async (context) => {
       const { storage, open } = await start(context, backend);
       await store(storage, 'aaa bbb');

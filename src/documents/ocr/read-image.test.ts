@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { pdfOf, stream } from '../../../test/security/parsers/bombs.ts';
 import { extractDocument } from '../extract-document.ts';
 import { tiffPages } from './read-image.ts';
 
@@ -38,6 +39,27 @@ test('scanned pages of a PDF are read; without languages they are refused as bef
   assert.deepEqual([pages, recognised?.pages], [1, 1]);
   await assert.rejects(read('no_text_in_document/scanned.pdf', []), { code: 'no_text_in_document' });
   await assert.rejects(read('unsupported_content_type/poppler-200dpi.png', []), { code: 'unsupported_content_type' });
+});
+
+test('a language that is not installed is told, and costs a PDF with text nothing', async () => {
+  await assert.rejects(read('no_text_in_document/scanned.pdf', ['xho']), {
+    code: 'no_text_in_document',
+    message: /npm install .*@tesseract\.js-data\/xho/,
+  });
+  const text = stream(Buffer.from('BT /F1 12 Tf 72 700 Td (Words on a page.) Tj ET'));
+  const dots = stream(
+    Buffer.alloc(10_000, 200),
+    ' /Type /XObject /Subtype /Image /Width 100 /Height 100 /ColorSpace /DeviceGray /BitsPerComponent 8',
+  );
+  const page =
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 7 0 R /Resources << /XObject << /X0 6 0 R >> >> >>';
+  const mixed = pdfOf([text, dots, stream(Buffer.from('q 200 0 0 200 0 0 cm /X0 Do Q')), page]);
+  const bytes = Buffer.from(
+    mixed.toString('latin1').replace('/Kids [4 0 R ] /Count 1', '/Kids [4 0 R 8 0 R] /Count 2'),
+    'latin1',
+  );
+  const document = await extractDocument({ bytes, mode: 'text' }, { ...limits, ocrLanguages: ['xho'] });
+  assert.deepEqual([document.text, document.pages], ['Words on a page.', 2]);
 });
 
 test('every page of a TIFF is found, and a ring of pages ends', () => {

@@ -37,12 +37,14 @@ const neuralEngine = 1;
 /** The picture stands as it is: no turning by what a camera noted. */
 const asItIs = 1;
 
-let loaded: Promise<Recogniser> | undefined;
+const loaded = new Map<string, Promise<Recogniser>>();
 
 /** Loaded once in a process, when the first picture comes. */
 export function loadRecogniser(languages: readonly string[]): Promise<Recogniser> {
-  loaded ??= load(languages);
-  return loaded;
+  const names = languages.join('+');
+  const known = loaded.get(names) ?? load(languages);
+  loaded.set(names, known);
+  return known;
 }
 
 async function load(languages: readonly string[]): Promise<Recogniser> {

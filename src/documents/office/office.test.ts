@@ -159,3 +159,16 @@ test('DOCX: a numbered list begins where the document says', () => {
   assert.equal(read(''), '4. one\n5. two');
   assert.equal(read('<w:lvlOverride w:ilvl="0"><w:startOverride w:val="9"/></w:lvlOverride>'), '9. one\n10. two');
 });
+
+test('XLSX: a drawing that relates to itself ends', () => {
+  const { text } = readXlsx(
+    xlsxOf('<sheetData><row r="1"><c t="inlineStr"><is><t>cell</t></is></c></row></sheetData>', {
+      'xl/worksheets/_rels/sheet1.xml.rels': relations([['r1', 'drawing', '../drawings/drawing1.xml']]),
+      'xl/drawings/drawing1.xml':
+        '<xdr:wsDr xmlns:xdr="x" xmlns:a="a"><a:p><a:r><a:t>boxed</a:t></a:r></a:p></xdr:wsDr>',
+      'xl/drawings/_rels/drawing1.xml.rels': relations([['r1', 'drawing', 'drawing1.xml']]),
+    }),
+    options('text'),
+  );
+  assert.equal(text, 'One\n\ncell\n\nText box: boxed');
+});

@@ -228,6 +228,14 @@ test('a file may replace a document, and a document may move', async (t) => {
   );
   const moved = await engine.moveDocument(id, '/b/other.txt');
   assert.deepEqual([moved.source_path, moved['filename'], moved.title], ['/b/other.txt', 'other.txt', 'other.txt']);
+  const again = await engine.submit({ filename: 'upload.txt', content: bytesOf('the third text'), replaces: id });
+  assert.ok(again.accepted);
+  await ended(engine, again.job_id);
+  assert.equal(
+    (await engine.document(id)).source_path,
+    '/b/other.txt',
+    'a file without a path leaves that of the document',
+  );
   await assert.rejects(engine.moveDocument(99, '/b'), { code: 'document_not_found' });
   await assert.rejects(engine.moveDocument(id, ' '), { code: 'invalid_arguments' });
   await assert.rejects(engine.submit({ note: 'x', replaces: 1.5 }), { code: 'invalid_arguments' });
