@@ -28,7 +28,7 @@ import {
   writeImages,
   writeTags,
 } from './entry-parts.ts';
-import { lockAll, once, threadLock } from './idempotency.ts';
+import { lockAll, once, threadLock } from '../idempotency.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
 import { type AddedEntry, countAdded, countRetyped } from './thread-counts.ts';
