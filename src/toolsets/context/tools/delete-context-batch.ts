@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
-import { deletedAnswer, deletedFields, dryRunAnswer, dryRunInput } from './delete-context.ts';
+import { deletedAnswer, dryRunAnswer, dryRunInput } from './delete-context.ts';
 
 /** A hundred years. */
 const daysMax = 36_500;
@@ -25,7 +24,17 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    output: freeAnswer(`${deletedFields}, criteria_used`),
+    // With properties, unlike delete_context's, as the original has it.
+    output: z.looseObject({
+      success: z.boolean(),
+      deleted_count: z.int(),
+      criteria_used: z.array(z.string()),
+      message: z.string(),
+      missing_threads: z.unknown().optional(),
+      dry_run: z.unknown().optional(),
+      would_delete_count: z.unknown().optional(),
+      would_delete_ids: z.unknown().optional(),
+    }),
     async run(input) {
       const {
         context_ids: ids,

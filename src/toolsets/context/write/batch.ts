@@ -13,7 +13,15 @@ export const batchOutput = z.object({
   total: z.int(),
   succeeded: z.int(),
   failed: z.int(),
-  results: z.array(z.unknown()),
+  results: z.array(
+    z.looseObject({
+      index: z.int(),
+      success: z.boolean(),
+      context_id: z.unknown(),
+      updated_fields: z.unknown().optional(),
+      error: z.unknown(),
+    }),
+  ),
   message: z.string(),
 });
 
