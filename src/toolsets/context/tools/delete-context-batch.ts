@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { named } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
@@ -25,16 +26,10 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       ...idempotencyInput,
     }),
     // With properties, unlike delete_context's, as the original has it.
-    output: z.looseObject({
-      success: z.boolean(),
-      deleted_count: z.int(),
-      criteria_used: z.array(z.string()),
-      message: z.string(),
-      missing_threads: z.unknown().optional(),
-      dry_run: z.unknown().optional(),
-      would_delete_count: z.unknown().optional(),
-      would_delete_ids: z.unknown().optional(),
-    }),
+    output: named(
+      ...(['success', 'deleted_count', 'criteria_used', 'message', 'missing_threads', 'dry_run'] as const),
+      ...(['would_delete_count', 'would_delete_ids'] as const),
+    ),
     async run(input) {
       const {
         context_ids: ids,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { nearestName } from '../search/nearest-name.ts';
@@ -31,19 +32,11 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
     // With properties, so that FastMCP's clients return an object, as they do from the original.
     output: z.looseObject({
       threads: z.array(
-        z.looseObject({
-          thread_id: z.string(),
-          entry_count: z.int(),
-          source_types: z.int(),
-          multimodal_count: z.int(),
-          first_entry: z.string(),
-          last_entry: z.string(),
-          last_id: z.int(),
-        }),
+        named('thread_id', 'entry_count', 'source_types', 'multimodal_count', 'first_entry', 'last_entry', 'last_id'),
       ),
       total_threads: z.int(),
-      has_more: z.boolean(),
-      hint: z.string().optional(),
+      has_more: z.unknown(),
+      hint: z.unknown().optional(),
     }),
     async run({ filter: containing, limit, offset }, { signal }) {
       const { threads, total } = await entries.threads({ containing, limit, offset }, { signal });
