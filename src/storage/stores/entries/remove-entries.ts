@@ -10,10 +10,10 @@ import {
 import type { Dialect, Statements } from '../../dialect.ts';
 import { type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
+import { lockAll, once, threadLock } from '../idempotency.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
 import { replaceWords } from './entry-parts.ts';
-import { lockAll, once, threadLock } from '../idempotency.ts';
 import { writeSetting } from './indexed-fields.ts';
 import { recountThreads } from './thread-counts.ts';
 
