@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
+import { parseExact } from '../base/exact-json.ts';
 import { isObject } from '../base/json.ts';
 import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
@@ -86,6 +87,8 @@ function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers:
 }
 
 function relaxValue(given: unknown, schema: JsonSchema, readsNumbers: boolean): unknown {
+  // No argument that is a number may be as large: its own bound says so.
+  if (typeof given === 'bigint' && schema.type !== undefined) return Number(given);
   if (typeof given === 'string' && !accepts(schema, 'string')) return parseIfFits(given, schema, readsNumbers);
   if (Array.isArray(given) && isObject(schema.items)) {
     const items: JsonSchema = schema.items;
@@ -100,9 +103,9 @@ function parseIfFits(text: string, schema: JsonSchema, readsNumbers: boolean): u
   const wantsObject = accepts(schema, 'object');
   if (!wantsArray && !wantsObject) return readsNumbers ? numberOrBoolean(text, schema) : text;
   try {
-    const once: unknown = JSON.parse(text);
+    const once = parseExact(text);
     // Some clients encode JSON twice.
-    const parsed: unknown = typeof once === 'string' ? JSON.parse(once) : once;
+    const parsed: unknown = typeof once === 'string' ? parseExact(once) : once;
     if (Array.isArray(parsed) ? wantsArray : isObject(parsed) && wantsObject) {
       return relaxValue(parsed, schema, readsNumbers);
     }

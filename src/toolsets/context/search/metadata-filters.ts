@@ -67,7 +67,7 @@ function conditionOf(filter: Readonly<Record<string, unknown>>): MetadataConditi
     case 'lt':
     case 'lte':
       if (typeof value === 'string') return { path, operator, value: bounded(value), caseSensitive };
-      if (typeof value === 'number' && Number.isFinite(value)) return { path, operator, value, caseSensitive };
+      if (isNumber(value)) return { path, operator, value, caseSensitive };
       throw new FilterFault(`Operator ${operator} requires a number or a string`);
     default:
       return { path, operator, value: scalarOf(operator, value), caseSensitive };
@@ -103,8 +103,15 @@ function listOf(operator: string, value: unknown): Scalar[] {
 
 function scalar(operator: string, value: unknown): Scalar {
   if (typeof value === 'string') return bounded(value);
-  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  if (typeof value === 'boolean' || isNumber(value)) return value;
   throw new FilterFault(`Operator ${operator} compares with a string, a number or a boolean`);
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    throw new FilterFault('The value is a number beyond 1.8e308');
+  }
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function bounded(value: string): string {
