@@ -149,7 +149,7 @@ function describeProblem(issue: z.core.$ZodIssue, schema: JsonSchema): string {
     case 'too_small':
       return bound('at least', issue.origin, issue.minimum);
     case 'too_big':
-      return bound('at most', issue.origin, issue.maximum);
+      return `${bound('at most', issue.origin, issue.maximum)}${exceeding(issue.input)}`;
     case 'unrecognized_keys': {
       const known = issue.path.length === 0 ? Object.keys(schema.properties ?? {}) : [];
       const hint = known.length > 0 ? `; it takes ${known.join(', ')}` : '';
@@ -174,6 +174,12 @@ function bound(side: string, origin: string, limit: number | bigint): string {
   if (origin === 'string') return `must have ${side} ${limit} character${limit === 1 ? '' : 's'}`;
   if (origin === 'array' || origin === 'set') return `must have ${side} ${limit} item${limit === 1 ? '' : 's'}`;
   return `must be ${side} ${limit}`;
+}
+
+/** By how much a bound is exceeded. */
+function exceeding(input: unknown): string {
+  if (typeof input === 'string' || Array.isArray(input)) return `, and has ${input.length}`;
+  return typeof input === 'number' || typeof input === 'bigint' ? `, not ${input}` : '';
 }
 
 function article(type: string): string {

@@ -21,7 +21,15 @@ const words = ['alpha', 'Alpha', 'ALPHA beta', 'a%b', 'a_b', 'axb', 'ß', 'ΣΑ�
 const odd = ['"', "'", '\\', '😀', '\u{1F600}x', '~', 'é', 'É', "a' OR 1=1--", 'z'.repeat(150), 'Z'.repeat(151), '[1]'];
 /** Neighbours that are the same double, of both signs, at a change of length and beyond 64 bits. */
 const long = [
-  ...[2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n, 9_999_999_999_999_999_999n, 10_000_000_000_000_000_000n],
+  ...[
+    1_234_567_890_123_456_788n,
+    1_234_567_890_123_456_789n,
+    2n ** 53n,
+    2n ** 53n + 1n,
+    2n ** 53n + 2n,
+    9_999_999_999_999_999_999n,
+    10_000_000_000_000_000_000n,
+  ],
   ...[
     -(2n ** 53n) - 1n,
     -(2n ** 63n),

@@ -230,10 +230,11 @@ function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   const stored = optionalTextOf(row, 'metadata');
   const merged = mergePatch(stored === undefined ? {} : parseMetadata(stored), update.metadataPatch);
   // Each patch is small, but many of them need not be.
-  if (JSON.stringify(merged).length <= metadataUnitsMax) return merged;
+  const size = JSON.stringify(merged).length;
+  if (size <= metadataUnitsMax) return merged;
   throw new CarrelError(
     'invalid_arguments',
-    'metadata may have at most 1 MiB as JSON, and this patch would exceed that',
+    `metadata would have ${size} characters as JSON with this patch, and may have at most ${metadataUnitsMax}`,
   );
 }
 
