@@ -32,8 +32,8 @@ async function callAll(t: TestContext, client: 'fastmcp' | 'mcp', place: string[
 }
 
 function metadataOf(answer: Answer | undefined): unknown {
-  const [first] = answer?.structured['result'] as Record<string, unknown>[];
-  return first?.['metadata'];
+  const { result } = (answer?.structured ?? {}) as { result?: Record<string, unknown>[] };
+  return result?.[0]?.['metadata'];
 }
 
 const ours = [process.execPath, carrelProgram, 'serve', '--transport', 'stdio'];
