@@ -41,7 +41,8 @@ export function modeRemark(text: string, mode: SearchMode): string | undefined {
   }
   if (mode === 'boolean') {
     const { idleNegation } = readBoolean(text);
-    if (idleNegation === 'alone') return 'A query of exclusions alone finds nothing: add a word that entries must have.';
+    if (idleNegation === 'alone')
+      return 'A query of exclusions alone finds nothing: add a word that entries must have.';
     return idleNegation && 'An alternative that only excludes (OR NOT …) was left out; write b NOT a.';
   }
   if (mode !== 'prefix') return undefined;
