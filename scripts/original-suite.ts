@@ -23,6 +23,27 @@ const version = '2.2.2';
 /** Tests that this program can't pass, and why. */
 const expectedFailures: Readonly<Record<string, string>> = {};
 
+/** Ours, for the suite's interpreter. */
+const driverText = `
+import asyncio, json, os, sys
+from pathlib import Path
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+import tests.integration.sqlite.test_real_server as suite
+
+database, results, command, *arguments = sys.argv[1:]
+
+def connect(_script):
+    return Client(StdioTransport(command, arguments, env=dict(os.environ)))
+
+suite.Client = connect
+suite.MCPServerIntegrationTest._initialize_database = lambda self: None
+run = suite.MCPServerIntegrationTest(temp_db_path=Path(database))
+asyncio.run(run.run_all_tests())
+found = [{'name': name, 'passed': bool(passed), 'details': str(details)} for name, passed, details in run.test_results]
+Path(results).write_text(json.dumps(found), encoding='utf-8')
+`;
+
 const { values: options } = parseArgs({ options: { server: { type: 'string' } } });
 const program = fileURLToPath(new URL('../bin/carrel.js', import.meta.url));
 const command = options.server?.split(/\s+/) ?? [process.execPath, program, 'context'];
@@ -100,24 +121,3 @@ function report(all: readonly Result[]): boolean {
   console.log(`${all.filter(({ passed }) => passed).length} of ${all.length} passed`);
   return all.length > 0 && surprises.length === 0;
 }
-
-/** Ours, for the suite's interpreter. */
-const driverText = `
-import asyncio, json, os, sys
-from pathlib import Path
-from fastmcp import Client
-from fastmcp.client.transports import StdioTransport
-import tests.integration.sqlite.test_real_server as suite
-
-database, results, command, *arguments = sys.argv[1:]
-
-def connect(_script):
-    return Client(StdioTransport(command, arguments, env=dict(os.environ)))
-
-suite.Client = connect
-suite.MCPServerIntegrationTest._initialize_database = lambda self: None
-run = suite.MCPServerIntegrationTest(temp_db_path=Path(database))
-asyncio.run(run.run_all_tests())
-found = [{'name': name, 'passed': bool(passed), 'details': str(details)} for name, passed, details in run.test_results]
-Path(results).write_text(json.dumps(found), encoding='utf-8')
-`;
