@@ -16,6 +16,7 @@ import type { ContentType } from '../../contracts/entry-filter.ts';
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
+import { lockAll, once, threadLock } from '../idempotency.ts';
 import { keepVersion } from './entry-history.ts';
 import {
   addFields,
@@ -28,7 +29,6 @@ import {
   writeImages,
   writeTags,
 } from './entry-parts.ts';
-import { lockAll, once, threadLock } from './idempotency.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
 import { type AddedEntry, countAdded, countRetyped } from './thread-counts.ts';

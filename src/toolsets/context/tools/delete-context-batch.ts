@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
+import { named } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
-import { deletedAnswer, deletedFields, dryRunAnswer, dryRunInput } from './delete-context.ts';
+import { deletedAnswer, dryRunAnswer, dryRunInput } from './delete-context.ts';
 
 /** A hundred years. */
 const daysMax = 36_500;
@@ -25,7 +25,11 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    output: freeAnswer(`${deletedFields}, criteria_used`),
+    // With properties, unlike delete_context's, as the original has it.
+    output: named(
+      ...(['success', 'deleted_count', 'criteria_used', 'message', 'missing_threads', 'dry_run'] as const),
+      ...(['would_delete_count', 'would_delete_ids'] as const),
+    ),
     async run(input) {
       const {
         context_ids: ids,

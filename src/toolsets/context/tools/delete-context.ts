@@ -8,9 +8,6 @@ import { truncate } from '../show/entry-shapes.ts';
 import { remarks } from '../show/remarks.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
 
-export const deletedFields =
-  'success, deleted_count, message, missing_threads?, dry_run?, would_delete_count?, would_delete_ids?';
-
 export const dryRunInput = {
   dry_run: z.boolean().default(false),
 };
@@ -28,7 +25,9 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    output: freeAnswer(deletedFields),
+    output: freeAnswer(
+      'success, deleted_count, message, missing_threads?, dry_run?, would_delete_count?, would_delete_ids?',
+    ),
     async run(input) {
       const { context_ids: ids, thread_id: threadId, dry_run: dryRun } = input;
       if (ids === undefined && threadId === undefined) {

@@ -12,6 +12,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
     title: 'Get Context by IDs',
     description: 'Returns whole entries by id, newest first. Searches and store_context return the ids.',
     effect: 'read',
+    listed: 'result',
     input: z.object({
       context_ids: z.array(z.int()).min(1).max(1000),
       include_images: z.boolean().default(true),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../../base/errors.ts';
+import { named } from '../../../tools/free-answer.ts';
 import { jsonObject } from '../inputs.ts';
 import { idempotencyInput } from './write-input.ts';
 
@@ -13,7 +14,7 @@ export const batchOutput = z.object({
   total: z.int(),
   succeeded: z.int(),
   failed: z.int(),
-  results: z.array(z.unknown()),
+  results: z.array(named('index', 'success', 'context_id', 'updated_fields', 'error')),
   message: z.string(),
 });
 
