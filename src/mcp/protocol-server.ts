@@ -131,7 +131,8 @@ async function callTool(offer: Offer, params: Params, call: IncomingCall): Promi
   if (typeof name !== 'string') throw new CarrelError('invalid_arguments', 'name must be a string: the tool to call.');
   try {
     const data = await offer.callTool(name, given, call);
-    return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
+    const texts = shownParts(data, offer.catalogue.find(name)?.tool.listed);
+    return { content: texts.map((part) => ({ type: 'text', text: JSON.stringify(part) })), structuredContent: data };
   } catch (thrown) {
     if (!(thrown instanceof ToolFailure) || thrown.toolset?.failures.as !== 'result') throw thrown;
     const { message, data } = describeFailure(thrown.error);
@@ -141,6 +142,13 @@ async function callTool(offer: Offer, params: Params, call: IncomingCall): Promi
       isError: true,
     };
   }
+}
+
+/** What goes out as texts, each as JSON. */
+function shownParts(data: object, listed: string | undefined): unknown[] {
+  if (listed === undefined || !Object.hasOwn(data, listed)) return [data];
+  const { [listed]: list, ...rest } = data as Record<string, unknown>;
+  return Object.keys(rest).length === 0 ? [list] : [list, rest];
 }
 
 async function complete(offer: Offer, params: Params, call: IncomingCall): Promise<object> {

@@ -33,7 +33,11 @@ export function createWordLeg(source: WordSource, parse: (text: string) => WordQ
       const { weighed, scoreMax } = await source.weigh({ query: parse(text), keys: ids }, { signal });
       return weighed.map(({ key, score, terms }): WordMatch => {
         const shares = terms.map((each) => ({ term: each.term, share: shareOf(each.score, scoreMax) }));
-        return { id: key, share: shareOf(score, scoreMax), terms: shares };
+        const coverage = shareOf(
+          terms.reduce((sum, { highest }) => sum + highest, 0),
+          scoreMax,
+        );
+        return { id: key, share: shareOf(score, scoreMax), coverage: Math.min(1, coverage), terms: shares };
       });
     },
   };

@@ -43,7 +43,11 @@ export function weighTerms(
   const weighed = weigh(leaves, documentsWith, statistics);
   return (document) =>
     weighed
-      .map((each) => ({ term: leafKey(each.leaf), score: leafScore(each, document, statistics) }))
+      .map((each) => ({
+        term: leafKey(each.leaf),
+        score: leafScore(each, document, statistics),
+        highest: each.weight + each.writtenWeight,
+      }))
       .filter(({ score }) => score > 0)
       .sort((left, right) => right.score - left.score || (left.term < right.term ? -1 : 1));
 }
@@ -52,6 +56,8 @@ export interface TermScore {
   /** As in the query: a stem, a "phrase" or a prefix*. */
   readonly term: string;
   readonly score: number;
+  /** The most that it can add: with those of all terms of the query, the highest possible score. */
+  readonly highest: number;
 }
 
 /** The limit of the score of a document that has every leaf ever more often: scores divided by it are between 0 and 1. */

@@ -2,7 +2,7 @@ import { type Language, languages, useLanguage } from '../../../words/language.t
 import type { Statements, WordIndex } from '../../dialect.ts';
 import { numberOf, textOf } from '../../rows.ts';
 import type { Transactions } from '../../transactions.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../idempotency.ts';
 import { wordIndexes } from './word-indexes.ts';
 import { removeWords, writeWords } from './write-words.ts';
 

@@ -8,7 +8,7 @@ import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
 import { absentWords, listed, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
-import { searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
+import { modeRemark, searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
@@ -82,7 +82,6 @@ export function createFtsSearchContextTool({
         },
         call,
       );
-      const relaxedWhy = relaxed ? [await relaxedHint(entries, sought, signal)] : [];
       return {
         ...head,
         results,
@@ -93,17 +92,32 @@ export function createFtsSearchContextTool({
         ...clamped,
         ...report,
         ...nextOffset(offset, results, omitted),
-        ...(relaxed ? { relaxed, hint: [...relaxedWhy, ...(report.hint ? [report.hint] : [])].join(' ') } : {}),
-        ...(await emptyHint(
-          entries,
-          [...found, ...omitted],
-          { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
-          signal,
-        )),
+        ...(relaxed ? { relaxed } : {}),
+        ...joinHints(
+          modeRemark(text, input.mode),
+          relaxed ? await relaxedHint(entries, sought, signal) : undefined,
+          report.hint,
+          await emptyHint(
+            entries,
+            [...found, ...omitted],
+            { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
+            signal,
+          ),
+        ),
         ...(await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });
+}
+
+function joinHints(
+  remark: string | undefined,
+  relaxed: string | undefined,
+  full: string | undefined,
+  { hint }: { hint?: string },
+) {
+  const said = [remark, relaxed, full, hint].filter((each) => each !== undefined);
+  return said.length === 0 ? {} : { hint: said.join(' ') };
 }
 
 async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], signal: AbortSignal): Promise<string> {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Entry } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
@@ -14,8 +15,9 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
     title: 'Get Context by IDs',
     description: 'Returns whole entries by id, newest first. Searches and store_context return the ids.',
     effect: 'read',
+    listed: 'result',
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(1000),
+      context_ids: z.array(z.int()).min(1).max(bounds.gotIds.max),
       include_images: z.boolean().default(true),
       ...asOfInput,
       ...budgetInput,

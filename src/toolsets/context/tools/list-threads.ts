@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
-import { freeAnswer } from '../../../tools/free-answer.ts';
+import { named } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { nearestName } from '../search/nearest-name.ts';
@@ -33,7 +33,17 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
       limit: z.int().min(1).max(1000).optional(),
       offset: z.int().min(0).default(0),
     }),
-    output: freeAnswer('threads, total_threads, has_more, next_offset?, truncated?, hint?'),
+    // With properties, so that FastMCP's clients return an object, as they do from the original.
+    output: z.looseObject({
+      threads: z.array(
+        named('thread_id', 'entry_count', 'source_types', 'multimodal_count', 'first_entry', 'last_entry', 'last_id'),
+      ),
+      total_threads: z.int(),
+      has_more: z.unknown(),
+      next_offset: z.unknown().optional(),
+      truncated: z.unknown().optional(),
+      hint: z.unknown().optional(),
+    }),
     async run({ filter: containing, limit = rowsMax, offset }, call) {
       const { signal } = call;
       const { threads, total } = await entries.threads({ containing, limit, offset }, { signal });
