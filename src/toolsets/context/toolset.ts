@@ -9,6 +9,7 @@ import { type ContextParts, wakeBacklogs } from './context-parts.ts';
 import { type ContextConfig, contextSlice } from './context-slice.ts';
 import { createContextPrompts } from './prompts.ts';
 import { createEntrySource } from './search/entry-source.ts';
+import { createTextThread } from './search/text-thread.ts';
 import { createCitableEntries } from './show/citable-entries.ts';
 import { createEntryResources } from './show/entry-resources.ts';
 import { createDeleteContextTool } from './tools/delete-context.ts';
@@ -90,6 +91,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     entries,
     meaning,
     summaries,
+    texts: createTextThread(),
     backend: storage.backend === 'sqlite' ? 'sqlite' : 'postgresql',
     writes: {
       imageMaxMb: config.imageMaxMb,
@@ -141,7 +143,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
     async close() {
       clearTimeout(backlog);
-      await Promise.all([meaning?.close(), summaries?.close()]);
+      await Promise.all([meaning?.close(), summaries?.close(), parts.texts.close()]);
       await deps.close?.();
     },
   };
