@@ -137,7 +137,7 @@ function newestFirst(
   };
 }
 
-/** Goes through the metadata, of more entries at a time the fewer of them pass. */
+/** Goes through the metadata of what may pass, of more entries at a time the fewer of them do. */
 async function testedRows(
   on: Statements,
   { condition, passes }: Selection,
@@ -146,7 +146,7 @@ async function testedRows(
 ): Promise<Row[]> {
   const found: Row[] = [];
   let before: Row | undefined;
-  for (let size = 2 * (limit + offset) + 100; ; size = Math.min(2 * size, 5_000)) {
+  for (let size = limit + offset; ; size = Math.min(4 * size, 5_000)) {
     const page = newestFirst(on, 'o.key, o.created_at, o.metadata', condition, before, size, 0);
     const rows = await on.query(page.sql, page.values);
     for (const row of rows) if (passes?.(row)) found.push(row);
