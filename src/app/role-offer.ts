@@ -28,6 +28,7 @@ export function createRoleOffer(
     readOnly: tools.readOnly,
     disabledTools: tools.disabledTools,
     inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
+    answerBytesMax: tools.answerBytesMax,
     jobs,
     log,
   });

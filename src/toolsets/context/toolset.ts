@@ -8,6 +8,7 @@ import type { Toolset } from '../../tools/toolset.ts';
 import { type ContextParts, wakeBacklogs } from './context-parts.ts';
 import { type ContextConfig, contextSlice } from './context-slice.ts';
 import { createEntrySource } from './search/entry-source.ts';
+import { createTextThread } from './search/text-thread.ts';
 import { createCitableEntries } from './show/citable-entries.ts';
 import { createEntryResources } from './show/entry-resources.ts';
 import { createDeleteContextTool } from './tools/delete-context.ts';
@@ -89,6 +90,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     entries,
     meaning,
     summaries,
+    texts: createTextThread(),
     backend: storage.backend === 'sqlite' ? 'sqlite' : 'postgresql',
     writes: {
       imageMaxMb: config.imageMaxMb,
@@ -137,7 +139,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
     async close() {
       clearTimeout(backlog);
-      await Promise.all([meaning?.close(), summaries?.close()]);
+      await Promise.all([meaning?.close(), summaries?.close(), parts.texts.close()]);
       await deps.close?.();
     },
   };
