@@ -54,7 +54,9 @@ export function wordsOf(query: WordQuery): SoughtWord[] {
         ? leaf.terms.join(' ')
         : leaf.kind === 'prefix'
           ? `${leaf.prefix}*`
-          : (leaf.written ?? leaf.term),
+          : leaf.kind === 'near'
+            ? leaf.written
+            : (leaf.written ?? leaf.term),
   }));
 }
 
