@@ -5,7 +5,7 @@ import { currentLanguage } from '../../../words/language.ts';
 import { findMatches } from '../../../words/snippet.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { emptyHint, wordsOf } from '../search/empty-hint.ts';
+import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
@@ -80,23 +80,21 @@ export function createFtsSearchContextTool({
         ...(relaxed ? { relaxed } : {}),
         ...joinHints(
           modeRemark(text, input.mode),
+          mendedHint(page.mended),
           relaxed ? await relaxedHint(entries, sought, signal) : undefined,
-          await emptyHint(
-            entries,
-            found,
-            { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
-            signal,
-          ),
+          (
+            await emptyHint(
+              entries,
+              found,
+              { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
+              signal,
+            )
+          ).hint,
         ),
         ...(await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });
-}
-
-function joinHints(remark: string | undefined, relaxed: string | undefined, { hint }: { hint?: string }) {
-  const said = [remark, relaxed, hint].filter((each) => each !== undefined);
-  return said.length === 0 ? {} : { hint: said.join(' ') };
 }
 
 async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], signal: AbortSignal): Promise<string> {
