@@ -16,6 +16,7 @@ import {
   type MendedWord,
   type Page,
   type Ranked,
+  type WeighedDocument,
   type WeighedWords,
   type WeighRequest,
   weighedMax,
@@ -57,13 +58,18 @@ export async function weighWords(
 ): Promise<WeighedWords> {
   const leaves = leavesOf(await mendQuery(on, index, query, countLeaves));
   const { statistics, counts } = await countLeaves(on, index, leaves);
-  const rows = await on.query(
-    `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.integers})`,
-    [{ list: keys.slice(0, weighedMax) }],
-  );
-  const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+  const weigh = weighTerms(leaves, counts, statistics);
+  const weighed: WeighedDocument[] = [];
+  for (const list of batches(keys.slice(0, weighedMax), statistics)) {
+    const rows = await on.query(
+      `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.integers})`,
+      [{ list }],
+    );
+    const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+    weighed.push(...weighPool(documents, weigh));
+  }
   return {
-    weighed: weighPool(documents, weighTerms(leaves, counts, statistics)),
+    weighed,
     scoreMax: highestScore(leaves, counts, statistics),
   };
 }
@@ -101,32 +107,55 @@ async function findPool(
       [...matches.values, ...order.values],
     );
     const keys = rows.map((row) => numberOf(row, 'key'));
-    const read = await candidates(on, index, keys.slice(0, poolMax));
-    const pool = rankPool(read, score);
+    const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
+    const noted = (terms: DocumentTerms) => {
+      for (const each of near) for (const term of nearIn(each.leaf, terms)) each.terms.add(term);
+      return score(terms);
+    };
+    const pool = rankPool(await candidates(on, index, batches(keys.slice(0, poolMax), statistics), noted));
     const total = isComplete && keys.length < wanted ? keys.length : undefined;
-    found = { pool, total, scoreMax, mended: mendedIn(read, leaves) };
+    // Only what is in documents that pass the filter: the others may not be the caller's to see.
+    const mended = near.filter(({ terms }) => terms.size > 0);
+    found = {
+      ...{ pool, total, scoreMax },
+      mended: mended.map(({ leaf, terms }) => ({ word: leaf.written, terms: [...terms] })),
+    };
     const scores = pool.map((ranked) => ranked.score);
     if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
   }
   return found;
 }
 
-/** Of terms that stand for a misspelt word, those that the caller may see: they are in documents that pass the filter. */
-function mendedIn(documents: readonly Candidate[], leaves: readonly WordLeaf[]): MendedWord[] {
-  return leaves.flatMap((leaf) => {
-    if (leaf.kind !== 'near') return [];
-    const terms = new Set(documents.flatMap((each) => nearIn(leaf, each.terms)));
-    return terms.size === 0 ? [] : [{ word: leaf.written, terms: [...terms] }];
-  });
+async function candidates(
+  on: Statements,
+  { name, owner }: WordIndex,
+  keys: Iterable<readonly number[]>,
+  score: (terms: DocumentTerms) => number,
+): Promise<Candidate[]> {
+  const { schema, integers } = on.dialect;
+  const found: Candidate[] = [];
+  for (const list of keys) {
+    const rows = await on.query(
+      `SELECT t.*, o.id FROM ${schema}${name}_terms t JOIN ${schema}${owner} o ON o.key = t.key
+        WHERE t.key IN (${integers})`,
+      [{ list }],
+    );
+    for (const row of rows) {
+      found.push({ key: numberOf(row, 'key'), id: textOf(row, 'id'), score: score(documentTerms(row)) });
+    }
+  }
+  return found;
 }
 
-async function candidates(on: Statements, { name, owner }: WordIndex, keys: readonly number[]): Promise<Candidate[]> {
-  const { schema, integers } = on.dialect;
-  const rows = await on.query(
-    `SELECT t.*, o.id FROM ${schema}${name}_terms t JOIN ${schema}${owner} o ON o.key = t.key WHERE t.key IN (${integers})`,
-    [{ list: keys }],
-  );
-  return rows.map((row) => ({ key: numberOf(row, 'key'), id: textOf(row, 'id'), terms: documentTerms(row) }));
+/** Terms that are read at a time: a few megabytes. */
+const batchTerms = 500_000;
+const batchMin = 4;
+
+/** Keys of documents that are read together: of long ones, fewer. The usual ones are one batch. */
+function* batches(keys: readonly number[], { averageLengths }: IndexStatistics): Generator<readonly number[]> {
+  const { title, heading, body } = averageLengths;
+  const size = Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
+  for (let at = 0; at < keys.length; at += size) yield keys.slice(at, at + size);
 }
 
 async function behindPool(
