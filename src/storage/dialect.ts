@@ -33,6 +33,13 @@ export interface Dialect {
   position(text: string, part: string): string;
   /** The last characters of the first text, as many as the second has. */
   ending(text: string, part: string): string;
+  /**
+   * Whether what lies at a path in a JSON text is a number on this side of another; of what is no number it may say either.
+   * Binds the path, as `jsonPath` writes it, and the other number.
+   */
+  orderedInJson(json: string, sign: '<=' | '>='): string;
+  /** Of keys that need no escaping. */
+  jsonPath(keys: readonly string[]): string;
   /** Of two values. */
   least(first: string, second: string): string;
   greatest(first: string, second: string): string;

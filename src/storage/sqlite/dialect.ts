@@ -26,6 +26,8 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     texts: 'SELECT value FROM json_each(?)',
     position: (text, part) => `instr(${text}, ${part})`,
     ending: (text, part) => `substr(${text}, -length(${part}))`,
+    orderedInJson: (json, sign) => `json_extract(${json}, ?) ${sign} ?`,
+    jsonPath: (keys) => `$${keys.map((key) => `."${key}"`).join('')}`,
     least: (first, second) => `min(${first}, ${second})`,
     greatest: (first, second) => `max(${first}, ${second})`,
     forUpdate: '',

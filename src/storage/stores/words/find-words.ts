@@ -13,6 +13,7 @@ import {
   type FoundPage,
   type Page,
   type Ranked,
+  type WeighedDocument,
   type WeighedWords,
   type WeighRequest,
   weighedMax,
@@ -52,13 +53,18 @@ export async function weighWords(
 ): Promise<WeighedWords> {
   const leaves = leavesOf(query);
   const { statistics, counts } = await countLeaves(on, index, leaves);
-  const rows = await on.query(
-    `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.integers})`,
-    [{ list: keys.slice(0, weighedMax) }],
-  );
-  const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+  const weigh = weighTerms(leaves, counts, statistics);
+  const weighed: WeighedDocument[] = [];
+  for (const list of batches(keys.slice(0, weighedMax), statistics)) {
+    const rows = await on.query(
+      `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.integers})`,
+      [{ list }],
+    );
+    const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+    weighed.push(...weighPool(documents, weigh));
+  }
   return {
-    weighed: weighPool(documents, weighTerms(leaves, counts, statistics)),
+    weighed,
     scoreMax: highestScore(leaves, counts, statistics),
   };
 }
@@ -95,7 +101,7 @@ async function findPool(
       [...matches.values, ...order.values],
     );
     const keys = rows.map((row) => numberOf(row, 'key'));
-    const pool = rankPool(await candidates(on, index, keys.slice(0, poolMax)), score);
+    const pool = rankPool(await candidates(on, index, batches(keys.slice(0, poolMax), statistics), score));
     found = { pool, total: isComplete && keys.length < wanted ? keys.length : undefined, scoreMax };
     const scores = pool.map((ranked) => ranked.score);
     if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
@@ -103,13 +109,36 @@ async function findPool(
   return found;
 }
 
-async function candidates(on: Statements, { name, owner }: WordIndex, keys: readonly number[]): Promise<Candidate[]> {
+async function candidates(
+  on: Statements,
+  { name, owner }: WordIndex,
+  keys: Iterable<readonly number[]>,
+  score: (terms: DocumentTerms) => number,
+): Promise<Candidate[]> {
   const { schema, integers } = on.dialect;
-  const rows = await on.query(
-    `SELECT t.*, o.id FROM ${schema}${name}_terms t JOIN ${schema}${owner} o ON o.key = t.key WHERE t.key IN (${integers})`,
-    [{ list: keys }],
-  );
-  return rows.map((row) => ({ key: numberOf(row, 'key'), id: textOf(row, 'id'), terms: documentTerms(row) }));
+  const found: Candidate[] = [];
+  for (const list of keys) {
+    const rows = await on.query(
+      `SELECT t.*, o.id FROM ${schema}${name}_terms t JOIN ${schema}${owner} o ON o.key = t.key
+        WHERE t.key IN (${integers})`,
+      [{ list }],
+    );
+    for (const row of rows) {
+      found.push({ key: numberOf(row, 'key'), id: textOf(row, 'id'), score: score(documentTerms(row)) });
+    }
+  }
+  return found;
+}
+
+/** Terms that are read at a time: a few megabytes. */
+const batchTerms = 500_000;
+const batchMin = 4;
+
+/** Keys of documents that are read together: of long ones, fewer. The usual ones are one batch. */
+function* batches(keys: readonly number[], { averageLengths }: IndexStatistics): Generator<readonly number[]> {
+  const { title, heading, body } = averageLengths;
+  const size = Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
+  for (let at = 0; at < keys.length; at += size) yield keys.slice(at, at + size);
 }
 
 async function behindPool(
