@@ -21,6 +21,8 @@ export interface Toolset {
   name: string;
   tools: readonly Tool[];
   failures: FailureStyle;
+  /** When to use these tools, for clients of a server that has others too. */
+  instructions?: string;
   quotas?: Readonly<Record<string, Quota>>;
   resources?: readonly ResourceProvider[];
   prompts?: readonly Prompt[];

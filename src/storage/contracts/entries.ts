@@ -1,4 +1,4 @@
-import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { MendedWord, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { ContentType, EntryFilter, Source } from './entry-filter.ts';
 import type { ReadOptions } from './read-options.ts';
@@ -255,6 +255,8 @@ export interface ScoredPage {
   readonly total: number;
   /** What an entry with every word of the query, often, would score. */
   readonly scoreMax: number;
+  /** See FoundPage. */
+  readonly mended: readonly MendedWord[];
   readonly plan: string | undefined;
 }
 
