@@ -144,7 +144,8 @@ export async function openServed(config: Config, log: Logger, jobs: CallJobs): P
   const sources = opened.flatMap((toolset) => toolset.sources ?? []);
   if (!wanted.has(findName) || sources.length === 0) return opened;
   const { createFindToolset } = await import('../toolsets/find/toolset.ts');
-  return [...opened, createFindToolset(sources)];
+  const texts = opened.flatMap((toolset) => toolset.citable ?? []);
+  return [...opened, createFindToolset(sources, texts)];
 }
 
 /** The toolsets that `serve` is to offer; an unknown name is refused. */

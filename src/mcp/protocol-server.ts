@@ -2,6 +2,7 @@ import { ProtocolError, Server, type ServerContext, type StandardSchemaV1 } from
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import { checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
 import type { Caller, Progress } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import type { Announcement } from '../tools/toolset.ts';
@@ -23,6 +24,8 @@ export interface Offer {
   resources: Resources;
   prompts: Prompts;
   jobs: CallJobs;
+  /** The longest answer, in bytes. */
+  answerBytesMax: number;
   log: Logger;
 }
 
@@ -116,9 +119,9 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
     if (!prompts.any) throw methodNotFound();
     return { prompts: prompts.list() };
   },
-  'prompts/get': ({ prompts }, params) => {
+  'prompts/get': ({ prompts, answerBytesMax }, params) => {
     if (!prompts.any) throw methodNotFound();
-    return prompts.get(params);
+    return checkAnswer(prompts.get(params), answerBytesMax - envelopeBytes, { copies: 1 });
   },
   'completion/complete': complete,
 } satisfies Record<string, Method>);
@@ -128,7 +131,8 @@ async function callTool(offer: Offer, params: Params, call: IncomingCall): Promi
   if (typeof name !== 'string') throw new CarrelError('invalid_arguments', 'name must be a string: the tool to call.');
   try {
     const data = await offer.callTool(name, given, call);
-    return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
+    const texts = shownParts(data, offer.catalogue.find(name)?.tool.listed);
+    return { content: texts.map((part) => ({ type: 'text', text: JSON.stringify(part) })), structuredContent: data };
   } catch (thrown) {
     if (!(thrown instanceof ToolFailure) || thrown.toolset?.failures.as !== 'result') throw thrown;
     const { message, data } = describeFailure(thrown.error);
@@ -138,6 +142,13 @@ async function callTool(offer: Offer, params: Params, call: IncomingCall): Promi
       isError: true,
     };
   }
+}
+
+/** What goes out as texts, each as JSON. */
+function shownParts(data: object, listed: string | undefined): unknown[] {
+  if (listed === undefined || !Object.hasOwn(data, listed)) return [data];
+  const { [listed]: list, ...rest } = data as Record<string, unknown>;
+  return Object.keys(rest).length === 0 ? [list] : [list, rest];
 }
 
 async function complete(offer: Offer, params: Params, call: IncomingCall): Promise<object> {

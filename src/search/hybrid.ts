@@ -1,6 +1,8 @@
 import { type CarrelError, isCarrelError } from '../base/errors.ts';
 import { type Candidate, type FusedMatch, type FusionSettings, fuse, legCandidates, type WordMatch } from './fusion.ts';
+import { type Cut, type JudgeDeps, type JudgedPage, judgePage, type RankedHit } from './judging.ts';
 import type { MeaningMatch } from './meaning/nearest-vectors.ts';
+import type { RerankingState } from './reranking/reranker.ts';
 
 export interface HybridQuery {
   text: string;
@@ -10,6 +12,8 @@ export interface HybridQuery {
   depth?: number;
   /** Adds to each match on the page how much each of its terms counts. */
   explain?: boolean;
+  /** What to leave out; nothing by default. */
+  cut?: Cut | undefined;
   signal?: AbortSignal;
 }
 
@@ -47,12 +51,23 @@ export interface MeaningFound {
 export interface HybridDeps {
   words: WordLeg | undefined;
   meaning: MeaningLeg | undefined;
+  /** Undefined: matches have no relevance, and their order is that of the fusion. */
+  judging?: JudgeDeps | undefined;
+}
+
+export interface HybridMatch extends FusedMatch {
+  /** 0 to 1; undefined without judging. */
+  relevance?: number;
 }
 
 export interface HybridResult {
-  matches: FusedMatch[];
-  /** Candidates that were ranked: what paging can reach. */
+  matches: HybridMatch[];
+  /** Candidates that were ranked and not left out: what paging can reach. Those not looked at yet count, too. */
   ranked: number;
+  /** Matches that would be on the page if nothing were left out. */
+  omitted: number;
+  /** Undefined without judging. */
+  reranking?: RerankingState;
   /** What each leg listed, in its order. `meaning` is undefined if that leg was not asked or failed. */
   listed: { words: readonly WordMatch[]; meaning: readonly MeaningMatch[] | undefined };
   /** Passages that could not be found by meaning, because they are not embedded yet. */
@@ -69,8 +84,9 @@ export interface HybridResult {
  * 3. Complete the scores: what one leg found is scored by the other too, and the nearest passages tell whether this is a
  *    search for code.
  * 4. Fuse: normalise the scores, weight the legs for this query, add up and sort (fusion.ts).
- * 5. Take the page. The order does not depend on the page, so pages neither overlap nor leave gaps.
- * 6. Explain what is shown, if asked to.
+ * 5. Rerank the best, judge how relevant each is, and leave out what is weak, if asked to (judging.ts).
+ * 6. Take the page. The order does not depend on the page, so pages neither overlap nor leave gaps.
+ * 7. Explain what is shown, if asked to.
  */
 export async function searchHybrid(
   query: HybridQuery,
@@ -85,23 +101,60 @@ export async function searchHybrid(
   const { found, failure } = byMeaning ?? {};
   const near = found?.matches ?? [];
   const scored = byWords.filter(({ share }) => share > 0);
+  const unweighed = missing([...near, ...byWords], scored);
   const [moreWords = [], moreMeaning = [], codeShare = 0] = await Promise.all([
-    deps.words?.score(text, missing([...near, ...byWords], scored), signal),
+    deps.words?.score(text, unweighed, signal),
     found && deps.meaning?.score(found, missing(byWords, near), signal),
     found && deps.meaning?.codeShare(found, signal),
   ]);
   const candidates = joinLegs({ listed: byWords, more: moreWords }, { listed: near, more: moreMeaning });
   const fused = fuse(candidates, { ...settings, span: found?.span, codeShare });
-  const offset = query.offset ?? 0;
-  const matches = fused.slice(offset, offset + query.limit);
+  const coverage = new Map(deps.words ? unweighed.map((id) => [id, 0]) : []);
+  for (const { id, coverage: told } of moreWords) coverage.set(id, told ?? 0);
+  const hits = fused.map((match) => hitOf(match, coverage, found?.span !== undefined));
+  const judged = await judgedPage({ ...query, offset: query.offset ?? 0 }, hits, deps.judging);
+  const matches = judged.page.map(({ hit, ...verdict }, index) => ({
+    ...hit.match,
+    ...verdict,
+    rank: (query.offset ?? 0) + index + 1,
+  }));
   if (query.explain && deps.words) await addTerms(matches, text, deps.words, signal);
   return {
     matches,
-    ranked: fused.length,
+    ranked: judged.kept + judged.unseen,
+    omitted: judged.omitted,
+    ...(deps.judging ? { reranking: judged.reranking } : {}),
     listed: { words: byWords, meaning: found?.matches },
     pending: found?.pending ?? 0,
     ...(failure ? { failure } : {}),
   };
+}
+
+interface FusedHit extends RankedHit {
+  readonly match: FusedMatch;
+}
+
+/** Cosines of models that nobody has measured tell nothing about relevance. */
+function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCosines: boolean): FusedHit {
+  const { id, score, explanation } = match;
+  const { cosine, window } = explanation.meaning ?? {};
+  return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
+}
+
+type Page = Omit<JudgedPage<FusedHit>, 'page'> & { page: readonly { hit: FusedHit; relevance?: number }[] };
+
+async function judgedPage(
+  query: HybridQuery & { offset: number },
+  hits: readonly FusedHit[],
+  judging: JudgeDeps | undefined,
+): Promise<Page> {
+  const { text, limit, offset, cut, signal } = query;
+  if (judging) {
+    const { page, ...rest } = await judgePage({ text, limit, offset, cut, signal }, hits, judging);
+    return { ...rest, page: page.map(({ hit, relevance }) => ({ hit, relevance })) };
+  }
+  const page = hits.slice(offset, offset + limit).map((hit) => ({ hit }));
+  return { page, kept: hits.length, unseen: 0, omitted: 0, reranking: { state: 'off' } };
 }
 
 async function searchMeaning(

@@ -32,8 +32,16 @@ export function createWordLeg(source: WordSource, parse: (text: string) => WordQ
       if (ids.length === 0) return [];
       const { weighed, scoreMax } = await source.weigh({ query: parse(text), keys: ids }, { signal });
       return weighed.map(({ key, score, terms }): WordMatch => {
-        const shares = terms.map((each) => ({ term: each.term, share: shareOf(each.score, scoreMax) }));
-        return { id: key, share: shareOf(score, scoreMax), terms: shares };
+        const shares = terms.map(({ term, score: own, near }) => ({
+          term,
+          share: shareOf(own, scoreMax),
+          ...(near ? { near } : {}),
+        }));
+        const coverage = shareOf(
+          terms.reduce((sum, { highest }) => sum + highest, 0),
+          scoreMax,
+        );
+        return { id: key, share: shareOf(score, scoreMax), coverage: Math.min(1, coverage), terms: shares };
       });
     },
   };

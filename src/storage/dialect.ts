@@ -8,6 +8,7 @@ import type { StorageDescription } from './contracts/storage.ts';
 import type { ModelState, VectorBlock, VectorCorpus, VectorsAfter } from './contracts/vectors.ts';
 import type { IdPages } from './id-set.ts';
 import type { BoundValue, Condition, Row } from './rows.ts';
+import type { VocabularyCache } from './vocabulary-cache.ts';
 
 /** The statements of one transaction, or of one consistent read. Stores are written on nothing else. */
 export interface Statements {
@@ -33,6 +34,13 @@ export interface Dialect {
   position(text: string, part: string): string;
   /** The last characters of the first text, as many as the second has. */
   ending(text: string, part: string): string;
+  /**
+   * Whether what lies at a path in a JSON text is a number on this side of another; of what is no number it may say either.
+   * Binds the path, as `jsonPath` writes it, and the other number.
+   */
+  orderedInJson(json: string, sign: '<=' | '>='): string;
+  /** Of keys that need no escaping. */
+  jsonPath(keys: readonly string[]): string;
   /** Of two values. */
   least(first: string, second: string): string;
   greatest(first: string, second: string): string;
@@ -105,6 +113,7 @@ export interface WordTable {
   /** The tables from which a document has to be taken, behind the prefix. Triggers keep the others in step. */
   readonly tables: readonly string[];
   readonly counts: CountCache;
+  readonly vocabulary: VocabularyCache;
   /** Begins at once where another thread helps, else as the terms are asked for. They come in the order of the texts. */
   cut(texts: readonly IndexedTexts[]): Iterable<DocumentTerms>;
   /** Terms of documents that are not in the index, in the order of the keys, which must ascend. */

@@ -28,9 +28,11 @@ import { indexFields } from './stores/entries/entry-fields.ts';
 import { entryStatistics, listTags, listThreads } from './stores/entries/entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './stores/entries/entry-summaries.ts';
 import {
+  entryImage,
   entryTexts,
   getEntries,
   listEntries,
+  loadEntries,
   matchingEntries,
   pastGaps,
   searchEntryWords,
@@ -56,7 +58,17 @@ import { storedLanguage } from './stores/words/word-analysis.ts';
  */
 const operations = {
   ...{ storeEntries, updateEntries, removeEntries, restoreEntries, indexFields, putSummary },
-  ...{ getEntries, listEntries, searchEntryWords, weighEntryWords, matchingEntries, entryTexts, pastGaps },
+  ...{
+    getEntries,
+    entryImage,
+    loadEntries,
+    listEntries,
+    searchEntryWords,
+    weighEntryWords,
+    matchingEntries,
+    entryTexts,
+    pastGaps,
+  },
   ...{ unsummarisedEntries, listThreads, listTags, entryStatistics },
   ...{
     getDocument,

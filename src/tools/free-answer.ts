@@ -9,3 +9,13 @@ import * as z from 'zod';
 export function freeAnswer(fields: string) {
   return z.looseObject({}).meta({ description: fields, additionalProperties: true });
 }
+
+/** An object with these fields among others, of which clients as those above make an object with attributes. */
+export function named<Field extends string>(...fields: Field[]) {
+  return z.looseObject(
+    Object.fromEntries(fields.map((field) => [field, z.unknown().optional()])) as Record<
+      Field,
+      z.ZodOptional<z.ZodUnknown>
+    >,
+  );
+}

@@ -22,6 +22,11 @@ interface ToolFacts {
   takesNoSlot?: boolean;
   /** The toolset's quota that a call counts against. */
   quota?: string;
+  /**
+   * The field whose list is the answer's first text, for a tool whose original answers with a list. Whatever else the answer
+   * has follows as a text of its own. In structured content, which must be an object, everything is together.
+   */
+  listed?: string;
   /** The code under which this tool reports arguments that do not fit, where its specification names one. */
   argumentError?: ErrorCode;
 }

@@ -1,5 +1,6 @@
 import type { CarrelError, ErrorKind } from '../base/errors.ts';
 import type { SlotsOptions } from '../base/slots.ts';
+import type { CitableTexts } from './citable-texts.ts';
 import type { Prompt } from './prompt.ts';
 import type { Quota } from './quota.ts';
 import type { ResourceProvider } from './resource.ts';
@@ -20,10 +21,14 @@ export interface Toolset {
   name: string;
   tools: readonly Tool[];
   failures: FailureStyle;
+  /** When to use these tools, for clients of a server that has others too. */
+  instructions?: string;
   quotas?: Readonly<Record<string, Quota>>;
   resources?: readonly ResourceProvider[];
   prompts?: readonly Prompt[];
   sources?: readonly SearchSource[];
+  /** Where `verify` looks a quotation up. */
+  citable?: readonly CitableTexts[];
   /** Where bytes that should not pass through a model can be sent over HTTP. */
   secretRoutes?: readonly SecretRoute[];
   /** Calls that run longer than this are answered with a job's handle and go on. Absent: callers wait. */

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-install.ts';
 
 /**
  * PostgreSQL 17 with pgvector from Debian's packages, fetched by apt and unpacked into a folder of our own that later runs
@@ -44,17 +43,13 @@ function install(root: string, platform: Platform): string | undefined {
     renameSync(unfinished, root);
     return undefined;
   } catch (error) {
-    writeFileSync(obstacleFile(root), reasonOf(error));
-    return reasonOf(error);
+    return rememberObstacle(root, reasonOf(error));
   }
 }
 
-/** Not below a home for root: the server runs as another user, who has to read it. */
+/** The server runs as another user than root, who has to read it. */
 export function postgresRoot(): string {
-  const named = process.env['CARREL_POSTGRES_ROOT'];
-  if (named !== undefined && named !== '') return named;
-  if (process.getuid?.() === 0) return '/var/cache/carrel-test/postgres-17';
-  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'carrel-test/postgres-17');
+  return process.env['CARREL_POSTGRES_ROOT'] || cacheFolder('postgres-17');
 }
 
 export const binaries = 'usr/lib/postgresql/17/bin';
@@ -138,30 +133,6 @@ exec "$libraries/${platform.loader}" --library-path "$libraries" --argv0 "$0" "$
 `;
   writeFileSync(program, script);
   chmodSync(program, 0o755);
-}
-
-/** Without a network, every test file would wait for it again. */
-function recentObstacle(root: string): string | undefined {
-  const age = Date.now() - (statSync(obstacleFile(root), { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  return age < 5 * 60_000 ? readFileSync(obstacleFile(root), 'utf8') : undefined;
-}
-
-function obstacleFile(root: string): string {
-  return `${root}.obstacle`;
-}
-
-/**
- * Test files run in processes of their own, and several may find that nothing is installed yet. A lock of SQLite's goes with
- * the process that holds it, however that ends.
- */
-function locked<T>(file: string, work: () => T): T {
-  const lock = new DatabaseSync(file, { timeout: 10 * 60_000 });
-  try {
-    lock.exec('BEGIN EXCLUSIVE');
-    return work();
-  } finally {
-    lock.close();
-  }
 }
 
 function run(command: string, args: readonly string[], cwd: string): string {

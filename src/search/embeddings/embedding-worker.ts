@@ -4,8 +4,8 @@ import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/workers/answer-calls.ts';
+import type { OnnxDevice, OnnxRuntimeConfig } from '../models/onnx-runtime.ts';
 import { loadEmbeddingModel } from './embedding-model.ts';
-import type { OnnxDevice, OnnxRuntimeConfig } from './onnx-runtime.ts';
 
 export type EmbeddingWorkerData = OnnxRuntimeConfig;
 

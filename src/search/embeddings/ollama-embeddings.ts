@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { createRemoteCalls } from '../models/remote-calls.ts';
 import type { EmbeddingConfig } from './embedding-config.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
-import { createRemoteCalls } from './remote-calls.ts';
 import { createRemoteEmbeddings, vectorSchema } from './remote-embeddings.ts';
 
 export type OllamaEmbeddingsConfig = Pick<

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { isCarrelError } from '../../base/errors.ts';
+import { createRemoteCalls } from '../models/remote-calls.ts';
 import { createEmbeddingProvider } from './create-embedding-provider.ts';
 import { embeddingConfigSchema } from './embedding-config.ts';
-import { createRemoteCalls } from './remote-calls.ts';
 
 interface Call {
   url: string | undefined;

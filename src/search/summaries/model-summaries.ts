@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import { createRemoteCalls, Refusal } from '../embeddings/remote-calls.ts';
+import { createRemoteCalls, Refusal } from '../models/remote-calls.ts';
 import { type SummaryProvider, UnusableText } from './summary-provider.ts';
 
 export interface ModelSummariesConfig {

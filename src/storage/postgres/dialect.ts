@@ -16,6 +16,8 @@ export function createPostgresDialect(indexes?: Readonly<Record<VectorCorpus, Ne
     texts: 'SELECT unnest(?::text[])',
     position: (text, part) => `strpos(${text}, ${part})`,
     ending: (text, part) => `right(${text}, length(${part}))`,
+    orderedInJson: (json, sign) => `(${json}::jsonb #> ?::text[]) ${sign} to_jsonb(?::float8)`,
+    jsonPath: (keys) => `{${keys.map((key) => `"${key}"`).join(',')}}`,
     least: (first, second) => `least(${first}, ${second})`,
     greatest: (first, second) => `greatest(${first}, ${second})`,
     forUpdate: 'FOR UPDATE',

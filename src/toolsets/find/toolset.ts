@@ -1,8 +1,10 @@
+import type { CitableTexts } from '../../tools/citable-texts.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { createFindTool } from './tools/find.ts';
+import { createVerifyTool } from './tools/verify.ts';
 
-/** One search over everything that this server has. */
-export function createFindToolset(sources: readonly SearchSource[]): Toolset {
-  return { name: 'find', tools: [createFindTool(sources)], failures: { as: 'result' } };
+/** One search over everything that this server has, and the check of what is quoted from it. */
+export function createFindToolset(sources: readonly SearchSource[], texts: readonly CitableTexts[]): Toolset {
+  return { name: 'find', tools: [createFindTool(sources), createVerifyTool(texts)], failures: { as: 'result' } };
 }

@@ -60,13 +60,13 @@ export function entrySchema(): string {
     PRIMARY KEY (entry, position)
   );
 
-  CREATE TABLE carrel.context_idempotency (
+  CREATE TABLE carrel.idempotency_keys (
     key ${text} PRIMARY KEY,
     body_hash text NOT NULL,
     answer text NOT NULL,
     created_at ${text} NOT NULL
   );
-  CREATE INDEX context_idempotency_age ON carrel.context_idempotency (created_at);
+  CREATE INDEX idempotency_keys_age ON carrel.idempotency_keys (created_at);
 
   ${wordIndexSchema('context_entry', 'context_entries')}
   `;

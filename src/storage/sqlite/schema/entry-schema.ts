@@ -57,13 +57,13 @@ export function entrySchema(): string {
     PRIMARY KEY (entry, position)
   ) STRICT;
 
-  CREATE TABLE context_idempotency (
+  CREATE TABLE idempotency_keys (
     key TEXT PRIMARY KEY,
     body_hash TEXT NOT NULL,
     answer TEXT NOT NULL,
     created_at TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX context_idempotency_age ON context_idempotency (created_at);
+  CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
   ${wordIndexSchema('context_entry', 'context_entries', 8)}
   `;

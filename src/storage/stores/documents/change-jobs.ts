@@ -13,7 +13,7 @@ import type {
 import type { Statements } from '../../dialect.ts';
 import { type BoundValue, numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../idempotency.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 
 /** A job whose process died this often waits before each retry, so that it does not take everything down each time. */

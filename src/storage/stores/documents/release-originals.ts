@@ -1,6 +1,6 @@
 import type { Statements } from '../../dialect.ts';
 import { textOf } from '../../rows.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../idempotency.ts';
 
 /** Removes those that neither a document nor a waiting job has. The number that went. */
 export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {

@@ -3,7 +3,7 @@ import type { FinishOutcome, FinishRequest, StoredJob } from '../../contracts/in
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../idempotency.ts';
 import { leaveRecord } from './audit.ts';
 import { documentsOf, jobOf } from './document-rows.ts';
 import { replaceDocument, replacedBy } from './replace-document.ts';

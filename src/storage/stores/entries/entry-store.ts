@@ -4,9 +4,11 @@ import { indexFields } from './entry-fields.ts';
 import { entryStatistics, listTags, listThreads } from './entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './entry-summaries.ts';
 import {
+  entryImage,
   entryTexts,
   getEntries,
   listEntries,
+  loadEntries,
   matchingEntries,
   pastGaps,
   searchEntryWords,
@@ -23,6 +25,8 @@ export function createEntryStore({ write, read }: Transactions): EntryStore {
     remove: (request) => write(removeEntries, request),
     restore: (request) => write(restoreEntries, request),
     get: (request, options) => read(getEntries, request, options),
+    load: (request, options) => read(loadEntries, request, options),
+    image: (request, options) => read(entryImage, request, options),
     list: (request, options) => read(listEntries, request, options),
     searchWords: (request, options) => read(searchEntryWords, request, options),
     weighWords: (request, options) => read(weighEntryWords, request, options),

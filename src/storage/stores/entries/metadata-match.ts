@@ -1,3 +1,4 @@
+import { compareNumbers, isLong } from '../../../base/exact-json.ts';
 import type { Metadata } from '../../contracts/entries.ts';
 import type { MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
 import type { Dialect } from '../../dialect.ts';
@@ -30,30 +31,34 @@ function matches(value: unknown, condition: MetadataCondition): boolean {
     case 'array_contains':
       return Array.isArray(value) && value.some((each) => isEqual(each, condition.value, condition.caseSensitive));
     case 'contains':
+      // In an array, a text of it must.
+      return (Array.isArray(value) ? value : [value]).some((each) => hasPart(each, condition));
     case 'starts_with':
     case 'ends_with':
-      if (typeof value !== 'string') return false;
-      return hasPart(textOf(value, condition.caseSensitive), condition);
+      return hasPart(value, condition);
     default:
       return isOrdered(value, condition);
   }
 }
 
 function isEqual(value: unknown, wanted: Scalar, caseSensitive: boolean): boolean {
+  if (isNumber(value) && isNumber(wanted)) return compareNumbers(value, wanted) === 0;
   if (typeof value !== typeof wanted) return false;
   if (typeof value !== 'string' || typeof wanted !== 'string') return value === wanted;
   return textOf(value, caseSensitive) === textOf(wanted, caseSensitive);
 }
 
 function hasPart(
-  text: string,
+  value: unknown,
   {
     operator,
-    value,
+    value: wanted,
     caseSensitive,
   }: Extract<MetadataCondition, { operator: 'contains' | 'starts_with' | 'ends_with' }>,
 ): boolean {
-  const part = textOf(value, caseSensitive);
+  if (typeof value !== 'string') return false;
+  const text = textOf(value, caseSensitive);
+  const part = textOf(wanted, caseSensitive);
   if (operator === 'contains') return text.includes(part);
   return operator === 'starts_with' ? text.startsWith(part) : text.endsWith(part);
 }
@@ -63,12 +68,16 @@ function isOrdered(
   { operator, value: wanted, caseSensitive }: Extract<MetadataCondition, { operator: 'gt' | 'gte' | 'lt' | 'lte' }>,
 ): boolean {
   let order: number;
-  if (typeof value === 'number' && typeof wanted === 'number') order = value - wanted;
+  if (isNumber(value) && isNumber(wanted)) order = compareNumbers(value, wanted);
   else if (typeof value === 'string' && typeof wanted === 'string') {
     // As UTF-8 the order of bytes is that of code points, which is how the databases compare.
     order = Buffer.compare(Buffer.from(textOf(value, caseSensitive)), Buffer.from(textOf(wanted, caseSensitive)));
   } else return false;
   return { gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[operator];
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function textOf(text: string, caseSensitive: boolean): string {
@@ -77,19 +86,29 @@ function textOf(text: string, caseSensitive: boolean): string {
 }
 
 /**
- * What must stand in the metadata of an entry `o`, as the JSON that we wrote,
-   for the condition to hold: fewer entries have
- * to be read and tested. Undefined where nothing can be told.
+ * What must be so of the metadata of an entry `o`, as the JSON that we wrote, for the condition to hold: fewer entries have
+ * to be read and tested. Nothing where nothing can be told.
  */
-export function necessaryText(condition: MetadataCondition, dialect: Dialect): Condition | undefined {
+export function necessaryOf(condition: MetadataCondition, dialect: Dialect): Condition[] {
   const key = condition.path.at(-1) ?? '';
   // Other characters may be written in several ways.
-  if (condition.operator === 'not_exists' || !/^[\x20-\x7e]+$/.test(key)) return undefined;
-  return {
-    sql: `${dialect.position('o.metadata', '?')} > 0`,
-    values: [`${JSON.stringify(key)}:${beginningOf(condition)}`],
-  };
+  if (condition.operator === 'not_exists' || !/^[\x20-\x7e]+$/.test(key)) return [];
+  const text = `${JSON.stringify(key)}:${beginningOf(condition)}`;
+  return [{ sql: `${dialect.position('o.metadata', '?')} > 0`, values: [text] }, ...orderOf(condition, dialect)];
 }
+
+function orderOf({ path, ...condition }: MetadataCondition, dialect: Dialect): Condition[] {
+  if (!('value' in condition) || typeof condition.value !== 'number' || isLong(condition.value)) return [];
+  const sign = signs[condition.operator];
+  if (sign === undefined || !path.every((key) => /^[\w-]+$/.test(key))) return [];
+  const sql = dialect.orderedInJson('o.metadata', sign);
+  return [{ sql, values: [dialect.jsonPath(path), condition.value] }];
+}
+
+/** With the number itself: integers that SQLite reads as doubles may have become it. */
+const signs: Partial<Record<MetadataCondition['operator'], '<=' | '>='>> = {
+  ...({ gt: '>=', gte: '>=', lt: '<=', lte: '<=' } as const),
+};
 
 /** A colon of ours is followed by the value at once. */
 function beginningOf(condition: MetadataCondition): string {
@@ -98,7 +117,6 @@ function beginningOf(condition: MetadataCondition): string {
       return 'null';
     case 'array_contains':
       return '[';
-    case 'contains':
     case 'starts_with':
     case 'ends_with':
       return '"';
@@ -108,6 +126,8 @@ function beginningOf(condition: MetadataCondition): string {
     case 'lte':
       return typeof condition.value === 'string' ? '"' : '';
     case 'eq':
+      // It may be written with an exponent.
+      if (isLong(condition.value)) return '';
       if (typeof condition.value !== 'string') return JSON.stringify(condition.value);
       return condition.caseSensitive && /^[\x20-\x7e]*$/.test(condition.value) ? JSON.stringify(condition.value) : '"';
     default:

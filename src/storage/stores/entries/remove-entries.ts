@@ -10,10 +10,10 @@ import {
 import type { Dialect, Statements } from '../../dialect.ts';
 import { type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
+import { lockAll, once, threadLock } from '../idempotency.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
 import { replaceWords } from './entry-parts.ts';
-import { lockAll, once, threadLock } from './idempotency.ts';
 import { writeSetting } from './indexed-fields.ts';
 import { recountThreads } from './thread-counts.ts';
 
@@ -88,7 +88,7 @@ async function purge(on: Statements): Promise<void> {
   );
   const last = gone.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
   if (last !== '') await writeSetting(on, 'purged_to', last);
-  await on.query(`DELETE FROM ${on.dialect.schema}context_idempotency WHERE created_at < ?`, [limit]);
+  await on.query(`DELETE FROM ${on.dialect.schema}idempotency_keys WHERE created_at < ?`, [limit]);
 }
 
 function idsOf(rows: readonly Row[]): number[] {

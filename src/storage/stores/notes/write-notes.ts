@@ -13,7 +13,7 @@ import {
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
-import { once } from '../entries/idempotency.ts';
+import { once } from '../idempotency.ts';
 import { noteWords } from '../words/word-indexes.ts';
 import { removeWords, writeWords } from '../words/write-words.ts';
 import { noteOf } from './read-notes.ts';
@@ -74,7 +74,7 @@ export async function removeNote(on: Statements, { id, idempotency }: NoteReques
       await removeWords(on, noteWords, [key]);
     }
     await purge(on);
-    await on.query(`DELETE FROM ${on.dialect.schema}context_idempotency WHERE created_at < ?`, [
+    await on.query(`DELETE FROM ${on.dialect.schema}idempotency_keys WHERE created_at < ?`, [
       daysBefore(on.now, keptDays),
     ]);
     return { deletedAt: deletedAt ?? on.now };

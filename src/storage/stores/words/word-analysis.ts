@@ -2,7 +2,7 @@ import { type Language, languages, useLanguage } from '../../../words/language.t
 import type { Statements, WordIndex } from '../../dialect.ts';
 import { numberOf, textOf } from '../../rows.ts';
 import type { Transactions } from '../../transactions.ts';
-import { lock } from '../entries/idempotency.ts';
+import { lock } from '../idempotency.ts';
 import { wordIndexes } from './word-indexes.ts';
 import { removeWords, writeWords } from './write-words.ts';
 
@@ -10,7 +10,7 @@ import { removeWords, writeWords } from './write-words.ts';
  * Which analysis made the stored terms. Raised whenever the code in src/words tokenises or stems differently: a
  * database written by another is tokenised again when it is opened, because queries would not find its terms.
  */
-const analysisVersion = 2;
+const analysisVersion = 3;
 
 export interface WordAnalysis {
   readonly language: Language;

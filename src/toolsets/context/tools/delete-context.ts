@@ -3,13 +3,11 @@ import { CarrelError } from '../../../base/errors.ts';
 import type { RemoveOutcome } from '../../../storage/contracts/entries.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { truncate } from '../show/entry-shapes.ts';
 import { remarks } from '../show/remarks.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
-
-export const deletedFields =
-  'success, deleted_count, message, missing_threads?, dry_run?, would_delete_count?, would_delete_ids?';
 
 export const dryRunInput = {
   dry_run: z.boolean().default(false),
@@ -23,12 +21,14 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
     effect: 'change',
     idempotent: true,
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(10_000).optional(),
+      context_ids: z.array(z.int()).min(1).max(bounds.removedIds.max).optional(),
       thread_id: z.string().min(1).optional(),
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    output: freeAnswer(deletedFields),
+    output: freeAnswer(
+      'success, deleted_count, message, missing_threads?, dry_run?, would_delete_count?, would_delete_ids?',
+    ),
     async run(input) {
       const { context_ids: ids, thread_id: threadId, dry_run: dryRun } = input;
       if (ids === undefined && threadId === undefined) {

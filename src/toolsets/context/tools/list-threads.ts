@@ -1,11 +1,15 @@
 import * as z from 'zod';
-import { freeAnswer } from '../../../tools/free-answer.ts';
+import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
+import { named } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { nearestName } from '../search/nearest-name.ts';
 
 /** The latest, among which the one spelt most alike is looked for. */
 const comparedMax = 10_000;
+
+/** Without a limit, as many as an answer can hold at most. */
+const rowsMax = 20_000;
 
 export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   async function hintOf(part: string | undefined, total: number, signal: AbortSignal): Promise<string> {
@@ -29,11 +33,22 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
       limit: z.int().min(1).max(1000).optional(),
       offset: z.int().min(0).default(0),
     }),
-    output: freeAnswer('threads, total_threads, has_more, hint?'),
-    async run({ filter: containing, limit, offset }, { signal }) {
+    // With properties, so that FastMCP's clients return an object, as they do from the original.
+    output: z.looseObject({
+      threads: z.array(
+        named('thread_id', 'entry_count', 'source_types', 'multimodal_count', 'first_entry', 'last_entry', 'last_id'),
+      ),
+      total_threads: z.int(),
+      has_more: z.unknown(),
+      next_offset: z.unknown().optional(),
+      truncated: z.unknown().optional(),
+      hint: z.unknown().optional(),
+    }),
+    async run({ filter: containing, limit = rowsMax, offset }, call) {
+      const { signal } = call;
       const { threads, total } = await entries.threads({ containing, limit, offset }, { signal });
-      return {
-        threads: threads.map((thread) => ({
+      const shown = fitItems(
+        threads.map((thread) => ({
           thread_id: thread.threadId,
           entry_count: thread.entries,
           source_types: thread.sources,
@@ -42,9 +57,18 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
           last_entry: thread.lastEntry,
           last_id: thread.lastId,
         })),
+        answerRoom(call),
+      );
+      const next = offset + shown.length;
+      return {
+        threads: shown,
         total_threads: total,
         ...(threads.length > 0 ? {} : { hint: await hintOf(containing, total, signal) }),
-        has_more: offset + threads.length < total,
+        has_more: next < total,
+        ...(next < total ? { next_offset: next } : {}),
+        ...(shown.length < threads.length
+          ? { truncated: true, hint: `The answer is full: ask again with offset ${next} for the next threads.` }
+          : {}),
       };
     },
   });

@@ -6,8 +6,14 @@ import { isBuilt } from '../../base/places.ts';
 /** What runs a model: native code, or WebAssembly where that cannot be loaded. */
 export interface OnnxRuntime {
   readonly device: OnnxDevice;
-  /** The hidden states of a tokenised text, row by row. */
-  run(pieces: readonly number[]): Promise<Float32Array>;
+  /** The first output of the model for a tokenised text, row by row. */
+  run(text: TokenisedText): Promise<Float32Array>;
+}
+
+export interface TokenisedText {
+  readonly pieces: readonly number[];
+  /** Which of two texts each piece is of, 0 or 1. Left out for one text. */
+  readonly types?: readonly number[];
 }
 
 export type OnnxDevice = 'cpu' | 'wasm';
@@ -15,8 +21,6 @@ export type OnnxDevice = 'cpu' | 'wasm';
 export interface OnnxRuntimeConfig {
   /** Holds model.onnx. */
   readonly modelFolder: string;
-  /** For native code; WebAssembly has one. */
-  readonly threads: number;
   /** By default the faster one that can be loaded. */
   readonly device?: OnnxDevice | undefined;
 }
@@ -29,13 +33,14 @@ export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRu
   const native = config.device === 'wasm' ? undefined : await loadNative(config.device === 'cpu');
   if (native === undefined) return loadWasm(config);
   const session = await native.InferenceSession.create(join(config.modelFolder, 'model.onnx'), {
-    intraOpNumThreads: config.threads,
+    // One core for each thread of ours: they scale better than threads within a run, and none waits busily.
+    intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
     // The arena would keep the memory of the longest text for ever, and is no faster.
     enableCpuMemArena: false,
   });
-  return { device: 'cpu', run: (pieces) => statesOf(session, native, pieces) };
+  return { device: 'cpu', run: (text) => outputOf(session, native, text) };
 }
 
 async function loadNative(isNeeded: boolean): Promise<Onnx | undefined> {
@@ -61,7 +66,7 @@ async function loadWasm({ modelFolder }: OnnxRuntimeConfig): Promise<OnnxRuntime
     executionProviders: ['wasm'],
     enableCpuMemArena: false,
   });
-  return { device: 'wasm', run: (pieces) => statesOf(session, web, pieces) };
+  return { device: 'wasm', run: (text) => outputOf(session, web, text) };
 }
 
 const wasmName = 'ort-wasm-simd-threaded.wasm';
@@ -72,19 +77,22 @@ function wasmFile(): string | URL {
   return createRequire(import.meta.url).resolve(`onnxruntime-web/${wasmName}`);
 }
 
-async function statesOf(
-  session: Pick<Session, 'run'>,
+async function outputOf(
+  session: Pick<Session, 'run' | 'inputNames' | 'outputNames'>,
   { Tensor }: Pick<Onnx, 'Tensor'>,
-  pieces: readonly number[],
+  { pieces, types }: TokenisedText,
 ): Promise<Float32Array> {
   const shape = [1, pieces.length];
-  const filled = (value: bigint) => new Tensor('int64', new BigInt64Array(pieces.length).fill(value), shape);
-  const output = await session.run({
-    input_ids: new Tensor('int64', BigInt64Array.from(pieces, BigInt), shape),
-    attention_mask: filled(1n),
-    token_type_ids: filled(0n),
-  });
-  const states = output['last_hidden_state']?.data;
-  if (!(states instanceof Float32Array)) throw new Error('the model has no last_hidden_state');
-  return states;
+  const tensor = (values: BigInt64Array) => new Tensor('int64', values, shape);
+  const inputs = {
+    input_ids: tensor(BigInt64Array.from(pieces, BigInt)),
+    attention_mask: tensor(new BigInt64Array(pieces.length).fill(1n)),
+    token_type_ids: tensor(types ? BigInt64Array.from(types, BigInt) : new BigInt64Array(pieces.length)),
+  };
+  // Not every model takes all three.
+  const taken = Object.entries(inputs).filter(([name]) => session.inputNames.includes(name));
+  const output = await session.run(Object.fromEntries(taken));
+  const values = output[session.outputNames[0] ?? '']?.data;
+  if (!(values instanceof Float32Array)) throw new Error('the model has no output of numbers');
+  return values;
 }

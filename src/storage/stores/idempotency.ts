@@ -1,8 +1,8 @@
-import { CarrelError } from '../../../base/errors.ts';
-import type { Idempotency } from '../../contracts/entries.ts';
-import type { Statements } from '../../dialect.ts';
-import { textOf } from '../../rows.ts';
-import { storable } from '../../storable.ts';
+import { CarrelError } from '../../base/errors.ts';
+import type { Idempotency } from '../contracts/entries.ts';
+import type { Statements } from '../dialect.ts';
+import { textOf } from '../rows.ts';
+import { storable } from '../storable.ts';
 
 /** Does the work unless the same call was done before; then its answer is returned again. In the work's transaction. */
 export async function once<Answer>(
@@ -12,7 +12,7 @@ export async function once<Answer>(
 ): Promise<Answer> {
   if (idempotency === undefined) return work();
   const key = storable(idempotency.key);
-  const table = `${on.dialect.schema}context_idempotency`;
+  const table = `${on.dialect.schema}idempotency_keys`;
   await lock(on, `idempotency ${key}`);
   const [known] = await on.query(`SELECT body_hash, answer FROM ${table} WHERE key = ?`, [key]);
   if (known !== undefined) {

@@ -1,0 +1,145 @@
+import type { WordLeg } from './hybrid.ts';
+import { bestPart } from './reranking/best-part.ts';
+import { type Reranker, type RerankingState, rerankingOff } from './reranking/reranker.ts';
+
+/** A hit as the search ranked it. */
+export interface RankedHit {
+  readonly id: number;
+  /** What it is ranked by, higher is better: 0 to 1. */
+  readonly score: number;
+  /** See `Evidence`. */
+  readonly cosine?: number | undefined;
+  /** How much of the query's words it has, where that is known. */
+  readonly coverage?: number | undefined;
+  /** The part that is nearest to the query. */
+  readonly window?: { readonly start: number; readonly end: number } | undefined;
+}
+
+export interface JudgedHit<Hit> {
+  readonly hit: Hit;
+  /** 0 to 1; see relevance.ts. */
+  readonly relevance: number;
+  readonly logit: number | undefined;
+}
+
+export interface JudgeRequest {
+  readonly text: string;
+  readonly limit: number;
+  readonly offset: number;
+  /** What to leave out. Undefined: nothing. */
+  readonly cut: Cut | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Everything that is weak, except hits that have every word of the query; or whatever is below a relevance. */
+export type Cut = 'weak' | { readonly below: number };
+
+export interface JudgeDeps {
+  readonly reranker: Reranker;
+  /** What the model should read of these hits. Deleted ones are left out. */
+  texts(ids: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, string>>;
+  /** Tells the coverage of hits where it is not known. Undefined if there are no words to search by. */
+  readonly words: Pick<WordLeg, 'score'> | undefined;
+}
+
+export interface JudgedPage<Hit> {
+  readonly page: readonly JudgedHit<Hit>[];
+  /** Hits that were not left out, on this page or not, as far as they were looked at. */
+  readonly kept: number;
+  /** Behind those that were looked at. */
+  readonly unseen: number;
+  /** Hits that would be on this page if none were left out. */
+  readonly omitted: number;
+  readonly reranking: RerankingState;
+}
+
+/**
+ * Hits are reranked in blocks: the best 20 among themselves, then the next 30. The rest keeps its order. A block is looked at
+ * only if the page is not full without it, so the order does not depend on the page, and the first page costs 20 pairs.
+ */
+const blockEnds = [20, 50];
+
+/** Few enough for one question about their words. */
+const unrerankedBlock = 400;
+
+/** With every word, rounding apart. */
+const everyWord = 1 - 1e-9;
+
+/**
+ * Reranks, judges, leaves out what is weak, and takes the page. Where reranking is off or fails, the order stays as it is, and
+ * the relevance is judged by the other evidence.
+ */
+export async function judgePage<Hit extends RankedHit>(
+  request: JudgeRequest,
+  ranked: readonly Hit[],
+  deps: JudgeDeps,
+): Promise<JudgedPage<Hit>> {
+  const { text, limit, offset, cut, signal } = request;
+  const { reranker } = deps;
+  const kept: JudgedHit<Hit>[] = [];
+  let reranking: RerankingState = reranker.provider ? { state: 'applied' } : rerankingOff;
+  let seen = 0;
+  while (seen < ranked.length && kept.length < offset + limit) {
+    const end = blockEnds.find((each) => each > seen) ?? Number.POSITIVE_INFINITY;
+    const block = ranked.slice(seen, Math.min(end, seen + unrerankedBlock));
+    // Behind a block that is weak as a whole, there is nothing that the model could bring up.
+    const isHopeless = seen > 0 && kept.length === 0;
+    const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isHopeless;
+    const [coverage, scored] = await Promise.all([coverageOf(block), isReranked ? scoresOf(block) : undefined]);
+    if (scored) reranking = scored.state;
+    const judged = block.map((hit) => {
+      const [words, logit] = [coverage.get(hit.id), scored?.logits.get(hit.id)];
+      const { relevance, isWeak } = reranker.judge({ logit, words, cosine: hit.cosine });
+      const isLeftOut = cut === 'weak' ? isWeak && !((words ?? 0) >= everyWord) : cut && relevance < cut.below;
+      return { hit, relevance, logit, isLeftOut };
+    });
+    const ordered = judged.toSorted((left, right) => orderOf(right) - orderOf(left));
+    kept.push(...ordered.filter(({ isLeftOut }) => !isLeftOut));
+    seen += block.length;
+  }
+  const page = kept.slice(offset, offset + limit);
+  return {
+    page: page.map(({ hit, relevance, logit }) => ({ hit, relevance, logit })),
+    kept: kept.length,
+    unseen: ranked.length - seen,
+    omitted: Math.max(0, Math.min(limit, ranked.length - offset) - page.length),
+    reranking,
+  };
+
+  /** What was not reached within the time comes behind what was. Without any logits the order stays as it is. */
+  function orderOf({ hit, logit }: JudgedHit<Hit>): number {
+    return logit === undefined ? hit.score - unscoredLoss : hit.score + reranker.weight * logit;
+  }
+
+  async function coverageOf(block: readonly Hit[]): Promise<Map<number, number>> {
+    const known = new Map<number, number>();
+    for (const { id, coverage } of block) if (coverage !== undefined) known.set(id, coverage);
+    if (deps.words === undefined) return known;
+    const unknown = block.filter(({ id }) => !known.has(id)).map(({ id }) => id);
+    // Hits without any of the words are left out of the answer.
+    for (const id of unknown) known.set(id, 0);
+    const told = unknown.length === 0 ? [] : await deps.words.score(text, unknown, signal);
+    for (const { id, coverage } of told) known.set(id, coverage ?? 0);
+    return known;
+  }
+
+  async function scoresOf(block: readonly Hit[]) {
+    const texts = await deps.texts(
+      block.map(({ id }) => id),
+      signal,
+    );
+    const read = block.flatMap(({ id, window }) => {
+      const whole = texts.get(id);
+      return whole === undefined ? [] : [{ id, passage: bestPart(whole, text, window) }];
+    });
+    const { state, logits } = await reranker.score(
+      text,
+      read.map(({ passage }) => passage),
+      signal,
+    );
+    return { state, logits: new Map(read.map(({ id }, place) => [id, logits[place]])) };
+  }
+}
+
+/** More than any score and logit add up to. */
+const unscoredLoss = 1_000;

@@ -1,0 +1,15 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Tokenizer } from '@huggingface/tokenizers';
+
+/**
+ * Text beyond this is not tokenised: a model reads 512 tokens, and even a text of three-letter words has that many long
+ * before.
+ */
+export const tokenisedUnitsMax = 8_000;
+
+/** Of the model in this folder: tokenizer.json and tokenizer_config.json. */
+export async function loadTokenizer(modelFolder: string): Promise<Tokenizer> {
+  const readJson = async (name: string) => JSON.parse(await readFile(join(modelFolder, name), 'utf8'));
+  return new Tokenizer(await readJson('tokenizer.json'), await readJson('tokenizer_config.json'));
+}

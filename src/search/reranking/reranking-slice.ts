@@ -1,0 +1,34 @@
+import { choice, defineSlice, httpUrl, integer, optionalText, secret } from '../../config/field.ts';
+
+export const rerankingSlice = defineSlice('reranking', 'Reranking', {
+  enabled: choice(['auto', 'true', 'false'], {
+    default: 'auto',
+    env: ['ENABLE_RERANKING'],
+    description:
+      'Whether a model that reads question and passage together orders the best results of a search. auto: when there is a provider.',
+  }),
+  provider: choice(['local', 'http', 'none'], {
+    default: 'local',
+    env: ['RERANKING_PROVIDER'],
+    description: 'Which model reranks: the one in the package, one on a server with a /rerank, or none.',
+  }),
+  url: httpUrl({
+    default: undefined,
+    env: ['RERANKING_URL'],
+    description:
+      'The address of the server: Text Embeddings Inference, Cohere, Jina, llama.cpp, vLLM or alike. /rerank is added unless the path ends in it.',
+  }),
+  model: optionalText({
+    env: ['RERANKING_MODEL'],
+    description:
+      'local: a folder with another cross-encoder (model.onnx, config.json, tokenizer.json, tokenizer_config.json). http: the name of the model.',
+  }),
+  apiKey: secret({ env: ['RERANKING_API_KEY'], description: 'The key for the server.' }),
+  budgetMs: integer({
+    default: 2_000,
+    min: 50,
+    max: 60_000,
+    env: ['RERANKING_BUDGET_MS'],
+    description: 'How long reranking may hold up a search, in milliseconds. What was not reached keeps its order.',
+  }),
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parseExact } from '../../../src/base/exact-json.ts';
+import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/child-program.ts';
+import { pythonClients } from '../../support/python-clients.ts';
+
+const clients = pythonClients();
+const script = fileURLToPath(new URL('python/call_tools.py', import.meta.url));
+
+interface Answer {
+  data: Record<string, unknown> & { results: Record<string, unknown>[] };
+  texts: string[];
+  structured: Record<string, unknown>;
+  failed: boolean;
+}
+
+/** What a Python client makes of the answers of `carrel serve`, in the order of the calls. */
+async function callAll(t: TestContext, client: 'fastmcp' | 'mcp', place: string[], calls: unknown[]) {
+  assert.ok('python' in clients);
+  const child = spawn(clients.python, [script, client, ...place], {
+    env: cleanEnv(makeFolder(t), { FASTMCP_CHECK_FOR_UPDATES: 'off' }),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.end(JSON.stringify(calls));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const last = stdout.trim().split('\n').at(-1) ?? '';
+  assert.ok(last.startsWith('['), `${client} failed: ${stderr.slice(-3000)}`);
+  return parseExact(last) as Answer[];
+}
+
+function metadataOf(answer: Answer | undefined): unknown {
+  const { result } = (answer?.structured ?? {}) as { result?: Record<string, unknown>[] };
+  return result?.[0]?.['metadata'];
+}
+
+const ours = [process.execPath, carrelProgram, 'serve', '--transport', 'stdio'];
+/** A double cannot hold it, and Python can. */
+const build = 1_234_567_890_123_456_789n;
+const entry = { thread_id: 't', source: 'user', text: 'The pipeline was rewritten', metadata: { build } };
+
+const skip = 'obstacle' in clients ? clients.obstacle : false;
+
+describe('Python clients', () => {
+  for (const wire of ['stdio', 'http'] as const) {
+    test(`FastMCP's client over ${wire} gives its user every field, in the form that the original's has`, {
+      skip,
+    }, async (t) => {
+      const place = wire === 'stdio' ? ours : [(await startCarrel(t, ['serve', '--transport', 'http'])).url];
+      const answers = await callAll(t, 'fastmcp', place, [
+        ['store_context', entry],
+        ['store_context_batch', { entries: [{ ...entry, text: 'Another' }] }],
+        ['get_statistics', {}],
+        ['search_context', {}],
+        ['search_context', { metadata_filters: [{ key: 'a', operator: 'none' }], explain_query: true }],
+        ['get_context_by_ids', { context_ids: [1, 77] }],
+        ['list_threads', {}],
+        ['update_context', { context_id: 1, metadata_patch: { other: build + 1n } }],
+        ['update_context_batch', { updates: [{ context_id: 1, tags: ['a'] }] }],
+        ['fts_search_context', { query: 'pipelines' }],
+        ['delete_context', { context_ids: [1] }],
+        ['delete_context_batch', { thread_ids: ['t', 'none'] }],
+        ['kb_addnote', { title: 'A note', text: 'Some text' }],
+      ]);
+      const [stored, batch, statistics, found, refused, got, threads, updated, updates, words, ...rest] = answers;
+      const [deleted, deletedBatch, note] = rest;
+      for (const { failed, texts } of answers) assert.equal(failed, false, texts[0]);
+
+      // A class with attributes, as of the original; every field that is sent is one.
+      for (const answer of [stored, batch, threads, updated, updates, deletedBatch]) {
+        const { '(class)': name, ...fields } = answer?.data ?? ({} as Answer['data']);
+        assert.equal(name, 'Root');
+        assert.deepEqual(
+          Object.keys(answer?.structured ?? {}).filter((key) => !Object.hasOwn(fields, key)),
+          [],
+        );
+      }
+      assert.equal(batch?.data.results[0]?.['context_id'], 2);
+      assert.equal(updates?.data.results[0]?.['success'], true);
+      assert.deepEqual(deletedBatch?.data['missing_threads'], ['none']);
+
+      // A dictionary with everything in it.
+      for (const answer of [statistics, found, refused, words, deleted, note]) {
+        assert.deepEqual(answer?.data, answer?.structured);
+      }
+      assert.equal(found?.data['count'], 2);
+      assert.equal(statistics?.data['total_entries'], 2);
+      assert.ok(refused?.data['error'] && refused.data['validation_errors'] && refused.data['stats']);
+      assert.equal(deleted?.data['deleted_count'], 1);
+      assert.equal(note?.data['job_id'], 1);
+
+      // A list, with what else there is to say in a text of its own.
+      assert.deepEqual(got?.data, got?.structured['result']);
+      assert.deepEqual(parseExact(got?.texts[0] ?? ''), got?.structured['result']);
+      assert.deepEqual(metadataOf(got), { build });
+      assert.deepEqual(found?.data.results[1]?.['metadata'], { build });
+      assert.deepEqual(JSON.parse(got?.texts[1] ?? ''), { missing_ids: [77] });
+    });
+  }
+
+  test('the official client finds that answers fit their schemas', { skip }, async (t) => {
+    const answers = await callAll(t, 'mcp', ours, [
+      ['store_context', entry],
+      ['get_context_by_ids', { context_ids: [1] }],
+      ['get_statistics', {}],
+      ['list_threads', {}],
+      ['delete_context_batch', { thread_ids: ['t'], dry_run: true }],
+      ['save_note', { title: 'A note', content: 'Some text' }],
+      ['find', { query: 'pipeline' }],
+      ['kb_status', {}],
+      ['get_context_by_ids', { context_ids: [] }],
+    ]);
+    assert.deepEqual(
+      answers.map(({ failed }) => failed),
+      [...Array(8).fill(false), true],
+    );
+    const [, got] = answers;
+    assert.equal(got?.texts.length, 1);
+    assert.deepEqual(parseExact(got?.texts[0] ?? ''), got?.structured['result']);
+    assert.deepEqual(metadataOf(got), { build });
+  });
+});

@@ -1,0 +1,39 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Where tests keep what they have fetched once. Not below a home for root: programs of it run as another user, too. */
+export function cacheFolder(name: string): string {
+  if (process.getuid?.() === 0) return `/var/cache/carrel-test/${name}`;
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'carrel-test', name);
+}
+
+/** Why the last attempt failed. Without a network, every test file would wait for it again. */
+export function recentObstacle(root: string): string | undefined {
+  const age = Date.now() - (statSync(obstacleFile(root), { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return age < 5 * 60_000 ? readFileSync(obstacleFile(root), 'utf8') : undefined;
+}
+
+export function rememberObstacle(root: string, reason: string): string {
+  writeFileSync(obstacleFile(root), reason);
+  return reason;
+}
+
+function obstacleFile(root: string): string {
+  return `${root}.obstacle`;
+}
+
+/**
+ * Test files run in processes of their own, and several may find that nothing is installed yet. A lock of SQLite's goes with
+ * the process that holds it, however that ends.
+ */
+export function locked<T>(file: string, work: () => T): T {
+  const lock = new DatabaseSync(file, { timeout: 10 * 60_000 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return work();
+  } finally {
+    lock.close();
+  }
+}

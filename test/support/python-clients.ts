@@ -1,0 +1,54 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-install.ts';
+
+/** Exact, so that what a run shows does not depend on its day. */
+const packages = ['fastmcp==4.1.2', 'mcp==2.3.0'];
+
+/**
+ * A Python that has FastMCP's client and the official one, in an environment of their own that later runs use again
+ * (`CARREL_PYTHON_ROOT`); `obstacle` says why there is none. Only a machine without Python or without a way to the package
+ * registry has none: any other failure is thrown. Takes half a minute and 150 MB of disk the first time.
+ */
+export function pythonClients(): { python: string } | { obstacle: string } {
+  const root = process.env['CARREL_PYTHON_ROOT'] || cacheFolder(`python-${packages.join('-')}`);
+  // Not in the environment itself, which may be moved nowhere: it is complete when this is there.
+  const done = join(root, 'complete');
+  const python = join(root, 'bin/python');
+  if (existsSync(done)) return { python };
+  mkdirSync(dirname(root), { recursive: true });
+  return locked(`${root}.lock`, () => {
+    if (existsSync(done)) return { python };
+    const obstacle = recentObstacle(root) ?? install(root);
+    if (obstacle !== undefined) return { obstacle };
+    mkdirSync(`${done}.unfinished`);
+    renameSync(`${done}.unfinished`, done);
+    return { python };
+  });
+}
+
+function install(root: string): string | undefined {
+  const base = findPython();
+  if (base === undefined) return rememberObstacle(root, 'there is no Python 3.10 or later with venv');
+  rmSync(root, { recursive: true, force: true });
+  execFileSync(base, ['-m', 'venv', root], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const options = ['--disable-pip-version-check', '--quiet', '--retries', '1', '--timeout', '20'];
+  const { status, stderr } = spawnSync(join(root, 'bin/python'), ['-m', 'pip', 'install', ...options, ...packages], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C' },
+  });
+  if (status === 0) return undefined;
+  if (unreachable.test(stderr)) return rememberObstacle(root, 'pip cannot reach the package registry');
+  throw new Error(`pip cannot install ${packages.join(', ')}: ${stderr.slice(-2000)}`);
+}
+
+/** As pip says it, of a name that cannot be resolved, a connection that is refused, one that is not answered. */
+const unreachable = /Failed to establish a new connection|ConnectTimeout|Read timed out|Connection refused|ProxyError/;
+
+function findPython(): string | undefined {
+  return ['python3', '/usr/bin/python3', '/usr/local/bin/python3'].find((name) => {
+    const test = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))';
+    return spawnSync(name, ['-c', test], { stdio: 'ignore' }).status === 0;
+  });
+}
