@@ -41,14 +41,16 @@ function withAlternatives(schema: unknown): unknown {
 }
 
 /**
- * The schema of arguments without what the error tells as well to whoever goes beyond it: lengths, least numbers, and very great
- * ones. A list of tools is paid for in every conversation, and hardly any call has such a fault.
+ * The schema of arguments without what the error tells as well to whoever goes beyond it (lengths, least numbers and very great
+ * ones, that there are no further arguments), and without defaults that go without saying. A list of tools is paid for in
+ * every conversation, and hardly any call has such a fault.
  */
 export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
   const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...kept } = schema;
   if (kept.minimum !== undefined && kept.minimum <= smallMinimum) delete kept.minimum;
   if (kept.maximum !== undefined && kept.maximum >= greatMaximum) delete kept.maximum;
-  if (kept.default === false) delete kept.default;
+  if (kept.default === false || kept.default === 0) delete kept.default;
+  if (kept.additionalProperties === false) delete kept.additionalProperties;
   const { properties, items } = kept;
   if (isObject(items)) kept.items = withoutBounds(items);
   if (properties !== undefined) {

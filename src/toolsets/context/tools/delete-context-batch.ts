@@ -12,7 +12,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     name: 'delete_context_batch',
     title: 'Delete Context (Batch)',
     description:
-      'Deletes the entries that match all given criteria. restore_context brings them back within 30 days; dry_run lists them without deleting.',
+      'Deletes the entries that match all given criteria; restorable for 30 days. dry_run only lists them.',
     effect: 'change',
     idempotent: true,
     input: z.object({
