@@ -50,8 +50,9 @@ export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSON
   if (kept.minimum !== undefined && kept.minimum <= smallMinimum) delete kept.minimum;
   if (kept.maximum !== undefined && kept.maximum >= greatMaximum) delete kept.maximum;
   if (kept.default === false || kept.default === 0) delete kept.default;
-  if (kept.additionalProperties === false) delete kept.additionalProperties;
   const { properties, items } = kept;
+  // A tool without arguments says so: the protocol recommends it.
+  if (kept.additionalProperties === false && !isEmpty(properties)) delete kept.additionalProperties;
   if (isObject(items)) kept.items = withoutBounds(items);
   if (properties !== undefined) {
     kept.properties = Object.fromEntries(

@@ -45,8 +45,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
   return defineTool({
     name: 'grep_context',
     title: 'Grep Context',
-    description:
-      'Finds lines with an exact text or a JavaScript regular expression, oldest entries first.',
+    description: 'Finds lines with an exact text or a JavaScript regular expression, oldest entries first.',
     effect: 'read',
     input: z.object({
       pattern: z.string().min(1).max(1000),
