@@ -61,6 +61,7 @@ export interface Dialect {
   readonly skipLocked: string;
   /** Rows that one INSERT carries, where many come. */
   readonly rowsAtOnce: number;
+  readonly keys: GivenKeys;
   readonly words: WordTable;
   readonly notes: NoteTable;
   readonly passages: PassageTable;
@@ -69,6 +70,16 @@ export interface Dialect {
   describe(on: Statements): Promise<StorageDescription>;
   /** Compares the stored data with the indexes. Returns the problems, one sentence each. */
   check(on: Statements): Promise<string[]>;
+}
+
+/** Keys that rows bring with them, into a table that generates them as a rule. */
+export interface GivenKeys {
+  /** The highest that any row has ever had. Nobody else adds a row until the end of the transaction. */
+  highest(on: Statements, table: string): Promise<number>;
+  /** Behind the columns of an INSERT that has the key. */
+  readonly given: string;
+  /** Generated keys follow this one. */
+  advance(on: Statements, table: string, key: number): Promise<void>;
 }
 
 /** Where the databases differ for notes: how their tags are indexed. */
