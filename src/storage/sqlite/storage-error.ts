@@ -46,9 +46,12 @@ const readOnly: Translation = (cause) =>
   );
 
 const corrupt: Translation = (cause) =>
-  new CarrelError('storage_corrupt', 'The database file is damaged or is not a database. Restore a backup.', {
-    cause,
-  });
+  // SQLite says so of a disk that fails to read, too, and that may pass.
+  new CarrelError(
+    'storage_corrupt',
+    'The database file is damaged, cannot be read from its disk, or is not a database. Run carrel doctor; restore a backup if it finds damage.',
+    { cause },
+  );
 
 const busy: Translation = (cause) =>
   new CarrelError('storage_busy', 'Another process is writing to the database. Try again.', {

@@ -1,5 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
+import { originOfMetadata } from '../../../tools/origin.ts';
 import type { ResourceProvider } from '../../../tools/resource.ts';
 import { createCursorSigner } from '../../../tools/signed-cursor.ts';
 import { truncate } from './entry-shapes.ts';
@@ -53,6 +54,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
             _meta: {
               thread_id: threadId,
               source,
+              origin: originOfMetadata(metadata),
               tags,
               metadata: metadata ?? null,
               created_at: createdAt,

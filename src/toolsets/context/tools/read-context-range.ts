@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { originOfMetadata } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
@@ -31,9 +32,10 @@ export function createReadContextRangeTool({ entries }: Pick<ContextParts, 'entr
       total_chars: z.int(),
       text: z.string(),
       has_more: z.boolean(),
+      origin: z.string(),
     }),
     async run(input, { signal }) {
-      const { text } = await oneEntry(entries, input.context_id, signal, asOfFilter(input).asOf);
+      const { text, metadata } = await oneEntry(entries, input.context_id, signal, asOfFilter(input).asOf);
       const characters = Array.from(text);
       const total = characters.length;
       const { start, end } = rangeOf(input, text, total);
@@ -44,6 +46,7 @@ export function createReadContextRangeTool({ entries }: Pick<ContextParts, 'entr
         total_chars: total,
         text: characters.slice(start, end).join(''),
         has_more: end < total,
+        origin: originOfMetadata(metadata),
       };
     },
   });
