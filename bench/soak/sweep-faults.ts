@@ -6,7 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../../src/base/durable-files.ts';
+import { diskError, replaceFile } from '../../src/base/durable-files.ts';
 import { isCarrelError } from '../../src/base/errors.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
@@ -118,7 +118,10 @@ const writes: readonly Write[] = [
     name: 'file',
     async run(_storage, id) {
       const file = join(folder, `file-${id.slice(0, 2)}`);
-      await replaceFile(file, Buffer.from(id));
+      // As its callers do.
+      await replaceFile(file, Buffer.from(id)).catch((error) => {
+        throw diskError(error);
+      });
       return async () => readFileSync(file, 'utf8') === id;
     },
   },

@@ -1,3 +1,4 @@
+import { diskError } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
 
 /**
@@ -6,7 +7,8 @@ import { CarrelError } from '../../base/errors.ts';
  */
 export function storageError(error: unknown): unknown {
   const result = resultCode(error);
-  if (result === undefined) return error;
+  // Originals are files beside the database, moved within its transactions.
+  if (result === undefined) return diskError(error);
   const translate = translations.get(result) ?? translations.get(result & 0xff);
   return translate?.(error) ?? error;
 }
