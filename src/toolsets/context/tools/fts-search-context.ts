@@ -2,17 +2,15 @@ import * as z from 'zod';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
-import { findMatches } from '../../../words/snippet.ts';
-import type { WordQuery } from '../../../words/word-query.ts';
-import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { emptyHint, wordsOf } from '../search/empty-hint.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
-import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
+import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
-import { absentWords, listed, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
+import { absentWords, listed, relaxedMin, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
 import { modeRemark, searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
 import { showFound } from '../show/entry-shapes.ts';
-import { fitBudget } from '../show/token-budget.ts';
+import { fitAnswer } from '../show/fit-answer.ts';
 
 export function createFtsSearchContextTool({
   entries,
@@ -20,12 +18,13 @@ export function createFtsSearchContextTool({
   truncationChars,
   reranks,
   summaries,
-}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks' | 'summaries'>): Tool {
+  texts,
+}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks' | 'summaries' | 'texts'>): Tool {
   return defineTool({
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
     description:
-      'Finds entries by words, the most relevant first. match: all words, in any form, or if no entry has all, most of them (relaxed); prefix: all words, as prefixes; phrase: words side by side; boolean: AND, OR, NOT, "phrases" and parentheses.',
+      'Finds entries by their words: for names, codes and exact terms. match: all words in any form, else most of them (relaxed), word* for a prefix; prefix: all as prefixes; phrase: side by side; boolean: AND, OR, NOT, "phrases", parentheses.',
     effect: 'read',
     input: z.object({
       query: queryInput,
@@ -33,8 +32,9 @@ export function createFtsSearchContextTool({
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
-    output: searchAnswer('query, mode, language, total, relaxed?, '),
-    async run(input, { signal }) {
+    output: searchAnswer('query, mode, language, total, relaxed?'),
+    async run(input, call) {
+      const { signal } = call;
       const text = queryText(input.query);
       const asked = wordQueryOf(text, input.mode);
       const { filter, faults, applied } = parseFilters(input);
@@ -48,7 +48,7 @@ export function createFtsSearchContextTool({
       const strict = await entries.searchWords({ query: asked, filter, limit, offset, explain }, { signal });
       const sought = input.mode === 'match' ? soughtWords(text) : [];
       const most =
-        strict.total === 0 && sought.length > 1
+        strict.total === 0 && sought.length >= relaxedMin
           ? await searchMostWords(entries, sought, { filter, limit, offset }, signal)
           : undefined;
       const relaxed = most !== undefined && most.total > 0;
@@ -56,47 +56,61 @@ export function createFtsSearchContextTool({
       const query = relaxed ? most.query : asked;
       const scores = new Map(page.hits.map(({ id, score }) => [id, score]));
       await summaries?.settle();
-      const shape = { images: input.include_images, asOf: filter.asOf };
-      const found = await loadEntries(entries, [...scores.keys()], shape, signal);
-      const shown = found.map((entry) => ({
-        ...showFound(entry, truncationChars),
-        scores: {
-          fts_score: scores.get(entry.id) ?? 0,
-          fts_rank: null,
-          ...(reranks ? { rerank_score: (scores.get(entry.id) ?? 0) / Math.max(page.scoreMax, Number.EPSILON) } : {}),
+      // What is too long for the answer anyway needs no marks.
+      const highlighted = async (whole: string, left: number): Promise<string> =>
+        2 * whole.length > left ? whole : texts.highlight(whole, query, signal);
+      const { results, found, omitted, report } = await fitAnswer(
+        entries,
+        [...scores.keys()],
+        {
+          images: input.include_images,
+          asOf: filter.asOf,
+          ...(input.highlight ? {} : { textChars: truncationChars + 1 }),
+          order: 'given',
+          input,
+          show: async (entry, left) => ({
+            ...showFound(entry, truncationChars),
+            scores: {
+              fts_score: scores.get(entry.id) ?? 0,
+              fts_rank: null,
+              ...(reranks
+                ? { rerank_score: (scores.get(entry.id) ?? 0) / Math.max(page.scoreMax, Number.EPSILON) }
+                : {}),
+            },
+            ...(input.highlight ? { highlighted: await highlighted(entry.text, left) } : {}),
+          }),
         },
-        ...(input.highlight ? { highlighted: highlight(entry.text, query) } : {}),
-      }));
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
+        call,
+      );
       return {
         ...head,
         results,
         count: results.length,
         total: page.total,
-        has_more: offset + page.hits.length < page.total,
+        has_more: omitted.length > 0 || offset + page.hits.length < page.total,
         ...(explain ? { stats: stats(results.length, strict.plan) } : {}),
         ...clamped,
         ...report,
+        ...nextOffset(offset, results, omitted),
         ...(relaxed ? { relaxed } : {}),
         ...joinHints(
           modeRemark(text, input.mode),
+          mendedHint(page.mended),
           relaxed ? await relaxedHint(entries, sought, signal) : undefined,
-          await emptyHint(
-            entries,
-            found,
-            { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
-            signal,
-          ),
+          report.hint,
+          (
+            await emptyHint(
+              entries,
+              [...found, ...omitted],
+              { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
+              signal,
+            )
+          ).hint,
         ),
         ...(await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });
-}
-
-function joinHints(remark: string | undefined, relaxed: string | undefined, { hint }: { hint?: string }) {
-  const said = [remark, relaxed, hint].filter((each) => each !== undefined);
-  return said.length === 0 ? {} : { hint: said.join(' ') };
 }
 
 async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], signal: AbortSignal): Promise<string> {
@@ -107,19 +121,3 @@ async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], si
 
 const tryThis =
   'Use fewer words, mode prefix for parts of words, or hybrid_search_context, which also finds by meaning.';
-
-/** The whole text with `<mark>` around the matches. Marks that are already in the text are escaped. */
-export function highlight(text: string, query: WordQuery): string {
-  let result = '';
-  let at = 0;
-  for (const { start, end } of findMatches(text, query)) {
-    if (start < at) continue;
-    result += `${plain(text.slice(at, start))}<mark>${plain(text.slice(start, end))}</mark>`;
-    at = end;
-  }
-  return result + plain(text.slice(at));
-}
-
-function plain(text: string): string {
-  return text.replace(/<(\/?mark>)/gi, '&lt;$1');
-}

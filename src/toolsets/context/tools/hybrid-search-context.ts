@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { plainQuery } from '../../../words/word-query.ts';
-import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { emptyHint, wordsOf } from '../search/empty-hint.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
-import { elapsed, filterFaults, searchAnswer } from '../search/search-answer.ts';
+import { elapsed, filterFaults, nextOffset, searchAnswer } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
 import { showFound } from '../show/entry-shapes.ts';
-import { fitBudget } from '../show/token-budget.ts';
+import { fitAnswer } from '../show/fit-answer.ts';
 
 export interface HybridSettings {
   readonly words: boolean;
@@ -25,7 +25,7 @@ export function createHybridSearchContextTool(
     name: 'hybrid_search_context',
     title: 'Hybrid Search Context',
     description:
-      'Finds entries by words and by meaning together, the best first: the search to start with. scores tell how each entry was found.',
+      'The search of the memory to start with: by words and meaning together, best first. Filters: see search_context.',
     effect: 'read',
     input: z.object({
       query: queryInput,
@@ -33,8 +33,9 @@ export function createHybridSearchContextTool(
       fusion_method: z.enum(['rrf']).default('rrf'),
       rrf_k: z.int().min(1).max(1000).optional(),
     }),
-    output: searchAnswer('query, fusion_method, search_modes_used, fts_count, semantic_count, '),
-    async run(input, { signal }) {
+    output: searchAnswer('query, fusion_method, search_modes_used, fts_count, semantic_count'),
+    async run(input, call) {
+      const { signal } = call;
       const start = performance.now();
       const text = queryText(input.query);
       const { filter, faults, applied } = parseFilters(input);
@@ -53,30 +54,43 @@ export function createHybridSearchContextTool(
       const fused = await searchEntries({ ...request, waitMs: settleMs, signal }, settings, parts);
       const page = new Map(fused.matches.map((match) => [match.id, match.scores]));
       await parts.summaries?.settle();
-      const shape = { images: input.include_images, asOf: filter.asOf };
-      const found = await loadEntries(entries, [...page.keys()], shape, signal);
-      const shown = found.flatMap((entry) => {
-        const scores = page.get(entry.id);
-        return scores === undefined ? [] : [{ ...showFound(entry, truncationChars), scores }];
-      });
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
+      const { results, found, omitted, report } = await fitAnswer(
+        entries,
+        [...page.keys()],
+        {
+          images: input.include_images,
+          asOf: filter.asOf,
+          textChars: truncationChars + 1,
+          order: 'given',
+          input,
+          show: (entry) => ({ ...showFound(entry, truncationChars), scores: page.get(entry.id) }),
+        },
+        call,
+      );
       return {
         ...head,
         results,
         count: results.length,
-        has_more: offset + fused.matches.length < fused.ranked,
+        has_more: omitted.length > 0 || offset + fused.matches.length < fused.ranked,
         search_modes_used: [...fused.modes],
         fts_count: fused.ftsCount,
         semantic_count: fused.semanticCount,
         ...(input.explain_query ? { stats: { execution_time_ms: elapsed(start), ...fused.stats } } : {}),
         ...clamped,
         ...report,
-        ...(await emptyHint(
-          entries,
-          found,
-          { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
-          signal,
-        )),
+        ...nextOffset(offset, results, omitted),
+        ...joinHints(
+          found.length > 0 ? mendedHint(fused.mended) : undefined,
+          report.hint,
+          (
+            await emptyHint(
+              entries,
+              [...found, ...omitted],
+              { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
+              signal,
+            )
+          ).hint,
+        ),
         ...joinWarnings(fused.warnings, await pastWarnings(entries, filter, 'search', signal)),
       };
     },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
+import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
@@ -28,8 +29,9 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
       neighbours: z.int().min(0).max(5).default(0).describe('Chunks before and after each hit.'),
       ...budgetInput,
     }),
-    output: freeAnswer('query, results, total_matches, returned, degraded?, budget?'),
-    async run(input, { signal }) {
+    output: freeAnswer('query, results, total_matches, returned, degraded?, budget?, truncated?, omitted?, hint?'),
+    async run(input, call) {
+      const { signal } = call;
       if (input.fts_only && input.vec_only) {
         throw new CarrelError(
           'invalid_arguments',
@@ -51,7 +53,9 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
         { signal },
       );
       if (answer.results.length === 0) await checkCollection(engine, tags, { signal });
-      const { items, report } = fitBudget(answer.results.map(showHit), input.budget_tokens, shape);
+      const hits = answer.results.map(showHit);
+      const held = fitItems(hits, answerRoom(call));
+      const { items, report } = fitBudget(held, input.budget_tokens, shape);
       return {
         query: answer.query,
         results: items,
@@ -59,9 +63,19 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
         returned: items.length,
         ...(answer.degraded === undefined ? {} : { degraded: answer.degraded }),
         ...report,
+        ...leftOut(hits.slice(held.length)),
       };
     },
   });
+}
+
+function leftOut(hits: readonly ShownHit[]) {
+  if (hits.length === 0) return {};
+  return {
+    truncated: true,
+    omitted: hits.map(({ document_id, chunk_id, chunk_index }) => ({ document_id, chunk_id, chunk_index })),
+    hint: 'The answer is full. Ask with fewer neighbours, or read what was omitted: kb_get(document_id, first_chunk=chunk_index, max_chunks=1).',
+  };
 }
 
 const shape: Budgeted<ShownHit, number | string> = {
