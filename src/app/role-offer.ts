@@ -22,7 +22,7 @@ export function createRoleOffer(
   const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
   return createOffer({
     serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
-    instructions: role.instructions,
+    instructions: [role.instructions, ...toolsets.flatMap(({ instructions }) => instructions ?? [])].join(' '),
     ...(announced.length === 0 ? {} : { experimental }),
     toolsets,
     readOnly: tools.readOnly,

@@ -39,6 +39,7 @@ import {
   weighEntryWords,
 } from './stores/entries/read-entries.ts';
 import { removeEntries, restoreEntries } from './stores/entries/remove-entries.ts';
+import { changeReferences, takeOverEntries } from './stores/entries/take-over-entries.ts';
 import { storeEntries, updateEntries } from './stores/entries/write-entries.ts';
 import { getNote, listNotes } from './stores/notes/read-notes.ts';
 import { removeNote, restoreNote, saveNote, updateNote } from './stores/notes/write-notes.ts';
@@ -57,7 +58,16 @@ import { storedLanguage } from './stores/words/word-analysis.ts';
  * sides look it up in this table by its name.
  */
 const operations = {
-  ...{ storeEntries, updateEntries, removeEntries, restoreEntries, indexFields, putSummary },
+  ...{
+    storeEntries,
+    takeOverEntries,
+    changeReferences,
+    updateEntries,
+    removeEntries,
+    restoreEntries,
+    indexFields,
+    putSummary,
+  },
   ...{
     getEntries,
     entryImage,

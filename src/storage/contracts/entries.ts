@@ -1,4 +1,4 @@
-import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { MendedWord, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { ContentType, EntryFilter, Source } from './entry-filter.ts';
 import type { ReadOptions } from './read-options.ts';
@@ -7,6 +7,10 @@ import type { ReadOptions } from './read-options.ts';
 export interface EntryStore {
   /** In one transaction, in order. An entry that repeats the last one of its thread and source updates that one. */
   store(request: StoreRequest): Promise<StoreOutcome[]>;
+  /** Entries from elsewhere, in one transaction, in order; those that are here already are left alone. */
+  takeOver(request: TakeOverRequest): Promise<TakeOverOutcome[]>;
+  /** After entries were taken over under new ids. Returns how many were changed. */
+  changeReferences(request: { readonly changes: readonly ReferenceChange[] }): Promise<number>;
   /** In one transaction, in order. With `allOrNothing`, an id that names nothing throws `entry_not_found`. */
   update(request: UpdateRequest): Promise<UpdateOutcome[]>;
   /** Hides entries from all reads; `restore` brings them back until they are purged. */
@@ -107,6 +111,33 @@ export interface StoreOutcome {
   readonly repeated: boolean;
   /** The entry had a summary, and keeps it. */
   readonly summaryKept: boolean;
+}
+
+export interface TakeOverRequest {
+  readonly entries: readonly TakenOverEntry[];
+}
+
+/** Equal are entries of the same thread, source, time and text. */
+export interface TakenOverEntry extends NewEntry {
+  /** The id that it has where it comes from. */
+  readonly wantedId?: number | undefined;
+  /** How many of its equals come before it there: as many of those that are here are not this one. */
+  readonly equalsBefore: number;
+  /** Its time is only that of its coming, and does not count. */
+  readonly hasNoTime: boolean;
+}
+
+export interface TakeOverOutcome {
+  readonly id: number;
+  /** False: it was here already. */
+  readonly added: boolean;
+}
+
+/** Of `references.context_ids` in an entry's metadata. */
+export interface ReferenceChange {
+  readonly id: number;
+  readonly from: readonly unknown[];
+  readonly to: readonly unknown[];
 }
 
 export interface UpdateRequest extends WriteRequest {
@@ -224,6 +255,8 @@ export interface ScoredPage {
   readonly total: number;
   /** What an entry with every word of the query, often, would score. */
   readonly scoreMax: number;
+  /** See FoundPage. */
+  readonly mended: readonly MendedWord[];
   readonly plan: string | undefined;
 }
 

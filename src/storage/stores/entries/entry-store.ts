@@ -15,12 +15,15 @@ import {
   weighEntryWords,
 } from './read-entries.ts';
 import { removeEntries, restoreEntries } from './remove-entries.ts';
+import { changeReferences, takeOverEntries } from './take-over-entries.ts';
 import { storeEntries, updateEntries } from './write-entries.ts';
 
 /** Each call is one transaction, or one read; see operations.ts, where all of these are listed. */
 export function createEntryStore({ write, read }: Transactions): EntryStore {
   return {
     store: (request) => write(storeEntries, request),
+    takeOver: (request) => write(takeOverEntries, request),
+    changeReferences: (request) => write(changeReferences, request),
     update: (request) => write(updateEntries, request),
     remove: (request) => write(removeEntries, request),
     restore: (request) => write(restoreEntries, request),

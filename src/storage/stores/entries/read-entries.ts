@@ -150,11 +150,12 @@ export async function searchEntryWords(
     values: where.values,
   });
   const keys = condition && { ...among(condition), isWide };
-  const { found, total, scoreMax } = await findWords(on, entryWords, words, keys, { limit, offset });
+  const { found, total, scoreMax, mended } = await findWords(on, entryWords, words, keys, { limit, offset });
   return {
     hits: found.map(({ key, score }) => ({ id: key, score })),
     total,
     scoreMax,
+    mended,
     plan: explain ? await planOf(on, among(selection.condition), selection) : undefined,
   };
 }

@@ -1,5 +1,6 @@
 import type { FusedMatch } from '../../../search/fusion.ts';
 import { searchHybrid } from '../../../search/hybrid.ts';
+import type { MendedWord } from '../../../words/ranking/word-index.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { createEntryLegs, type LegsRequest } from './entry-legs.ts';
 import type { Warned } from './past-warnings.ts';
@@ -29,6 +30,8 @@ export interface HybridMatches {
   readonly ftsCount: number;
   readonly semanticCount: number;
   readonly warnings: Warned;
+  /** What was searched for instead of misspelt words. */
+  readonly mended: readonly MendedWord[];
   readonly stats: Record<string, unknown>;
 }
 
@@ -59,6 +62,7 @@ export async function searchEntries(
     ftsCount,
     semanticCount,
     warnings: found.failure ? meaningFailed : pendingWarning(found.pending),
+    mended: told.mended,
     stats: {
       fts_stats: told.wordStats ?? null,
       semantic_stats: told.meaningStats ?? null,

@@ -3,7 +3,7 @@ import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { emptyHint, wordsOf } from '../search/empty-hint.ts';
+import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
@@ -95,29 +95,22 @@ export function createFtsSearchContextTool({
         ...(relaxed ? { relaxed } : {}),
         ...joinHints(
           modeRemark(text, input.mode),
+          mendedHint(page.mended),
           relaxed ? await relaxedHint(entries, sought, signal) : undefined,
           report.hint,
-          await emptyHint(
-            entries,
-            [...found, ...omitted],
-            { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
-            signal,
-          ),
+          (
+            await emptyHint(
+              entries,
+              [...found, ...omitted],
+              { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
+              signal,
+            )
+          ).hint,
         ),
         ...(await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });
-}
-
-function joinHints(
-  remark: string | undefined,
-  relaxed: string | undefined,
-  full: string | undefined,
-  { hint }: { hint?: string },
-) {
-  const said = [remark, relaxed, full, hint].filter((each) => each !== undefined);
-  return said.length === 0 ? {} : { hint: said.join(' ') };
 }
 
 async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], signal: AbortSignal): Promise<string> {

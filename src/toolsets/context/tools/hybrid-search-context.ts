@@ -3,7 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { emptyHint, wordsOf } from '../search/empty-hint.ts';
+import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
@@ -79,12 +79,18 @@ export function createHybridSearchContextTool(
         ...clamped,
         ...report,
         ...nextOffset(offset, results, omitted),
-        ...(await emptyHint(
-          entries,
-          [...found, ...omitted],
-          { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
-          signal,
-        )),
+        ...joinHints(
+          found.length > 0 ? mendedHint(fused.mended) : undefined,
+          report.hint,
+          (
+            await emptyHint(
+              entries,
+              [...found, ...omitted],
+              { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
+              signal,
+            )
+          ).hint,
+        ),
         ...joinWarnings(fused.warnings, await pastWarnings(entries, filter, 'search', signal)),
       };
     },
