@@ -30,7 +30,7 @@ export function createFindTool(sources: readonly SearchSource[]): Tool {
       budget_tokens: z.int().min(50).max(100_000).optional(),
     }),
     output: freeAnswer(
-      'query, hits: [{source, uri, title, snippet, date, score?, relevance?, why}], sources: [{source, status, hits, message?}], omitted, weak_omitted?, hint?, reranking?',
+      'query, hits: [{source, uri, title, snippet, date, origin, score?, relevance?, why}], sources: [{source, status, hits, message?}], omitted, weak_omitted?, hint?, reranking?',
     ),
     async run({ query, sources: named, limit, budget_tokens: budget }, call) {
       const wanted = new Set<string>(named ?? usual);
@@ -43,8 +43,8 @@ export function createFindTool(sources: readonly SearchSource[]): Tool {
   });
 }
 
-function shown({ source, uri, title, snippet, date, score, why }: FusedHit) {
-  return { source, uri, title, snippet, date, score: Number(score.toFixed(6)), why };
+function shown({ source, uri, title, snippet, date, origin, score, why }: FusedHit) {
+  return { source, uri, title, snippet, date, origin, score: Number(score.toFixed(6)), why };
 }
 
 /** The best hits that fit, but at least one: an empty answer would mean that there are none. */

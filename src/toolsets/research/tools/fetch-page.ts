@@ -3,6 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits } from '../../../base/wire-bytes.ts';
 import { answerRoom } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
+import type { Origin } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { Page, PageReader } from '../page-reader.ts';
 import { cutWindow } from '../page-window.ts';
@@ -31,7 +32,7 @@ export function createFetchPageTool({ pageCharsMax }: FetchPageToolConfig, pages
       start: z.int().min(0).default(0),
     }),
     output: freeAnswer(
-      'url, title, content, content_length, truncated, start, total_length, next_start?, hint?, language?, published?',
+      'url, title, content, origin, content_length, truncated, start, total_length, next_start?, hint?, language?, published?',
     ),
     async run({ url, max_chars: charsMax, extract_mode: mode, start }, call) {
       const page = await pages.read({ url: url.trim(), mode, goesOn: start > 0, signal: call.signal });
@@ -43,6 +44,7 @@ export function createFetchPageTool({ pageCharsMax }: FetchPageToolConfig, pages
         url: page.url,
         title: page.title,
         content,
+        origin: 'web' satisfies Origin,
         content_length: content.length,
         truncated: hasMore || page.isCut,
         start,

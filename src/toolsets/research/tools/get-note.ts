@@ -13,7 +13,7 @@ export function createGetNoteTool(notes: NoteStore): Tool {
     quota: 'notes',
     argumentError: 'validation_error',
     input: z.object({ id: z.string() }),
-    output: freeAnswer('note: {id, title, content, tags, source_urls, created_at, updated_at}'),
+    output: freeAnswer('note: {id, title, content, tags, source_urls, origin, created_at, updated_at}'),
     async run({ id }, call) {
       const note = await findNote(notes, id, call.signal);
       if (note === undefined) throw noteNotFound(id);

@@ -21,7 +21,7 @@ export function createListNotesTool(notes: NoteStore): Tool {
       offset: z.int().min(0).default(0),
     }),
     output: freeAnswer(
-      'notes: [{id, title, tags, created_at, snippet, relevance?}], count, total_count, has_more, limit, offset, weak_omitted?, hint?, reranking?',
+      'notes: [{id, title, tags, created_at, origin, snippet, relevance?}], count, total_count, has_more, limit, offset, weak_omitted?, hint?, reranking?',
     ),
     async run({ query, tags, limit, offset }, call) {
       // Many clients send an empty string for an argument that they omit.

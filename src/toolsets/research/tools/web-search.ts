@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
+import type { Origin } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ProviderChain } from '../web-search/provider-chain.ts';
 
@@ -34,13 +35,15 @@ export function createWebSearchTool({ resultsMax }: WebSearchToolConfig, chain: 
         .describe(`At most ${resultsMax}.`),
       provider: z.enum(chain.names).optional().describe(`Asked first; default: ${chain.chosen}.`),
     }),
-    output: freeAnswer('results: [{title, url, snippet}], provider, query, attempts?: [{provider, outcome, status?}]'),
+    output: freeAnswer(
+      'results: [{title, url, snippet}], provider, query, origin, attempts?: [{provider, outcome, status?}]',
+    ),
     async run({ query, limit, provider }, call) {
       const search = { query, limit: Math.min(limit, resultsMax), provider, signal: call.signal };
       const answer = await chain.search(search);
       const attempts = answer.attempts.length > 1 ? { attempts: answer.attempts } : {};
       if (answer.results.length === 0) throw nothingFound(query, answer.provider, attempts);
-      return { results: answer.results, provider: answer.provider, query, ...attempts };
+      return { results: answer.results, provider: answer.provider, query, origin: 'web' satisfies Origin, ...attempts };
     },
   });
 }
