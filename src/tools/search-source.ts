@@ -1,4 +1,5 @@
 import type { Call } from './call.ts';
+import type { Origin } from './origin.ts';
 
 export interface SourceHit {
   uri: string;
@@ -6,6 +7,7 @@ export interface SourceHit {
   snippet: string;
   /** ISO-8601, or null where the source has no date. */
   date: string | null;
+  origin: Origin;
   /** The source's own score: comparable within the source only. */
   score: number;
   why: string;

@@ -18,6 +18,7 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
           title: hit.title || hit.url,
           snippet: String(hit.fields['content_description'] ?? '') || hit.digest,
           date: dateOf(hit),
+          origin: 'upstream',
           score: hit.score ?? hits.length - index,
           why: `Fess ranks it ${index + 1} in ${domain.name}`,
         })),

@@ -8,6 +8,7 @@ const hit = (uri: string, score = 0): SourceHit => ({
   title: uri,
   snippet: '',
   date: null,
+  origin: 'user',
   score,
   why: `why ${uri}`,
 });

@@ -3,7 +3,7 @@ import type { SearchSource, SourceHit } from '../../tools/search-source.ts';
 import { makeSnippet } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import { splitTags } from './collections.ts';
-import { documentUriPrefix } from './shapes.ts';
+import { documentUriPrefix, originOfDocument } from './shapes.ts';
 
 /** Several chunks of one document may be found, so this many times more are asked for. */
 const chunksPerHit = 3;
@@ -36,6 +36,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
           title: hit.title,
           snippet: makeSnippet(hit.text, words).text,
           date: hit.created_at === '' ? null : hit.created_at,
+          origin: originOfDocument(hit),
           score: hit.score,
           why: `found in the knowledge base${where.map((part) => (part === undefined ? '' : `, ${part}`)).join('')}`,
         });

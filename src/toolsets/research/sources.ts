@@ -15,7 +15,7 @@ export function createNotesSource(notes: NoteStore): SearchSource {
       const { notes: found } = await notes.list({ query, limit, offset: 0 }, { signal: call.signal });
       return {
         hits: found.map((listed, rank) => {
-          const { id, title, snippet, created_at: date, tags } = showListedNote(listed);
+          const { id, title, snippet, created_at: date, tags, origin } = showListedNote(listed);
           const matched = new Set(
             listed.snippet.marks.map(([from, to]) => listed.snippet.text.slice(from, to).toLowerCase()),
           );
@@ -25,6 +25,7 @@ export function createNotesSource(notes: NoteStore): SearchSource {
             title,
             snippet,
             date,
+            origin,
             score: 1 / (rank + 1),
             why: words === '' ? outsideTheText(tags) : `matches ${words}`,
           };
@@ -61,6 +62,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
           title,
           snippet,
           date: null,
+          origin: 'web',
           score: 1 / (rank + 1),
           why: `result ${rank + 1} of ${provider}`,
         })),

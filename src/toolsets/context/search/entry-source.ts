@@ -1,3 +1,4 @@
+import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { plainQuery } from '../../../words/word-query.ts';
@@ -33,6 +34,7 @@ export function createEntrySource(
             title: titleOf(entry.text),
             snippet: makeSnippet(entry.text, words).text,
             date: entry.createdAt,
+            origin: originOfMetadata(entry.metadata),
             score: scores?.rrf ?? 0,
             why: `found by ${ways.filter((way) => way !== undefined).join(' and ')}`,
           };

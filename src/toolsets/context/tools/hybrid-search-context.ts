@@ -25,7 +25,7 @@ export function createHybridSearchContextTool(
     name: 'hybrid_search_context',
     title: 'Hybrid Search Context',
     description:
-      'Finds entries by words and by meaning together, the best first: the search to start with. scores tell how each entry was found.',
+      'The search of the memory to start with: by words and meaning together, best first. Filters: see search_context.',
     effect: 'read',
     input: z.object({
       query: queryInput,
@@ -33,7 +33,7 @@ export function createHybridSearchContextTool(
       fusion_method: z.enum(['rrf']).default('rrf'),
       rrf_k: z.int().min(1).max(1000).optional(),
     }),
-    output: searchAnswer('query, fusion_method, search_modes_used, fts_count, semantic_count, '),
+    output: searchAnswer('query, fusion_method, search_modes_used, fts_count, semantic_count'),
     async run(input, call) {
       const { signal } = call;
       const start = performance.now();

@@ -22,10 +22,10 @@ export function createSemanticSearchContextTool(
   return defineTool({
     name: 'semantic_search_context',
     title: 'Semantic Search Context',
-    description: 'Finds entries by meaning, whatever words they use, the nearest first.',
+    description: 'Finds entries by meaning alone, for questions in other words than the entries, nearest first.',
     effect: 'read',
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }) }),
-    output: searchAnswer('query, model, '),
+    output: searchAnswer('query, model'),
     async run(input, call) {
       const { signal } = call;
       const text = queryText(input.query);

@@ -23,6 +23,7 @@ const hits = (prefix: string, count: number): SourceAnswer => ({
     title: `${prefix} ${index}`,
     snippet: 'some words about it',
     date: null,
+    origin: 'user',
     score: 1,
     why: 'it matches',
   })),

@@ -42,6 +42,7 @@ export function createFindTool(sources: readonly SearchSource[]): Tool {
           title: z.string(),
           snippet: z.string(),
           date: z.string().nullable(),
+          origin: z.string(),
           score: z.number(),
           why: z.string(),
         }),
@@ -67,8 +68,8 @@ export function createFindTool(sources: readonly SearchSource[]): Tool {
   });
 }
 
-function shown({ source, uri, title, snippet, date, score, why }: FusedHit) {
-  return { source, uri, title, snippet, date, score: Number(score.toFixed(6)), why };
+function shown({ source, uri, title, snippet, date, origin, score, why }: FusedHit) {
+  return { source, uri, title, snippet, date, origin, score: Number(score.toFixed(6)), why };
 }
 
 /** The best hits that fit, but at least one: an empty answer would mean that there are none. */
