@@ -11,6 +11,8 @@ import { httpSlice } from '../config/slices.ts';
 import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
 import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { openReranker } from '../search/reranking/open-reranker.ts';
+import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import type { Check } from './check.ts';
 import type { CommandLine } from './command-line.ts';
@@ -60,6 +62,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
     ...(await checkEngine(role, config)),
     await checkPort(config),
     await checkModel(role, config),
+    await checkReranker(role, config),
   );
   return checks;
 }
@@ -105,6 +108,26 @@ async function checkModel(role: Role, config: Config): Promise<Check> {
     return { name: 'model', ok: false, found: error.message, remedy };
   } finally {
     await embeddings.close();
+  }
+}
+
+/** Actually runs the bundled model, as the first search would. */
+async function checkReranker(role: Role, config: Config): Promise<Check> {
+  const name = 'reranker';
+  if (!role.slices.includes(rerankingSlice)) return { name, ok: true, found: 'none needed by this role' };
+  const settings = config.of(rerankingSlice);
+  const { provider, ...reranker } = openReranker(settings);
+  if (provider === undefined) return { name, ok: true, found: 'off: results keep the order of the search' };
+  if (settings.provider === 'http') return { name, ok: true, found: provider.name };
+  try {
+    await provider.score('carrel', ['carrel']);
+    return { name, ok: true, found: `${provider.name}, on ${provider.device}` };
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    const remedy = 'reinstall Carrel, or set RERANKING_PROVIDER to http or none';
+    return { name, ok: false, found: error.message, remedy };
+  } finally {
+    await reranker.close();
   }
 }
 

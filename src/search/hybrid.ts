@@ -64,6 +64,8 @@ export interface HybridResult {
   matches: HybridMatch[];
   /** Candidates that were ranked and not left out: what paging can reach. Those not looked at yet count, too. */
   ranked: number;
+  /** All candidates, left out or not. */
+  candidates: number;
   /** Matches that would be on the page if nothing were left out. */
   omitted: number;
   /** Undefined without judging. */
@@ -122,6 +124,7 @@ export async function searchHybrid(
   return {
     matches,
     ranked: judged.kept + judged.unseen,
+    candidates: fused.length,
     omitted: judged.omitted,
     ...(deps.judging ? { reranking: judged.reranking } : {}),
     listed: { words: byWords, meaning: found?.matches },

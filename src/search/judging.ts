@@ -27,7 +27,9 @@ export interface JudgeRequest {
   readonly limit: number;
   readonly offset: number;
   /** What to leave out. Undefined: nothing. */
-  readonly cut: Cut | undefined;
+  readonly cut?: Cut | undefined;
+  /** Hits in front of the given ones, which are not looked at; none by default. */
+  readonly before?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -37,9 +39,15 @@ export type Cut = 'weak' | { readonly below: number };
 export interface JudgeDeps {
   readonly reranker: Reranker;
   /** What the model should read of these hits. Deleted ones are left out. */
-  texts(ids: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, string>>;
+  texts(ids: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, TextToJudge>>;
   /** Tells the coverage of hits where it is not known. Undefined if there are no words to search by. */
   readonly words: Pick<WordLeg, 'score'> | undefined;
+}
+
+export interface TextToJudge {
+  readonly text: string;
+  /** Title and headings above it, which are read with every part of it. */
+  readonly heading?: string;
 }
 
 export interface JudgedPage<Hit> {
@@ -59,6 +67,14 @@ export interface JudgedPage<Hit> {
  */
 const blockEnds = [20, 50];
 
+/** So many of the best are reranked at most. */
+export const rerankedMax = 50;
+
+/** What of a list to fetch for a page, so that the best can be reranked whichever page is asked for. */
+export function reachOf({ limit, offset }: { limit: number; offset: number }): { limit: number; offset: number } {
+  return offset < rerankedMax ? { limit: Math.max(rerankedMax, offset + limit), offset: 0 } : { limit, offset };
+}
+
 /** Few enough for one question about their words. */
 const unrerankedBlock = 400;
 
@@ -74,23 +90,24 @@ export async function judgePage<Hit extends RankedHit>(
   ranked: readonly Hit[],
   deps: JudgeDeps,
 ): Promise<JudgedPage<Hit>> {
-  const { text, limit, offset, cut, signal } = request;
+  const { text, limit, offset, cut, before = 0, signal } = request;
   const { reranker } = deps;
   const kept: JudgedHit<Hit>[] = [];
   let reranking: RerankingState = reranker.provider ? { state: 'applied' } : rerankingOff;
   let seen = 0;
   while (seen < ranked.length && kept.length < offset + limit) {
-    const end = blockEnds.find((each) => each > seen) ?? Number.POSITIVE_INFINITY;
-    const block = ranked.slice(seen, Math.min(end, seen + unrerankedBlock));
-    // Behind a block that is weak as a whole, there is nothing that the model could bring up.
-    const isHopeless = seen > 0 && kept.length === 0;
+    const end = blockEnds.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
+    const block = ranked.slice(seen, Math.min(end - before, seen + unrerankedBlock));
+    // Where the model found the whole best block weak, what is behind it is no better.
+    const isHopeless = cut === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
     const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isHopeless;
     const [coverage, scored] = await Promise.all([coverageOf(block), isReranked ? scoresOf(block) : undefined]);
     if (scored) reranking = scored.state;
     const judged = block.map((hit) => {
       const [words, logit] = [coverage.get(hit.id), scored?.logits.get(hit.id)];
       const { relevance, isWeak } = reranker.judge({ logit, words, cosine: hit.cosine });
-      const isLeftOut = cut === 'weak' ? isWeak && !((words ?? 0) >= everyWord) : cut && relevance < cut.below;
+      const isSpared = (words ?? 0) >= everyWord;
+      const isLeftOut = cut === 'weak' ? (isWeak || isHopeless) && !isSpared : cut && relevance < cut.below;
       return { hit, relevance, logit, isLeftOut };
     });
     const ordered = judged.toSorted((left, right) => orderOf(right) - orderOf(left));
@@ -129,8 +146,10 @@ export async function judgePage<Hit extends RankedHit>(
       signal,
     );
     const read = block.flatMap(({ id, window }) => {
-      const whole = texts.get(id);
-      return whole === undefined ? [] : [{ id, passage: bestPart(whole, text, window) }];
+      const known = texts.get(id);
+      if (known === undefined) return [];
+      const part = bestPart(known.text, text, window);
+      return [{ id, passage: known.heading ? `${known.heading}\n${part}` : part }];
     });
     const { state, logits } = await reranker.score(
       text,

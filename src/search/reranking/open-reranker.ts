@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 import type { SliceValues } from '../../config/field.ts';
+import { modelThreadsOf } from '../models/model-threads.ts';
 import type { Calibration } from '../relevance.ts';
 import { bundledRerankerFolder, readRerankerFacts } from './bundled-reranker.ts';
 import { createHttpReranking } from './http-reranking.ts';
@@ -13,10 +16,10 @@ export type RerankingSettings = SliceValues<typeof rerankingSlice>;
 const cutOfOthers = 0.05;
 
 /** Starts nothing: a model is loaded, or a server asked, with the first search. */
-export function openReranker(settings: RerankingSettings, threads: number): Reranker {
+export function openReranker(settings: RerankingSettings): Reranker {
+  if (!reranks(settings)) return unrankedReranker();
   const bundled = readRerankerFacts(bundledRerankerFolder());
   const { weight, calibration = [] } = bundled;
-  if (!reranks(settings)) return createReranker({ provider: undefined, weight, calibration });
   if (settings.provider === 'http') {
     const provider = createHttpReranking({
       url: serverOf(settings),
@@ -31,7 +34,7 @@ export function openReranker(settings: RerankingSettings, threads: number): Rera
   const facts = settings.model === undefined ? bundled : readRerankerFacts(settings.model);
   const provider = createLocalReranking({
     modelFolder: settings.model ?? bundledRerankerFolder(),
-    threads,
+    threads: modelThreadsOf(settings.threads),
     queuedPairsMax: 5_000,
     pairTimeoutMs: 30_000,
     budgetMs: settings.budgetMs,
@@ -45,7 +48,15 @@ export function openReranker(settings: RerankingSettings, threads: number): Rera
   });
 }
 
-export function reranks({ enabled, provider }: Pick<RerankingSettings, 'enabled' | 'provider'>): boolean {
+/** Judges by words and nearness only. */
+export function unrankedReranker(): Reranker {
+  const { weight, calibration = [] } = readRerankerFacts(bundledRerankerFolder());
+  return createReranker({ provider: undefined, weight, calibration });
+}
+
+export function reranks({ enabled, provider, model }: RerankingSettings): boolean {
+  // For as long as there is none in the package.
+  if (provider === 'local' && !existsSync(join(model ?? bundledRerankerFolder(), 'model.onnx'))) return false;
   return enabled !== 'false' && provider !== 'none';
 }
 

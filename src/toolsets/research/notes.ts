@@ -43,6 +43,7 @@ export const listedNoteShape = z.object({
   tags: z.array(z.string()),
   created_at: z.string(),
   snippet: z.string().describe('The passage that matches the query, or the start of the text.'),
+  relevance: z.number().optional(),
 });
 
 export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape> {

@@ -1,9 +1,9 @@
 import { freeAnswer } from '../../../tools/free-answer.ts';
 
 /** The answers of all four searches: what is always there besides `own`, then what depends on the call and its outcome. */
-export function searchAnswer(own: string) {
+export function searchAnswer(own: string, ownSometimes = '') {
   const sometimes = 'hint?, stats?, clamped_limit?, budget?, degraded?, warnings?, error?, validation_errors?';
-  return freeAnswer(`${own}results, count, has_more, ${sometimes}`);
+  return freeAnswer(`${own}results, count, has_more, ${ownSometimes}${sometimes}`);
 }
 
 export interface Stats {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { judgePage, reachOf } from '../../../search/judging.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
@@ -6,6 +7,7 @@ import { findMatches } from '../../../words/snippet.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { emptyHint, wordsOf } from '../search/empty-hint.ts';
+import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
@@ -18,9 +20,9 @@ export function createFtsSearchContextTool({
   entries,
   backend,
   truncationChars,
-  reranks,
+  reranker,
   summaries,
-}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks' | 'summaries'>): Tool {
+}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries'>): Tool {
   return defineTool({
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
@@ -33,7 +35,7 @@ export function createFtsSearchContextTool({
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
-    output: searchAnswer('query, mode, language, total, relaxed?, '),
+    output: searchAnswer('query, mode, language, total, relaxed?, ', 'reranking, '),
     async run(input, { signal }) {
       const text = queryText(input.query);
       const asked = wordQueryOf(text, input.mode);
@@ -45,38 +47,50 @@ export function createFtsSearchContextTool({
       if (faults.length > 0) {
         return { ...head, ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       }
-      const strict = await entries.searchWords({ query: asked, filter, limit, offset, explain }, { signal });
+      const reach = reachOf({ limit, offset });
+      const strict = await entries.searchWords({ query: asked, filter, ...reach, explain }, { signal });
       const sought = input.mode === 'match' ? soughtWords(text) : [];
       const most =
         strict.total === 0 && sought.length > 1
-          ? await searchMostWords(entries, sought, { filter, limit, offset }, signal)
+          ? await searchMostWords(entries, sought, { filter, ...reach }, signal)
           : undefined;
       const relaxed = most !== undefined && most.total > 0;
       const page = relaxed ? most : strict;
       const query = relaxed ? most.query : asked;
-      const scores = new Map(page.hits.map(({ id, score }) => [id, score]));
+      const ranked = page.hits.map(({ id, score }) => ({ id, score: score / (page.scoreMax || 1), found: score }));
+      const judged = await judgePage(
+        { text, limit, offset: offset - reach.offset, before: reach.offset, signal },
+        ranked,
+        createEntryJudging({ entries, reranker }, { asOf: filter.asOf, query }),
+      );
+      const shownHits = new Map(judged.page.map((each) => [each.hit.id, each]));
       await summaries?.settle();
       const shape = { images: input.include_images, asOf: filter.asOf };
-      const found = await loadEntries(entries, [...scores.keys()], shape, signal);
-      const shown = found.map((entry) => ({
-        ...showFound(entry, truncationChars),
-        scores: {
-          fts_score: scores.get(entry.id) ?? 0,
-          fts_rank: null,
-          ...(reranks ? { rerank_score: (scores.get(entry.id) ?? 0) / Math.max(page.scoreMax, Number.EPSILON) } : {}),
-        },
-        ...(input.highlight ? { highlighted: highlight(entry.text, query) } : {}),
-      }));
+      const found = await loadEntries(entries, [...shownHits.keys()], shape, signal);
+      const shown = found.map((entry) => {
+        const { hit, relevance = 0 } = shownHits.get(entry.id) ?? {};
+        return {
+          ...showFound(entry, truncationChars),
+          relevance,
+          scores: {
+            fts_score: hit?.found ?? 0,
+            fts_rank: null,
+            ...(reranker.provider ? { rerank_score: relevance } : {}),
+          },
+          ...(input.highlight ? { highlighted: highlight(entry.text, query) } : {}),
+        };
+      });
       const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
       return {
         ...head,
         results,
         count: results.length,
         total: page.total,
-        has_more: offset + page.hits.length < page.total,
+        has_more: offset + judged.page.length < page.total,
         ...(explain ? { stats: stats(results.length, strict.plan) } : {}),
         ...clamped,
         ...report,
+        ...judgedFields(judged),
         ...(relaxed ? { relaxed, hint: await relaxedHint(entries, sought, signal) } : {}),
         ...(await emptyHint(
           entries,

@@ -4,11 +4,12 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { emptyHint, wordsOf } from '../search/empty-hint.ts';
+import { judgedFields, weakHint } from '../search/entry-judging.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
 import { elapsed, filterFaults, searchAnswer } from '../search/search-answer.ts';
-import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
+import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitBudget } from '../show/token-budget.ts';
 
@@ -18,22 +19,26 @@ export interface HybridSettings {
 
 export function createHybridSearchContextTool(
   settings: HybridSettings,
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranks' | 'summaries'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranker' | 'summaries'>,
 ): Tool {
   const { entries, truncationChars } = parts;
   return defineTool({
     name: 'hybrid_search_context',
     title: 'Hybrid Search Context',
     description:
-      'Finds entries by words and by meaning together, the best first: the search to start with. scores tell how each entry was found.',
+      'Finds entries by words and by meaning together, the best first: the search to start with. relevance is the chance that it fits.',
     effect: 'read',
     input: z.object({
       query: queryInput,
       ...searchInput({ limit: 5 }),
       fusion_method: z.enum(['rrf']).default('rrf'),
       rrf_k: z.int().min(1).max(1000).optional(),
+      ...weakInput,
     }),
-    output: searchAnswer('query, fusion_method, search_modes_used, fts_count, semantic_count, '),
+    output: searchAnswer(
+      'query, fusion_method, search_modes_used, fts_count, semantic_count, ',
+      'weak_omitted?, reranking, ',
+    ),
     async run(input, { signal }) {
       const start = performance.now();
       const text = queryText(input.query);
@@ -49,34 +54,40 @@ export function createHybridSearchContextTool(
       if (!settings.words && parts.meaning === undefined) {
         throw new CarrelError('unavailable', 'No search modes available: full text and meaning are both switched off');
       }
-      const request = { text, filter, applied, limit, offset, rrfK, explain: input.explain_query };
+      const includesWeak = input.include_weak ?? false;
+      const request = { text, filter, applied, limit, offset, rrfK, includesWeak, explain: input.explain_query };
       const fused = await searchEntries({ ...request, waitMs: settleMs, signal }, settings, parts);
-      const page = new Map(fused.matches.map((match) => [match.id, match.scores]));
+      const page = new Map(fused.matches.map((match) => [match.id, match]));
       await parts.summaries?.settle();
       const shape = { images: input.include_images, asOf: filter.asOf };
       const found = await loadEntries(entries, [...page.keys()], shape, signal);
       const shown = found.flatMap((entry) => {
-        const scores = page.get(entry.id);
-        return scores === undefined ? [] : [{ ...showFound(entry, truncationChars), scores }];
+        const match = page.get(entry.id);
+        if (match === undefined) return [];
+        const { relevance, scores } = match;
+        return [{ ...showFound(entry, truncationChars), relevance, scores }];
       });
       const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
       return {
         ...head,
         results,
         count: results.length,
-        has_more: offset + fused.matches.length < fused.ranked,
+        has_more: fused.hasMore,
         search_modes_used: [...fused.modes],
         fts_count: fused.ftsCount,
         semantic_count: fused.semanticCount,
         ...(input.explain_query ? { stats: { execution_time_ms: elapsed(start), ...fused.stats } } : {}),
         ...clamped,
         ...report,
-        ...(await emptyHint(
-          entries,
-          found,
-          { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
-          signal,
-        )),
+        ...judgedFields(fused),
+        ...(found.length === 0 && fused.omitted > 0
+          ? weakHint(fused.omitted)
+          : await emptyHint(
+              entries,
+              found,
+              { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
+              signal,
+            )),
         ...joinWarnings(fused.warnings, await pastWarnings(entries, filter, 'search', signal)),
       };
     },
