@@ -10,8 +10,8 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 /** What the tool list of a role may cost a model's context. Raising it is a decision, not an accident. */
 const tokensMax = 5_000;
-/** Everything behind one door costs what everything costs: 47 tools of 250 tokens, every field of their answers named. `--toolsets` narrows it. */
-const serveTokensMax = 12_000;
+/** Everything behind one door costs what everything costs: 48 tools of 255 tokens, every field of their answers named. `--toolsets` narrows it. */
+const serveTokensMax = 12_600;
 
 test('the generated pages and the pinned tool schemas are what the code prints (run `npm run docs`)', async () => {
   for (const [file, content] of Object.entries(await generatedFiles())) {

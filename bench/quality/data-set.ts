@@ -11,7 +11,7 @@ export interface DataSet {
 export interface BenchPassage {
   text: string;
   title: string;
-  /** Queries see only the passages of their own group: a thread (LoCoMo), a language (XQuAD-R), or everything. */
+  /** Queries see only the passages of their own group: a thread (conversations), a language (XQuAD-R), or everything. */
   group: string;
   /** The passage before it in the same session of a thread. */
   before: number | undefined;
@@ -50,7 +50,7 @@ export function loadDataSet(folder: string, name: string): DataSet | undefined {
       text: row.text,
       title: row.title ?? '',
       group: groupOf(name, row),
-      before: number > 0 && sameSession(name, rows[number - 1], row) ? number - 1 : undefined,
+      before: number > 0 && sameSession(rows[number - 1], row) ? number - 1 : undefined,
     })),
     queries: readRows<Row>(file('queries')).flatMap((row) => {
       const judged = relevant.get(row.id);
@@ -82,13 +82,12 @@ export function splitByGroup(set: DataSet): DataSet[] {
 }
 
 function groupOf(name: string, row: Row): string {
-  if (name === 'locomo') return String(row.meta?.['thread_id']);
-  return name === 'xquad-r' ? String(row.meta?.['lang']) : '';
+  return String(row.meta?.['thread_id'] ?? (name === 'xquad-r' ? row.meta?.['lang'] : ''));
 }
 
-function sameSession(name: string, before: Row | undefined, row: Row): boolean {
-  if (name !== 'locomo') return false;
-  return before?.meta?.['thread_id'] === row.meta?.['thread_id'] && before?.meta?.['session'] === row.meta?.['session'];
+function sameSession(before: Row | undefined, row: Row): boolean {
+  if (row.meta?.['thread_id'] === undefined) return false;
+  return before?.meta?.['thread_id'] === row.meta['thread_id'] && before?.meta?.['session'] === row.meta['session'];
 }
 
 function readRows<T>(file: string): T[] {

@@ -152,7 +152,8 @@ export async function openServed(config: Config, log: Logger, jobs: CallJobs): P
     import('../toolsets/find/toolset.ts'),
     context.shared.reranker(),
   ]);
-  return [...opened, createFindToolset(sources, { reranker: lease.part, close: () => lease.release() })];
+  const texts = opened.flatMap((toolset) => toolset.citable ?? []);
+  return [...opened, createFindToolset(sources, texts, { reranker: lease.part, close: () => lease.release() })];
 }
 
 /** The toolsets that `serve` is to offer; an unknown name is refused. */

@@ -97,6 +97,8 @@ const kinds = {
   storage_busy: 'limit',
   // The file is damaged or not a database. Not for a database of another program: that is storage_foreign.
   storage_corrupt: 'config',
+  // The file is gone, moved, emptied or replaced, at the start or while the program runs. Not for one that was never made.
+  storage_lost: 'config',
   // A healthy database of another program.
   storage_foreign: 'config',
   // Written by a later version of this program, whose schema we do not know.

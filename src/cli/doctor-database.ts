@@ -39,6 +39,7 @@ const restoring = 'stop Carrel, then run carrel restore <backup> --force';
 const remedies: Partial<Record<CarrelError['code'], string>> = {
   storage_corrupt: restoring,
   storage_newer: 'upgrade Carrel, or choose another database with --data-dir',
+  storage_lost: 'put the database back, or stop Carrel and run carrel restore <backup>',
   storage_foreign: 'choose another file with DB_PATH or --data-dir',
   unavailable: 'start PostgreSQL, or fix POSTGRESQL_CONNECTION_STRING',
 };

@@ -82,6 +82,16 @@ test('a passage that repeats one further up is set back behind what says somethi
   assert.ok(byRank.every(({ explanation }) => explanation.copyOf === undefined));
 });
 
+test('meaning weighs more if the best passage has little of the words, or few have any', () => {
+  const weight = (share: number, others: Candidate[]) =>
+    fuse([candidate(1, share, 0.8), ...others], settings)[0]?.explanation.meaning?.weight ?? 0;
+  const many = [...crowd(0), ...Array.from({ length: 100 }, (_, index) => candidate(200 + index, 1e-9, 0.7))];
+  assert.ok(Math.abs(weight(0.4, many) - 0.3) < 1e-6);
+  assert.ok(Math.abs(weight(0.6, many) - 0.3) < 1e-6);
+  assert.ok(Math.abs(weight(0.1, many) - 0.54) < 1e-6);
+  assert.ok(Math.abs(weight(0.6, crowd(0)) - 0.498) < 1e-6);
+});
+
 test('the order of the candidates does not matter', () => {
   const candidates = [
     candidate(1, 0.4, 0.8),
@@ -93,7 +103,7 @@ test('the order of the candidates does not matter', () => {
 });
 
 test('a passage that is not embedded yet stands where its words let expect it', () => {
-  const embedded = [candidate(1, 0.5, 0.85), candidate(2, 0.1, 0.9), candidate(3, undefined, 0.88)];
+  const embedded = [candidate(1, 0.5, 0.85), candidate(2, 0.1, 0.9), candidate(3, undefined, 0.8)];
   const ids = (fused: readonly { id: number }[]) => fused.map(({ id }) => id);
   // The best words count as the nearest meaning, and half of them as half as near.
   const best = fuse([...embedded, candidate(4, 0.6, undefined)], settings);
@@ -106,7 +116,7 @@ test('a passage that is not embedded yet stands where its words let expect it', 
   assert.equal(middling.find(({ id }) => id === 4)?.explanation.assumedNearness, 0.5);
   assert.equal(ids(middling).indexOf(4), 2);
   // Among themselves they keep the order of their words, and without any vectors nothing is assumed.
-  const many = fuse([candidate(1, 0.1, 0.9), candidate(5, 0.4, undefined), candidate(4, 0.6, undefined)], settings);
+  const many = fuse([candidate(1, 0.05, 0.9), candidate(5, 0.4, undefined), candidate(4, 0.6, undefined)], settings);
   assert.deepEqual(ids(many).slice(0, 2), [4, 5]);
   assert.equal(fuse([candidate(4, 0.6, undefined)], settings)[0]?.explanation.assumedNearness, undefined);
 });

@@ -73,6 +73,9 @@ export const legCandidates = 100;
 const meaningWeightBase = 0.3;
 const meaningWeightPerFlatness = 0.6;
 const meaningWeightForCode = 0.35;
+const meaningWeightPerMissingShare = 0.8;
+const shareExpected = 0.4;
+const meaningWeightForFewMatches = 0.2;
 const meaningWeightMin = 0.05;
 const meaningWeightMax = 0.95;
 const flatnessRank = 50;
@@ -88,7 +91,8 @@ const copyShare = 0.5;
  * measure, so the default is a weighted sum of normalised scores.
  *
  * The weight of the meaning depends on the query: if the fiftieth passage matches its words almost as well as the first,
- * the words hardly distinguish passages. It also depends on the passages: the words of a question are rarely found in code.
+ * the words hardly distinguish passages; if few passages have any of them, or the best has little of them, it was asked in
+ * other words. It also depends on the passages: the words of a question are rarely found in code.
  */
 export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
   const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
@@ -150,10 +154,17 @@ function cosineOf({ explanation }: FusedMatch): number {
   return explanation.meaning?.cosine ?? -1;
 }
 
-/** Lowest when one passage clearly matches the words best, highest when many match about equally. */
+/** Lowest when one passage clearly matches the words best, highest when many match about equally or hardly any does. */
 function meaningWeight(sharesDown: readonly number[], codeShare: number): number {
-  const flatness = (sharesDown[flatnessRank - 1] ?? 0) / (sharesDown[0] ?? 1);
-  const weight = meaningWeightBase + meaningWeightPerFlatness * flatness + meaningWeightForCode * codeShare;
+  const best = sharesDown[0] ?? 1;
+  const flatness = (sharesDown[flatnessRank - 1] ?? 0) / best;
+  const matches = sharesDown.filter((share) => share > 0).length;
+  const weight =
+    meaningWeightBase +
+    meaningWeightPerFlatness * flatness +
+    meaningWeightForCode * codeShare +
+    meaningWeightPerMissingShare * Math.max(0, shareExpected - best) +
+    meaningWeightForFewMatches * Math.max(0, 1 - matches / legCandidates);
   return Math.min(meaningWeightMax, Math.max(meaningWeightMin, weight));
 }
 

@@ -122,7 +122,7 @@ test('what the words found without a score is scored like what the meaning found
 });
 
 test('one leg may be missing, and code moves the weight to the meaning', async () => {
-  const deps = corpus({ 1: [0.6, 0.7], 2: [0.1, 0.9] });
+  const deps = corpus({ 1: [0.6, 0.8], 2: [0.1, 0.9] });
   const order = async (given: Parameters<typeof searchHybrid>[2]) =>
     (await searchHybrid({ text: 'q', limit: 10 }, settings, given)).matches.map(({ id }) => id);
   assert.deepEqual(await order({ ...deps, meaning: undefined }), [1, 2]);

@@ -48,8 +48,31 @@ test('a short passage of a thread is embedded alone and after the one before; th
   assert.deepEqual(provider.asked, ['Yes, last May.', 'Ann: Did you go to Rome?\nYes, last May.']);
   assert.deepEqual([only?.start, only?.end], [0, 14]);
   const [alone = 0, after = 0, other] = only?.vector ?? [];
-  assert.deepEqual([alone, other], [after, 0]);
-  assert.ok(Math.hypot(alone, after) < 0.72);
+  assert.ok(Math.abs(after / (alone + after) - 0.3) < 1e-6);
+  assert.equal(other, 0);
+  assert.ok(Math.hypot(alone, after) < 0.77);
+});
+
+test('behind a long message, and as a long one, a passage of a thread is embedded alone', async () => {
+  const provider = recorder();
+  const question = 'And what about the other one?';
+  await embedPassages([{ text: question, before: sentence.repeat(8) }], provider);
+  await embedPassages([{ text: sentence.repeat(8), before: question }], provider);
+  assert.deepEqual(provider.asked, [question, sentence.repeat(8)]);
+});
+
+test('the more windows a passage has beyond six, the shorter their vectors, up to thirty', async () => {
+  const length = async (windows: number) => {
+    const texts = { ...recorder(), dimensions: 1, embed: async (all: readonly string[]) => all.map(() => unit) };
+    const unit = new Float32Array([1]);
+    const part = `${'This is '.repeat(24)}so now. `;
+    const [vectors = []] = await embedPassages([{ text: part.repeat(windows) }], texts);
+    assert.equal(vectors.length, windows);
+    return vectors[0]?.vector[0] ?? 0;
+  };
+  const [six = 0, twelve = 0, thirty = 0, more] = await Promise.all([6, 12, 30, 60].map(length));
+  assert.ok(six > 0.999 && Math.abs(twelve - 0.951) < 0.001 && Math.abs(thirty - 0.887) < 0.001);
+  assert.equal(more, thirty);
 });
 
 test('the shorter a text, the shorter its vector, up to 200 characters', async () => {

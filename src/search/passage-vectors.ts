@@ -19,8 +19,13 @@ export interface PassageToEmbed {
 const windowUnits = 200;
 const windowsMin = 3;
 
-/** A passage of a thread up to this length is embedded with up to this much of the previous one. */
+/**
+ * If a passage of a thread and the previous one are both up to this long, it is also embedded behind that one. Behind a
+ * long answer everything means what the answer means.
+ */
 const threadUnitsMax = 400;
+/** The weight of the vector that was made behind the previous passage. */
+const behindShare = 0.3;
 
 /**
  * The model puts short texts too near to everything, "Wow, great!" for example. So the vector of a part that has under 200
@@ -28,6 +33,15 @@ const threadUnitsMax = 400;
  */
 const brevityUnits = 200;
 const brevityLoss = 0.02;
+
+/**
+ * The nearest of many windows is near to any question: of answers with 20 windows, one hides the short messages around it.
+ * So the windows of a passage are scaled down by how many there are: by 5 % for 12, by 11 % for 30 and more. Chunks of
+ * documents have up to six and keep theirs as they are.
+ */
+const crowdWindows = 6;
+const crowdWindowsMax = 30;
+const crowdLoss = 0.07;
 
 /** The weight of a window in its vector; the rest is the mean of the passage, which tells what it is about. */
 const windowShare = 0.6;
@@ -38,10 +52,11 @@ const windowShare = 0.6;
  * - Long prose has a vector for each window, mixed with their mean (SciFact +.008, chunks +.04).
  * - Code is embedded whole, because its parts mean little alone (CoSQA -.07 if split), and as words, because to the model
  *   a bracket is worth as much as a word (+.003 to +.015), with the name of its language (+.02).
- * - A short passage of a thread is embedded alone and after the one before it, and the mean is stored (LoCoMo +.017).
- *   That mean is not normalised: its dot product with a query is the mean of both cosines, which ranks better than the
- *   cosine of the mean (+.012).
- * - Short parts have shorter vectors (LoCoMo +.012, its meaning alone +.035; chunks, meaning alone +.014).
+ * - A short passage of a thread is embedded alone and after a short one before it, and the weighted mean is stored (LoCoMo
+ *   +.012). That mean is not normalised: its dot product with a query is the mean of both cosines, which ranks better than
+ *   the cosine of the mean (+.012).
+ * - Short parts have shorter vectors (LoCoMo +.012, its meaning alone +.035; chunks, meaning alone +.014), and so have
+ *   those of passages with many windows (chats with answers of 4,000 characters: meaning alone .32 to .83, hybrid +.09).
  *
  * So ranking is by dot product, not by cosine: an index must not normalise the vectors.
  */
@@ -59,10 +74,15 @@ export async function embedPassages(
   return plans.map(({ windows, texts, code }) => {
     const own = vectors.slice(taken, taken + texts.length);
     taken += texts.length;
+    const [first = new Float32Array(), behind] = own;
+    if (windows.length === 1) {
+      const vector = behind ? sumOf(first, 1 - behindShare, behind, behindShare) : first;
+      return windows.map((window) => ({ ...window, vector: code ? vector : scaled(vector, brevity(texts[0])) }));
+    }
     const mean = meanOf(own);
     return windows.map((window, index) => {
-      const vector = windows.length === 1 ? mean : mixed(own[index] ?? mean, mean);
-      return { ...window, vector: code ? vector : shortened(vector, texts[index]?.length ?? 0) };
+      const vector = normalised(sumOf(own[index] ?? mean, windowShare, mean, 1 - windowShare));
+      return { ...window, vector: scaled(vector, brevity(texts[index]) * crowding(windows.length)) };
     });
   });
 }
@@ -79,8 +99,8 @@ function planOf({ text, titlePath = [], before }: PassageToEmbed, units: number)
   const windows = windowsOf(text, units);
   if (looksLikeCode(text)) return { windows, texts: [heading + wordsOfCode(text)], code: true };
   const texts = windows.map(({ start, end }) => heading + text.slice(start, end));
-  if (before && windows.length === 1 && text.length <= threadUnitsMax) {
-    texts.push(`${heading}${before.slice(-threadUnitsMax)}\n${text}`);
+  if (before && before.length <= threadUnitsMax && windows.length === 1 && text.length <= threadUnitsMax) {
+    texts.push(`${heading}${before}\n${text}`);
   }
   return { windows, texts, code: false };
 }
@@ -103,15 +123,21 @@ function windowsOf(text: string, units: number): Span[] {
 
 function meanOf(vectors: readonly Float32Array[]): Float32Array {
   const [first = new Float32Array()] = vectors;
-  if (vectors.length === 1) return first;
   return first.map((_, column) => vectors.reduce((sum, vector) => sum + (vector[column] ?? 0), 0) / vectors.length);
 }
 
-function mixed(part: Float32Array, mean: Float32Array): Float32Array {
-  return normalised(part.map((component, column) => windowShare * component + (1 - windowShare) * (mean[column] ?? 0)));
+function sumOf(left: Float32Array, leftShare: number, right: Float32Array, rightShare: number): Float32Array {
+  return left.map((component, column) => leftShare * component + rightShare * (right[column] ?? 0));
 }
 
-function shortened(vector: Float32Array, units: number): Float32Array {
-  const scale = 1 - brevityLoss * Math.max(0, Math.log(brevityUnits / Math.max(1, units)));
+function brevity(text = ''): number {
+  return 1 - brevityLoss * Math.max(0, Math.log(brevityUnits / Math.max(1, text.length)));
+}
+
+function crowding(windows: number): number {
+  return 1 - crowdLoss * Math.max(0, Math.log(Math.min(windows, crowdWindowsMax) / crowdWindows));
+}
+
+function scaled(vector: Float32Array, scale: number): Float32Array {
   return scale === 1 ? vector : vector.map((component) => component * scale);
 }

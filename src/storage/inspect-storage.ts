@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { StoragePlace } from './open-storage.ts';
 import { checkSchema } from './schema-version.ts';
+import type { DatabasePlace } from './sqlite/database-file.ts';
 
 export interface SchemaState {
   /** Undefined if there is no database yet. */
@@ -11,17 +12,21 @@ export interface SchemaState {
 
 /** Inspects a database without changing it. Opening it would create it, or migrate it to the newest schema. */
 export async function inspectStorage(config: StoragePlace): Promise<SchemaState> {
-  const { schema, newest } = config.backend === 'sqlite' ? await inspectFile(config.path) : await inspectServer(config);
+  const { schema, newest } = config.backend === 'sqlite' ? await inspectFile(config) : await inspectServer(config);
   return { schema: schema === undefined ? undefined : checkSchema(schema, newest), newest };
 }
 
-async function inspectFile(path: string): Promise<SchemaState> {
-  const [{ checkOwner, openDatabase }, { schemaVersion }, { migrations }, { storageError }] = await Promise.all([
-    import('./sqlite/database.ts'),
-    import('./sqlite/migrate.ts'),
-    import('./sqlite/migrations.ts'),
-    import('./sqlite/storage-error.ts'),
-  ]);
+async function inspectFile(place: DatabasePlace): Promise<SchemaState> {
+  const [{ checkOwner, openDatabase }, { checkNotLost }, { schemaVersion }, { migrations }, { storageError }] =
+    await Promise.all([
+      import('./sqlite/database.ts'),
+      import('./sqlite/database-file.ts'),
+      import('./sqlite/migrate.ts'),
+      import('./sqlite/migrations.ts'),
+      import('./sqlite/storage-error.ts'),
+    ]);
+  checkNotLost(place);
+  const { path } = place;
   if (!existsSync(path)) return { schema: undefined, newest: migrations.length };
   try {
     const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 5000 });

@@ -1,5 +1,6 @@
 import type { CarrelError, ErrorKind } from '../base/errors.ts';
 import type { SlotsOptions } from '../base/slots.ts';
+import type { CitableTexts } from './citable-texts.ts';
 import type { Prompt } from './prompt.ts';
 import type { Quota } from './quota.ts';
 import type { ResourceProvider } from './resource.ts';
@@ -24,6 +25,8 @@ export interface Toolset {
   resources?: readonly ResourceProvider[];
   prompts?: readonly Prompt[];
   sources?: readonly SearchSource[];
+  /** Where `verify` looks a quotation up. */
+  citable?: readonly CitableTexts[];
   /** Where bytes that should not pass through a model can be sent over HTTP. */
   secretRoutes?: readonly SecretRoute[];
   /** Calls that run longer than this are answered with a job's handle and go on. Absent: callers wait. */

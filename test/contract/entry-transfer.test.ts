@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import type { EntryStore, NewEntry } from '../../src/storage/contracts/entries.ts';
-import { loadSqlite } from '../../src/storage/sqlite/database.ts';
+import { loadSqlite } from '../../src/storage/sqlite/sqlite-module.ts';
 import { exportLines } from '../../src/toolsets/context/transfer/entry-lines.ts';
 import { importEntries } from '../../src/toolsets/context/transfer/import-entries.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';

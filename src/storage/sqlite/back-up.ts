@@ -6,9 +6,11 @@ import type { TableFacts } from '../backup/manifest.ts';
 import { type HeldOriginals, holdOriginals } from '../backup/originals.ts';
 import { numberOf, textOf } from '../rows.ts';
 import { checkSchema } from '../schema-version.ts';
-import { checkOwner, closeToOthers, type Database, loadSqlite, openDatabase } from './database.ts';
+import { checkOwner, type Database, openDatabase } from './database.ts';
+import { closeToOthers } from './database-file.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
+import { loadSqlite } from './sqlite-module.ts';
 import { storageError } from './storage-error.ts';
 import { checkContent } from './upkeep.ts';
 

@@ -1,17 +1,17 @@
-import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
-import type * as sqlite from 'node:sqlite';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-import { CarrelError } from '../../base/errors.ts';
-import { makeFolder } from '../../base/make-folder.ts';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
 import { numberOf } from '../rows.ts';
+import { checkIdentity, ensureDatabaseFile, type FileIdentity, type FileWatch, watchFile } from './database-file.ts';
+import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isBusy } from './storage-error.ts';
 
 export interface DatabaseConfig {
   /** Of all words. A writer without it keeps the one that the database has; a reader must be told. */
   readonly language?: Language | undefined;
   readonly path: string;
+  /** Of the file that must be there. A writer without it makes the database if there is none. */
+  readonly identity?: FileIdentity;
   /** Where the bytes of documents are, for a thread that is asked for them. */
   readonly documentsDir?: string;
   readonly role: 'writer' | 'reader';
@@ -47,11 +47,16 @@ const lockAttemptsMax = 3;
 const statementsMax = 1000;
 
 export function openDatabase(config: DatabaseConfig): Database {
-  if (config.role === 'writer') prepareFile(config.path);
-  checkIsFile(config.path);
-  const connection = new (loadSqlite().DatabaseSync)(config.path, { readOnly: config.role === 'reader' });
+  const { path, role } = config;
+  const identity = config.identity ?? (role === 'writer' ? ensureDatabaseFile({ path }) : undefined);
+  // Opening it would make a new one.
+  checkIdentity(path, identity);
+  const connection = new (loadSqlite().DatabaseSync)(path, { readOnly: role === 'reader' });
+  let watch: FileWatch | undefined;
   try {
     configure(connection, config);
+    if (role === 'writer') watch = watchFile(path, identity);
+    else checkIdentity(path, identity);
   } catch (error) {
     connection.close();
     throw error;
@@ -72,7 +77,7 @@ export function openDatabase(config: DatabaseConfig): Database {
     run: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
     change: (sql, ...values) => Number(prepared(sql).run(...values).changes),
     exec: (sql) => connection.exec(sql),
-    transaction: (work) => transaction(connection, work),
+    transaction: (work) => transaction(connection, watch, work),
     async readOnce(work) {
       connection.exec('BEGIN');
       try {
@@ -83,38 +88,6 @@ export function openDatabase(config: DatabaseConfig): Database {
     },
     close: () => connection.close(),
   };
-}
-
-function prepareFile(path: string): void {
-  try {
-    makeFolder(dirname(path));
-    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
-  } catch (cause) {
-    const message = 'The database cannot be created there. Check the path (DB_PATH, --data-dir) and its permissions.';
-    throw new CarrelError('invalid_config', message, { cause });
-  }
-}
-
-function checkIsFile(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isFile() !== false) return;
-  const what = found.isDirectory() ? 'a folder. Name a file in it' : 'neither a file nor a new one. Name a file';
-  throw new CarrelError('invalid_config', `The path of the database (DB_PATH) is ${what} instead.`);
-}
-
-/**
- * Notes and memories are nobody else's to read. Only for a file that is known to be ours: what else a path may name by
- * mistake keeps its mode. SQLite gives the log and its index the mode of the database file, when it makes them.
- */
-export function closeToOthers(path: string): void {
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
-    try {
-      const { mode } = statSync(file);
-      if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
-    } catch {
-      // No such file, another user's, or a read-only disk: opening it will tell.
-    }
-  }
 }
 
 function configure(connection: DatabaseSync, config: DatabaseConfig): void {
@@ -134,16 +107,32 @@ function configure(connection: DatabaseSync, config: DatabaseConfig): void {
   connection.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
-async function transaction<T>(connection: DatabaseSync, work: () => Promise<T>): Promise<T> {
+async function transaction<T>(
+  connection: DatabaseSync,
+  watch: FileWatch | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   begin(connection);
   try {
+    watch?.check('before');
     const result = await work();
     connection.exec('COMMIT');
+    watch?.check('after');
     return result;
   } catch (error) {
     // SQLite has rolled back by itself after some errors (a full disk), and then there is nothing left to roll back.
     if (connection.isTransaction !== false) rollback(connection);
+    if (isCarrelError(error) && error.code === 'storage_lost' && watch?.logIsGone()) rescue(connection);
     throw error;
+  }
+}
+
+/** Saves what the deleted log holds: earlier transactions, that were acknowledged. Ours is the last name for it. */
+function rescue(connection: DatabaseSync): void {
+  try {
+    connection.exec('PRAGMA wal_checkpoint(FULL)');
+  } catch {
+    // The failure that is reported says what to do.
   }
 }
 
@@ -165,26 +154,6 @@ function rollback(connection: DatabaseSync): void {
     // `isTransaction` is missing in Node before 22.16, so this is also how we learn that none is open.
   }
 }
-
-/**
- * Node 22 announces on stderr that its SQLite is experimental, once per thread. Nobody who runs this program can act on
- * that, so this one warning is held back while the module loads; all others pass.
- */
-export function loadSqlite(): typeof sqlite {
-  const emitWarning = process.emitWarning;
-  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
-    if (String(warning).includes('SQLite is an experimental feature')) return;
-    Reflect.apply(emitWarning, process, [warning, ...rest]);
-  };
-  try {
-    return process.getBuiltinModule('node:sqlite');
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-}
-
-/** "Carr", as the file format keeps it in the header. */
-export const applicationId = 0x43617272;
 
 /** The tables of another program are not ours to add to. */
 export function checkOwner(database: Pick<Database, 'get'>): void {

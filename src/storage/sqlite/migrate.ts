@@ -1,8 +1,9 @@
 import { CarrelError } from '../../base/errors.ts';
 import { numberOf } from '../rows.ts';
 import { checkSchema } from '../schema-version.ts';
-import { applicationId, checkOwner, type Database } from './database.ts';
+import { checkOwner, type Database } from './database.ts';
 import { migrations } from './migrations.ts';
+import { applicationId } from './sqlite-module.ts';
 
 /**
  * Brings the database to the newest schema, one transaction per step: a process that is killed leaves whole steps behind,

@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder, writeNewFile } from '../../base/durable-files.ts';
@@ -12,7 +12,8 @@ import { removeLeftovers, syncFile, temporaryPath } from '../backup/own-files.ts
 import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up.ts';
-import { checkOwner, closeToOthers, openDatabase } from './database.ts';
+import { checkOwner, openDatabase } from './database.ts';
+import { closeToOthers } from './database-file.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { isBusy, storageError } from './storage-error.ts';
@@ -90,8 +91,9 @@ function sameRows(found: readonly TableFacts[], stated: readonly TableFacts[]): 
  */
 function takeOver(path: string, force: boolean, fresh?: string): void {
   try {
-    if (existsSync(path)) replaceDatabase(path, force, fresh);
-    else if (fresh !== undefined) renameSync(fresh, path);
+    // An empty file is what is left of a database, and holds nothing to ask --force for.
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) replaceDatabase(path, force, fresh);
+    else if (fresh !== undefined) replaceUnreadable(path, fresh);
   } catch (thrown) {
     if (isBusy(thrown)) throw inUse(thrown);
     const error = storageError(thrown);
@@ -118,7 +120,10 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
   }
 }
 
-/** Moved aside with its log: somebody may still read something out of it. */
+/**
+ * Moved aside with its log: somebody may still read something out of it. A log without its database is moved, too: SQLite
+ * would take it for the new file's.
+ */
 function replaceUnreadable(path: string, fresh: string): void {
   for (const suffix of ['-wal', '-shm', '']) {
     if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${path}.damaged${suffix}`);

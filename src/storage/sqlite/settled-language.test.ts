@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadSqlite } from './database.ts';
 import { settledLanguage } from './settled-language.ts';
+import { loadSqlite } from './sqlite-module.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'carrel-settled-'));

@@ -2,7 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import type { Language } from '../../words/language.ts';
 import { textOf } from '../rows.ts';
 import { analysisFor } from '../stores/words/word-analysis.ts';
-import { checkOwner, closeToOthers, openDatabase } from './database.ts';
+import { checkOwner, openDatabase } from './database.ts';
+import { closeToOthers } from './database-file.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 

@@ -9,6 +9,7 @@ import { releaseOriginals, usedOriginals } from '../stores/documents/release-ori
 import { storedLanguage } from '../stores/words/word-analysis.ts';
 import type { Transactions } from '../transactions.ts';
 import type { DatabaseConfig } from './database.ts';
+import { ensureDatabaseFile } from './database-file.ts';
 import { createOriginalFiles } from './original-files.ts';
 import { settledLanguage } from './settled-language.ts';
 import { createReaderPool, type ReaderPool, storageClosed } from './threads/reader-pool.ts';
@@ -33,8 +34,10 @@ export interface SqliteStorageConfig {
 export async function createSqliteStorage(config: SqliteStorageConfig, deps: StorageDeps = {}): Promise<Storage> {
   const now = deps.now ?? (() => new Date());
   const documentsDir = config.documentsDir ?? join(dirname(config.path), 'documents');
+  const identity = ensureDatabaseFile({ path: config.path, documentsDir });
   const connection = (role: DatabaseConfig['role']): DatabaseConfig => ({
     path: config.path,
+    identity,
     documentsDir,
     role,
     language,

@@ -10,6 +10,7 @@ import type { Toolset } from '../../tools/toolset.ts';
 import { type ContextParts, wakeBacklogs } from './context-parts.ts';
 import { type ContextConfig, contextSlice } from './context-slice.ts';
 import { createEntrySource } from './search/entry-source.ts';
+import { createCitableEntries } from './show/citable-entries.ts';
 import { createEntryResources } from './show/entry-resources.ts';
 import { createDeleteContextTool } from './tools/delete-context.ts';
 import { createDeleteContextBatchTool } from './tools/delete-context-batch.ts';
@@ -136,6 +137,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     failures: { as: 'result' },
     readsNumbers: true,
     resources: [createEntryResources(entries)],
+    citable: [createCitableEntries(entries)],
     sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
     async close() {
       clearTimeout(backlog);

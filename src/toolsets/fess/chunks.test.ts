@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textHash } from '../../base/text-hash.ts';
 import { type Chunk, cutChunk } from './chunks.ts';
 import { createCursorSeal } from './cursor-seal.ts';
-import { hashOf } from './document-content.ts';
 
 const seal = createCursorSeal();
 const bound = ['doc', 'me'];
-const content = (text: string) => ({ text, hash: hashOf(text), source: 'index' as const, isTruncated: false });
+const content = (text: string) => ({ text, hash: textHash(text), source: 'index' as const, isTruncated: false });
 
 function readAll(text: string, chunkBytesMax: number): Chunk[] {
   const chunks: Chunk[] = [];
@@ -33,7 +33,7 @@ test('chunks are sequential, none is too long, no character is split, and togeth
       offset += bytes;
       assert.equal(chunk.isLast, index === chunks.length - 1);
       assert.equal(chunk.isLast, chunk.nextCursor === undefined);
-      assert.equal(chunk.hash, hashOf(text));
+      assert.equal(chunk.hash, textHash(text));
       assert.equal(chunk.totalBytes, Buffer.byteLength(text));
     }
   }

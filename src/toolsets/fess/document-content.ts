@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { textHash } from '../../base/text-hash.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { FetchHead, SafeFetch } from '../../web/safe-fetch.ts';
 import { explainRefusal, isPdf, pdfDisabled, plainText } from './content-rules.ts';
@@ -128,13 +129,13 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
     async read(document, phases, signal) {
       const found = await acquire(document, phases, signal);
       const text = found.text.toWellFormed();
-      const hash = hashOf(text);
+      const hash = textHash(text);
       hashes.set(document.docId, hash);
       return { ...found, text, hash };
     },
     knownHash(document) {
       const indexed = fullIndexText(document);
-      return indexed === undefined ? hashes.get(document.docId) : hashOf(indexed.toWellFormed());
+      return indexed === undefined ? hashes.get(document.docId) : textHash(indexed.toWellFormed());
     },
   };
 }
@@ -173,10 +174,6 @@ function createMemory<Value>(max: number) {
       if (entries.size > max && oldest !== undefined) entries.delete(oldest);
     },
   };
-}
-
-export function hashOf(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
 /** Fess truncates its digests at 200 characters, so longer text is more than a digest. */

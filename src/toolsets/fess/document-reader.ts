@@ -1,7 +1,7 @@
 import type { Call } from '../../tools/call.ts';
 import { type Chunk, cutChunk } from './chunks.ts';
 import type { CursorSeal } from './cursor-seal.ts';
-import type { DocumentContent } from './document-content.ts';
+import type { DocumentContent, DocumentText } from './document-content.ts';
 import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
 import type { KnowledgeDomain } from './knowledge-domain.ts';
 import { createPhases } from './phases.ts';
@@ -9,6 +9,8 @@ import { createPhases } from './phases.ts';
 /** Documents of one domain. Each is looked up with the label before any of it is returned. */
 export interface DocumentReader {
   document(docId: string, call: Call): Promise<{ document: FessDocument; hash: string | null }>;
+  /** The whole text, however long. */
+  readText(docId: string, call: Call): Promise<DocumentText>;
   readChunk(docId: string, cursor: string | undefined, call: Call): Promise<ChunkReading>;
 }
 
@@ -36,6 +38,13 @@ export function createDocumentReader(deps: DocumentReaderDeps): DocumentReader {
       const document = await phases.during('fetching', () => lookUp(docId, call));
       phases.done();
       return { document, hash: content.knownHash(document) ?? null };
+    },
+    async readText(docId, call) {
+      const phases = createPhases(call);
+      const document = await phases.during('fetching', () => lookUp(docId, call));
+      const whole = await content.read(document, phases, call.signal);
+      phases.done();
+      return whole;
     },
     async readChunk(docId, cursor, call) {
       const phases = createPhases(call);

@@ -117,7 +117,7 @@ function summaries(domain: KnowledgeDomain, { docId, title, url, digest }: FessH
   ];
 }
 
-function parseUri(uri: string, uriPrefix: string): { docId: string; isContent: boolean } {
+export function parseUri(uri: string, uriPrefix: string): { docId: string; isContent: boolean } {
   const [, docId, content] = /^([A-Za-z0-9_-]{1,100})(\/content)?$/.exec(uri.slice(uriPrefix.length)) ?? [];
   if (docId === undefined) {
     const message = `No resource has this URI: documents are ${uriPrefix}<docId> and ${uriPrefix}<docId>/content.`;

@@ -6,6 +6,7 @@ import type { Tool } from '../../tools/tool.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { createSafeFetch } from '../../web/safe-fetch.ts';
 import { parseTargetList } from '../../web/target-list.ts';
+import { createCitableDocuments } from './citable-documents.ts';
 import { createCursorSeal } from './cursor-seal.ts';
 import { createDocumentContent } from './document-content.ts';
 import { createDocumentReader } from './document-reader.ts';
@@ -59,6 +60,7 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
     return {
       tools: tools.map((tool) => inDomain(tool, domain, config.knowledgeDomains.length > 1)),
       resources: createDocumentResources({ api, documents, seal, domain, pageSizeMax }),
+      citable: createCitableDocuments(documents, domain),
       prompts: createPrompts(api, domain),
       source: createDomainSource(api, domain),
     };
@@ -69,6 +71,7 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
     name: 'fess',
     tools: parts.flatMap(({ tools }) => tools),
     resources: parts.map(({ resources }) => resources),
+    citable: parts.map(({ citable }) => citable),
     prompts: parts.flatMap(({ prompts }) => prompts),
     sources: parts.map(({ source }) => source),
     failures: { as: 'jsonrpc' },

@@ -2,6 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import type { MonotonicClock } from '../../base/sliding-window.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Toolset } from '../../tools/toolset.ts';
+import { createCitableDocuments } from './citable-documents.ts';
 import { createDocumentResources } from './document-resources.ts';
 import { createDocumentSource } from './document-source.ts';
 import type { KbConfig } from './kb-slice.ts';
@@ -85,6 +86,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     // 003 and contract §2: a failed call is a tool result.
     failures: { as: 'result' },
     resources: [createDocumentResources(engine)],
+    citable: [createCitableDocuments(engine)],
     sources: [createDocumentSource(engine)],
     secretRoutes: [createUploadRoute(uploads)],
     async close() {

@@ -8,6 +8,7 @@ import type { NoteStore } from '../../storage/contracts/notes.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { SafeFetch, SafeFetchConfig } from '../../web/safe-fetch.ts';
 import { parseTargetList } from '../../web/target-list.ts';
+import { createCitableNotes, createCitablePages } from './citable-texts.ts';
 import { createNoteResources } from './note-resources.ts';
 import { createPageReader } from './page-reader.ts';
 import type { ResearchConfig } from './research-slice.ts';
@@ -66,6 +67,7 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
     failures: { as: 'jsonrpc', codes: { input: -32_000, limit: -32_000, not_found: -32_000 } },
     quotas,
     resources: [createNoteResources(notes)],
+    citable: [createCitableNotes(notes), createCitablePages(quotas.fetch, pages)],
     sources: [createNotesSource(notes, reranker), createWebSource({ resultsMax, quota: quotas.search }, chain)],
     health: () => ({ search_provider: chain.chosen }),
     translate: asSpecified,

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { documentTermsOf } from '../../../words/document-terms.ts';
 import { useLanguage } from '../../../words/language.ts';
-import { loadSqlite } from '../database.ts';
+import { loadSqlite } from '../sqlite-module.ts';
 import { type CutCall, type CutReply, claim, type HelperData } from './helper-messages.ts';
 import { packTerms, unpackTexts } from './packed-terms.ts';
 

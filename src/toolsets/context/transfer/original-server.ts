@@ -1,7 +1,7 @@
 import { isCarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import type { NewEntry, NewImage } from '../../../storage/contracts/entries.ts';
-import { loadSqlite } from '../../../storage/sqlite/database.ts';
+import { loadSqlite } from '../../../storage/sqlite/sqlite-module.ts';
 import { normaliseTags } from '../inputs.ts';
 import { damaged, timeOf } from './entry-lines.ts';
 

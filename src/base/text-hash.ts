@@ -1,0 +1,6 @@
+import { hash } from 'node:crypto';
+
+/** SHA-256 of a text in UTF-8, in hexadecimal digits: what hits and `verify` call its hash. */
+export function textHash(text: string): string {
+  return hash('sha256', text);
+}

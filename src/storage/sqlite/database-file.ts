@@ -1,0 +1,178 @@
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, extname } from 'node:path';
+import { syncFolderSync } from '../../base/durable-files.ts';
+import { CarrelError, isCarrelError, systemCode } from '../../base/errors.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { removeLeftovers, temporaryPath } from '../backup/own-files.ts';
+import { applicationId, loadSqlite } from './sqlite-module.ts';
+import { storageError } from './storage-error.ts';
+
+/** Which file a name led to: another one of the same name has another. */
+export type FileIdentity = string;
+
+export interface DatabasePlace {
+  readonly path: string;
+  /** Where the bytes of documents are. */
+  readonly documentsDir?: string | undefined;
+}
+
+/**
+ * Makes the database file where there has been none, and gives the identity of the one there is. Only a whole database
+ * ever gets the name, so an empty file is one that has lost its content.
+ */
+export function ensureDatabaseFile(place: DatabasePlace): FileIdentity {
+  checkNotLost(place);
+  const known = identityOf(place.path);
+  if (known !== undefined) return known;
+  try {
+    makeFolder(dirname(place.path));
+    makeDatabase(place.path);
+  } catch (cause) {
+    const explained = storageError(cause);
+    if (isCarrelError(explained) && explained.code === 'storage_full') throw explained;
+    const message = 'The database cannot be created there. Check the path (DB_PATH, --data-dir) and its permissions.';
+    throw new CarrelError('invalid_config', message, { cause });
+  }
+  return identityOf(place.path) ?? lost();
+}
+
+/** Refuses a place whose database is gone, before an empty one hides it. */
+export function checkNotLost({ path, documentsDir }: DatabasePlace): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) {
+    const left = leftBehind(path, documentsDir);
+    if (left === undefined) return;
+    const choices = `Put the database back, run carrel restore <backup>, or move ${left} away to start anew.`;
+    throw new CarrelError(
+      'storage_lost',
+      `The database is missing, but what it left behind is there: ${left}. ${choices}`,
+    );
+  }
+  if (!found.isFile()) {
+    const what = found.isDirectory() ? 'a folder. Name a file in it' : 'neither a file nor a new one. Name a file';
+    throw new CarrelError('invalid_config', `The path of the database (DB_PATH) is ${what} instead.`);
+  }
+  if (found.size > 0) return;
+  const choices = 'Put the database back, or delete the file and run carrel restore <backup> or start anew.';
+  throw new CarrelError('storage_lost', `The database file is empty: what was in it is gone. ${choices}`);
+}
+
+/** The first thing found that only a database leaves behind. */
+function leftBehind(path: string, documentsDir: string | undefined): string | undefined {
+  const beside = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(path + suffix) !== undefined);
+  if (beside !== undefined) return basename(path) + beside;
+  const folder = dirname(path);
+  // With DB_PATH elsewhere, or another database beside this one, the documents may be of that one.
+  if (documentsDir === undefined || dirname(documentsDir) !== folder) return undefined;
+  if (namesIn(folder).some((name) => extname(name) === extname(path))) return undefined;
+  const isOriginal = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
+  return namesIn(documentsDir).some(isOriginal) ? `the folder ${basename(documentsDir)}` : undefined;
+}
+
+/** Under another name first: of several that start at once one is first, and a kill leaves no half of it. */
+function makeDatabase(path: string): void {
+  removeLeftovers(path);
+  const fresh = `${temporaryPath(path)}.db`;
+  try {
+    closeSync(openSync(fresh, 'wx', 0o600));
+    const database = new (loadSqlite().DatabaseSync)(fresh);
+    try {
+      database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA journal_mode = WAL`);
+    } finally {
+      database.close();
+    }
+    giveName(fresh, path);
+    syncFolderSync(dirname(path));
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${fresh}${suffix}`, { force: true });
+  }
+}
+
+function giveName(fresh: string, path: string): void {
+  try {
+    linkSync(fresh, path);
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return;
+    // No hard links on this disk (exFAT, some network shares).
+    if (identityOf(path) === undefined) renameSync(fresh, path);
+  }
+}
+
+export interface FileWatch {
+  /** Throws if what is written, or was just committed, is not to be found under the database's name. */
+  check(moment: 'before' | 'after'): void;
+  /** Whether the log alone was deleted. What it holds can still be brought into the database. */
+  logIsGone(): boolean;
+}
+
+/**
+ * Watches that a connection's files are still those under their names. SQLite goes on writing to files that were moved
+ * or deleted, without an error, and the process that opens the names next finds nothing of it. Nothing but us removes the log of an open database, so its identity stays as well.
+ */
+export function watchFile(path: string, expected: FileIdentity | undefined): FileWatch {
+  // SQLite puts its log beside the file that a symbolic link leads to.
+  const real = realpathSync(path);
+  const files = [path, `${real}-wal`, `${real}-shm`].map((file) => ({ file, identity: identityOf(file) }));
+  checkIdentity(path, expected);
+  return {
+    check(moment) {
+      for (const each of files) {
+        const now = identityOf(each.file);
+        // A database that was just switched to a log has it from its first transaction on.
+        each.identity ??= now;
+        if (now === undefined || now !== each.identity) lost(moment);
+      }
+    },
+    // With a new log in its place another process has the database, and the old one would write over its work.
+    logIsGone: () => identityOf(path) === files[0]?.identity && identityOf(`${real}-wal`) === undefined,
+  };
+}
+
+export function checkIdentity(path: string, expected: FileIdentity | undefined): void {
+  if (expected !== undefined && identityOf(path) !== expected) lost();
+}
+
+export function identityOf(path: string): FileIdentity | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
+}
+
+function lost(moment: 'before' | 'after' = 'before'): never {
+  const happened = 'The database file, or its log, was moved, deleted or replaced while Carrel was running';
+  const saved = moment === 'before' ? 'nothing was saved' : 'this may be lost';
+  const choices = 'Put it back and restart Carrel, or stop it and run carrel restore <backup>.';
+  throw new CarrelError('storage_lost', `${happened}; ${saved}. ${choices}`);
+}
+
+/**
+ * Notes and memories are nobody else's to read. Only for a file that is known to be ours: what else a path may name by
+ * mistake keeps its mode. SQLite gives the log and its index the mode of the database file, when it makes them.
+ */
+export function closeToOthers(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      const { mode } = statSync(file);
+      if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
+    } catch {
+      // No such file, another user's, or a read-only disk: opening it will tell.
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

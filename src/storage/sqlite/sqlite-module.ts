@@ -1,0 +1,21 @@
+import type * as sqlite from 'node:sqlite';
+
+/**
+ * Node 22 announces on stderr that its SQLite is experimental, once per thread. Nobody who runs this program can act on
+ * that, so this one warning is held back while the module loads; all others pass.
+ */
+export function loadSqlite(): typeof sqlite {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (String(warning).includes('SQLite is an experimental feature')) return;
+    Reflect.apply(emitWarning, process, [warning, ...rest]);
+  };
+  try {
+    return process.getBuiltinModule('node:sqlite');
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** "Carr", as the file format keeps it in the header. */
+export const applicationId = 0x43617272;

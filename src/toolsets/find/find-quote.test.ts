@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findQuote } from './find-quote.ts';
+import { findNearestSentence } from './nearest-sentence.ts';
+
+const { signal } = new AbortController();
+const passages = (...texts: string[]) => texts.map((text) => ({ text }));
+
+/** The part of the text that was found. */
+async function found(quote: string, ...texts: string[]): Promise<string | undefined> {
+  const place = await findQuote(quote, passages(...texts), signal);
+  return place && texts[place.passage]?.slice(...place.range);
+}
+
+test('case, white space, punctuation, quotation marks and Markdown may differ', async () => {
+  const text = 'Before. The **rent** is due on the\nthird day — “at noon” — of each month. After.';
+  assert.equal(
+    await found('the rent is due on the third day, "at noon", of each month', text),
+    'The **rent** is due on the\nthird day — “at noon” — of each month',
+  );
+});
+
+test('another word, another number or another sign is another text', async () => {
+  const text = 'The rent is 1.50 and not -3 percent.';
+  assert.equal(await found('the rent is 1.50', text), 'The rent is 1.50');
+  assert.equal(await found('the rent is 1.5', text), undefined);
+  assert.equal(await found('not 3 percent', text), undefined);
+  assert.equal(await found('the rent is', 'The rental is due.'), undefined);
+});
+
+test('a word broken at the end of a line is one word, and the range still fits', async () => {
+  const text = 'An exam-\n  ple of hyphen­ation in print.';
+  assert.equal(await found('example of hyphenation', text), 'exam-\n  ple of hyphen­ation');
+});
+
+test('marks of omission stand for any words between, in order', async () => {
+  const text = 'We met in May, had lunch by the river, and signed the lease.';
+  assert.equal(
+    await found('We met in May … signed the lease', text),
+    'We met in May, had lunch by the river, and signed the lease',
+  );
+  assert.equal(await found('signed the lease [...] We met in May', text), undefined);
+});
+
+test('a quotation may go on in the next passage', async () => {
+  const place = await findQuote('ends here and goes on', passages('none', 'It ends here', 'and goes on.'), signal);
+  assert.deepEqual(place, { passage: 1, range: [3, 12] });
+});
+
+test('scripts without spaces are compared character by character', async () => {
+  assert.equal(await found('每月三日付房租', '租约规定，每月三日，付房租。'), '每月三日，付房租');
+});
+
+test('the nearest sentence has most of the words, or there is none', async () => {
+  const texts = passages('Nothing of it.', 'The rent is due on the fifth day of each month. Pets are allowed.');
+  const nearest = await findNearestSentence('The rent is due on the third day of each month', texts, signal);
+  assert.deepEqual(nearest, {
+    passage: 1,
+    text: 'The rent is due on the fifth day of each month.',
+    shared: 9,
+    of: 10,
+  });
+  assert.equal(await findNearestSentence('zebra quantum marmalade', texts, signal), undefined);
+});

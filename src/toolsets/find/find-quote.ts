@@ -1,0 +1,99 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CitablePassage } from '../../tools/citable-texts.ts';
+
+export interface FoundQuote {
+  /** Of the passages given. */
+  passage: number;
+  /** In the text of that passage, in UTF-16 units. A quotation that goes on in the next passage ends with this one. */
+  range: [number, number];
+}
+
+/** Reading a megabyte takes about 50 ms; other calls are answered in between. */
+export const unitsPerTurn = 200_000;
+
+/**
+ * Words, numbers with their signs and points, and single characters of scripts without spaces. Everything else (white
+ * space, punctuation, quotation marks, Markdown) may differ between a text and a quotation of it.
+ */
+const wordPattern =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?<![\p{L}\p{N}])[-+−]?\p{N}+(?:[.,:/]\p{N}+)*|[\p{L}\p{M}]+/gu;
+
+/** A word that is broken at the end of a line is one word. */
+const hyphenation = /(\p{Ll})-\r?\n\s*(?=\p{Ll})|\u00ad/gu;
+const brokenWord = /^(?:-\r?\n\s*|\u00ad)$/u;
+
+export function wordsOf(text: string): string[] {
+  return text.normalize('NFKC').replace(hyphenation, '$1').toLowerCase().match(wordPattern) ?? [];
+}
+
+/** The parts of a quotation between its marks of omission (`…`, `...`, `[...]`), as words. */
+export function partsOf(quote: string): string[] {
+  return quote
+    .split(/\[?(?:…|\.{3,})\]?/u)
+    .map((part) => wordsOf(part).join(' '))
+    .filter((part) => part !== '');
+}
+
+/** Looks for the words of a quotation, in order and without gaps but for its own marks of omission. */
+export async function findQuote(
+  quote: string,
+  passages: readonly CitablePassage[],
+  signal: AbortSignal,
+): Promise<FoundQuote | undefined> {
+  const parts = partsOf(quote);
+  const { words, starts } = await joinWords(passages, signal);
+  let [first, end] = [-1, 0];
+  for (const part of parts) {
+    const at = words.indexOf(` ${part} `, end);
+    if (at === -1) return undefined;
+    if (first === -1) first = at;
+    end = at + part.length + 1;
+  }
+  if (first === -1) return undefined;
+  const passage = starts.findLastIndex((start) => start <= first);
+  const [from, to] = [first - (starts[passage] ?? 0), end - (starts[passage] ?? 0)];
+  return { passage, range: rangeOf(passages[passage]?.text ?? '', from, to) };
+}
+
+/** All words, with one blank before, between and after, and where those of each passage begin. */
+async function joinWords(passages: readonly CitablePassage[], signal: AbortSignal) {
+  const starts: number[] = [];
+  let words = ' ';
+  for (const { text } of passages) {
+    starts.push(words.length - 1);
+    for (const part of inTurns(text)) {
+      const found = wordsOf(part);
+      if (found.length > 0) words += `${found.join(' ')} `;
+      await nextTurn(undefined, { signal });
+    }
+  }
+  return { words, starts };
+}
+
+/** A long text in parts that end at white space. */
+function* inTurns(text: string): Iterable<string> {
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(text.length, start + unitsPerTurn);
+    const space = end < text.length ? text.lastIndexOf(' ', end) : -1;
+    if (space > start) end = space;
+    yield text.slice(start, end);
+    start = end;
+  }
+}
+
+/** Where the words from one offset to another of `joinWords` stand in the text itself. */
+function rangeOf(text: string, from: number, to: number): [number, number] {
+  let [offset, start, end] = [0, 0, text.length];
+  let before: number | undefined;
+  let hasBegun = false;
+  for (const { 0: word, index } of text.matchAll(wordPattern)) {
+    const isContinued = before !== undefined && brokenWord.test(text.slice(before, index));
+    if (isContinued) offset -= 1;
+    if (!hasBegun && !isContinued && offset >= from) [start, hasBegun] = [index, true];
+    offset += word.normalize('NFKC').length + 1;
+    before = index + word.length;
+    if (offset <= to) end = before;
+    else break;
+  }
+  return [start, end];
+}

@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { CarrelError } from '../../../base/errors.ts';
+import { boundedText } from '../../../tools/bounded-text.ts';
+import type { CitablePassage, CitableText, CitableTexts } from '../../../tools/citable-texts.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { findQuote, partsOf } from '../find-quote.ts';
+import { findNearestSentence } from '../nearest-sentence.ts';
+
+export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
+  const prefixes = texts.flatMap(({ uriPrefixes }) => uriPrefixes);
+  return defineTool({
+    name: 'verify',
+    title: 'Verify a quotation',
+    description:
+      'Checks whether a quotation still stands at a URI of a hit, where, and whether the text has changed since. Letter case, white space and punctuation may differ; "…" stands for omitted words.',
+    effect: 'read',
+    openWorld: true,
+    input: z.object({
+      uri: boundedText({ required: true, max: 4000, trim: true }),
+      quote: boundedText({ required: true, max: 4000, trim: true }),
+      hash: boundedText({ max: 200, trim: true })
+        .optional()
+        .describe('The hash of the hit: tells whether the text has changed.'),
+    }),
+    output: freeAnswer('uri, found, changed, hash, where?, nearest?, message'),
+    async run({ uri, quote, hash }, call) {
+      const source = texts.find(({ uriPrefixes }) => uriPrefixes.some((prefix) => uri.startsWith(prefix)));
+      if (source === undefined) throw unknownKind(uri, prefixes);
+      if (partsOf(quote).length === 0) {
+        throw new CarrelError(
+          'validation_error',
+          'quote has no words. Give the words that are to be found in the text.',
+        );
+      }
+      const text = await source.read(uri, call);
+      if (text === undefined) {
+        return { uri, found: false, changed: true, hash: null, message: 'There is no text at this URI (any more).' };
+      }
+      const changed = hash !== undefined && hash !== text.hash;
+      return { uri, changed, hash: text.hash, ...(await look(quote, text, changed, call.signal)) };
+    },
+  });
+}
+
+async function look(quote: string, text: CitableText, changed: boolean, signal: AbortSignal) {
+  const { passages } = text;
+  const found = await findQuote(quote, passages, signal);
+  if (found !== undefined) {
+    const where = { ...placeOf(passages[found.passage]), range: found.range };
+    const since = changed ? ' The text has changed since, but not there.' : '';
+    return { found: true, where, message: `The quotation stands there.${since}` };
+  }
+  const nearest = await findNearestSentence(quote, passages, signal);
+  const cut = text.isCut ? ' The text could not be read whole, so it may stand in the rest.' : '';
+  const since = changed
+    ? 'The text has changed, and the quotation does not stand there.'
+    : 'The quotation does not stand there.';
+  if (nearest === undefined) return { found: false, message: `${since}${cut}` };
+  return {
+    found: false,
+    nearest: { ...placeOf(passages[nearest.passage]), text: nearest.text },
+    message: `${since} The nearest sentence has ${nearest.shared} of its ${nearest.of} words.${cut}`,
+  };
+}
+
+function placeOf(passage: CitablePassage | undefined): Record<string, string | number> {
+  return passage?.place ?? {};
+}
+
+function unknownKind(uri: string, prefixes: readonly string[]): CarrelError {
+  const message = `There are no texts here whose URI begins like that. Give the uri of a hit: it begins with ${prefixes.join(' or ')}.`;
+  return new CarrelError('validation_error', message, { data: { uri } });
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { connectAgent, type KbAgent } from '../acceptance/kb/kb-fixture.ts';
+import { startCarrel } from '../support/child-program.ts';
+import { pause } from '../support/pause.ts';
+
+const lease = 'The tenant pays the rent on the third day of each month.\n\nPets are allowed, parrots included.';
+
+async function serve(t: TestContext, env: Record<string, string> = {}): Promise<KbAgent> {
+  const { url } = await startCarrel(t, ['serve', '--transport', 'http'], { env });
+  return await connectAgent(t, url);
+}
+
+test('contract §8: verify tells where a quotation from a memory stands, and what it says since it was changed', async (t) => {
+  const { call } = await serve(t);
+  const { context_id: id } = await call('store_context', { thread_id: 'home', source: 'user', text: lease });
+  const uri = `carrel://context/${id}`;
+  const before = await call('verify', { uri, quote: 'pays the rent on the THIRD day' });
+  const { hash, where, ...said } = before as { hash: string; where: { range: [number, number] } } & typeof before;
+  assert.deepEqual(said, { uri, changed: false, found: true, message: 'The quotation stands there.' });
+  assert.equal(lease.slice(...where.range), 'pays the rent on the third day');
+
+  await call('update_context', { context_id: id, text: lease.replace('third', 'fifth') });
+  const gone = await call('verify', { uri, hash, quote: 'pays the rent on the third day' });
+  assert.deepEqual([gone['found'], gone['changed']], [false, true]);
+  assert.match(JSON.stringify(gone['nearest']), /on the fifth day/);
+  const other = await call('verify', { uri, hash, quote: 'Pets are allowed' });
+  assert.deepEqual([other['found'], other['changed']], [true, true]);
+
+  await call('delete_context', { context_ids: [id] });
+  const deleted = await call('verify', { uri, hash, quote: 'Pets are allowed' });
+  assert.deepEqual([deleted['found'], deleted['changed'], deleted['hash']], [false, true, null]);
+});
+
+test('contract §8: verify reads documents, notes and web pages', async (t) => {
+  const site = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(`<p>${lease}</p>`));
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  t.after(() => site.close());
+  const host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const { call } = await serve(t, { FETCH_ALLOW_PRIVATE: host });
+  const { job_id: job } = await call('kb_addnote', { text: lease });
+  const document = await documentOf(call, job);
+  const { note } = await call('save_note', { title: 'Lease', content: lease });
+  for (const uri of [
+    `carrel://kb/doc/${document}`,
+    `carrel://notes/${(note as { id: string }).id}`,
+    `http://${host}/lease`,
+  ]) {
+    const { found, message } = await call('verify', { uri, quote: 'of each month … parrots included' });
+    assert.equal(found, true, `${uri}: ${message}`);
+    assert.equal((await call('verify', { uri, quote: 'parrots excluded' }))['found'], false, uri);
+  }
+});
+
+test('contract §8: verify refuses what it cannot check, and says what it can', async (t) => {
+  const { call } = await serve(t);
+  await assert.rejects(call('verify', { uri: 'file:///etc/passwd', quote: 'root' }), /carrel:\/\/kb\/doc\//);
+  await assert.rejects(call('verify', { uri: 'carrel://context/1', quote: '… !' }), /no words/);
+  await assert.rejects(call('verify', { uri: 'http://127.0.0.1/', quote: 'a word' }), /not allowed|private/i);
+  const none = await call('verify', { uri: 'carrel://context/1 OR 1=1', quote: 'a word' });
+  assert.equal(none['found'], false);
+});
+
+async function documentOf(call: KbAgent['call'], job: unknown): Promise<number> {
+  for (;;) {
+    const { jobs } = await call('kb_jobs', { job_id: job });
+    const [found] = jobs as { status: string; document_id: number; error: string }[];
+    assert.ok(found && found.status !== 'failed', found?.error);
+    if (found.status === 'done') return found.document_id;
+    await pause(50);
+  }
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { inspectStorage } from '../../src/storage/inspect-storage.ts';
+import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { temporaryFolder } from '../support/backends.ts';
+import { makeFolder, runCarrel } from '../support/child-program.ts';
+
+const root = temporaryFolder();
+let folders = 0;
+
+/** A folder with a database that has one note, and the storage that wrote it. */
+async function opened(): Promise<{ folder: string; path: string; storage: Storage }> {
+  folders += 1;
+  const folder = join(root, String(folders));
+  const path = join(folder, 'carrel.db');
+  const storage = await createSqliteStorage({ path });
+  await save(storage, 'acknowledged');
+  return { folder, path, storage };
+}
+
+describe('a database that goes away while it is open', () => {
+  const faults: Record<string, (place: { folder: string; path: string }) => void> = {
+    moved: ({ path }) => renameSync(path, `${path}.old`),
+    deleted: ({ path }) => rmSync(path),
+    'deleted with its log': ({ path }) => {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix);
+    },
+    'without its folder': ({ folder }) => rmSync(folder, { recursive: true }),
+    'in a folder that was moved': ({ folder }) => renameSync(folder, `${folder}-old`),
+    'in a folder that was replaced by a copy': ({ folder }) => {
+      cpSync(folder, `${folder}-copy`, { recursive: true });
+      rmSync(folder, { recursive: true });
+      renameSync(`${folder}-copy`, folder);
+    },
+    'replaced by a copy': ({ path }) => {
+      cpSync(path, `${path}.copy`);
+      renameSync(`${path}.copy`, path);
+    },
+    'replaced by a link to another': ({ path }) => {
+      renameSync(path, `${path}.old`);
+      cpSync(`${path}.old`, `${path}.other`);
+      symlinkSync(`${path}.other`, path);
+    },
+    'whose log was deleted': ({ path }) => rmSync(`${path}-wal`),
+    'whose shared index was deleted': ({ path }) => rmSync(`${path}-shm`),
+  };
+  for (const [name, harm] of Object.entries(faults)) {
+    test(`${name}: no write is acknowledged`, async () => {
+      const place = await opened();
+      harm(place);
+      for (const text of ['first', 'second']) {
+        const error = await fails(save(place.storage, text), 'storage_lost');
+        assert.match(error.message, /carrel restore/);
+      }
+      await place.storage.close();
+    });
+  }
+
+  test('put back, it is written to again', async () => {
+    const { path, storage } = await opened();
+    renameSync(path, `${path}.old`);
+    await fails(save(storage, 'refused'), 'storage_lost');
+    renameSync(`${path}.old`, path);
+    await save(storage, 'again');
+    assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 2);
+    await storage.close();
+  });
+
+  test('what a deleted log held is in the database before anything else can happen to it', async () => {
+    const { path, storage } = await opened();
+    rmSync(`${path}-wal`);
+    await fails(save(storage, 'refused'), 'storage_lost');
+    // As after a kill: a copy of the file alone, while the storage still has it open.
+    cpSync(path, `${path}.copy`);
+    const copy = new DatabaseSync(`${path}.copy`);
+    assert.deepEqual(
+      copy
+        .prepare('SELECT title FROM notes')
+        .all()
+        .map(({ title }) => title),
+      ['acknowledged'],
+    );
+    copy.close();
+    await storage.close();
+  });
+
+  test('one that goes away before the first write is not made anew', async () => {
+    const { path, storage } = await opened();
+    await storage.close();
+    const later = await createSqliteStorage({ path });
+    for (const name of readdirSync(join(path, '..'))) rmSync(join(path, '..', name), { recursive: true });
+    await fails(save(later, 'refused'), 'storage_lost');
+    assert.deepEqual(readdirSync(join(path, '..')), []);
+    await later.close();
+  });
+
+  test('a database behind a symbolic link is written to', async () => {
+    const { folder, path, storage } = await opened();
+    await storage.close();
+    const link = join(folder, 'link.db');
+    symlinkSync(path, link);
+    const linked = await createSqliteStorage({ path: link });
+    await save(linked, 'through the link');
+    rmSync(link);
+    await fails(save(linked, 'refused'), 'storage_lost');
+    await linked.close();
+  });
+});
+
+describe('a start that does not find its database', () => {
+  const remains: Record<string, (place: { folder: string; path: string }) => void> = {
+    'its log': ({ path }) => writeFileSync(`${path}-wal`, 'a log'),
+    'its shared index': ({ path }) => writeFileSync(`${path}-shm`, ''),
+    'its room for a full disk': ({ path }) => writeFileSync(`${path}-reserve`, ''),
+    'originals of documents': ({ folder }) => {
+      mkdirSync(join(folder, 'documents'));
+      writeFileSync(join(folder, 'documents', 'a'.repeat(64)), 'the bytes of a document');
+    },
+    'an empty file of its name': ({ path }) => writeFileSync(path, ''),
+  };
+  for (const [name, leave] of Object.entries(remains)) {
+    test(`but finds ${name} says so and makes no new one`, async () => {
+      folders += 1;
+      const folder = join(root, String(folders));
+      mkdirSync(folder);
+      const path = join(folder, 'carrel.db');
+      leave({ folder, path });
+      const before = readdirSync(folder);
+      const error = await fails(createSqliteStorage({ path }), 'storage_lost');
+      assert.match(error.message, /carrel restore.*start anew/);
+      await fails(inspectStorage({ backend: 'sqlite', path, documentsDir: join(folder, 'documents') }), 'storage_lost');
+      assert.deepEqual(readdirSync(folder), before);
+    });
+  }
+
+  test('makes one in a folder with other files, and leaves nothing else behind', async () => {
+    folders += 1;
+    const folder = join(root, String(folders));
+    mkdirSync(join(folder, 'documents', 'incoming'), { recursive: true });
+    writeFileSync(join(folder, 'config.json'), '{}');
+    const path = join(folder, 'carrel.db');
+    const storage = await createSqliteStorage({ path });
+    await storage.close();
+    assert.deepEqual(readdirSync(folder).sort(), ['carrel.db', 'config.json', 'documents']);
+    assert.equal(readFileSync(path).toString('latin1', 68, 72), 'Carr');
+  });
+
+  test('the program refuses to start, and says which file and what to do', async (t) => {
+    const dataDir = join(makeFolder(t), 'data');
+    mkdirSync(dataDir);
+    writeFileSync(join(dataDir, 'carrel.db'), '');
+    const started = await runCarrel(t, ['context', '--port', '0'], { dataDir });
+    assert.equal(started.code, 78);
+    assert.match(started.stderr, /carrel\.db: The database file is empty.*carrel restore/);
+  });
+});
+
+function save(storage: Storage, title: string): Promise<unknown> {
+  return storage.notes.save({ title, content: 'some words', tags: [], sourceUrls: [] });
+}
+
+async function fails(promise: Promise<unknown>, code: ErrorCode): Promise<Error> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  assert.ok(isCarrelError(error), `expected ${code}, got ${error}`);
+  assert.equal(error.code, code);
+  return error;
+}
