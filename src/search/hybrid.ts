@@ -2,6 +2,7 @@ import { type CarrelError, isCarrelError } from '../base/errors.ts';
 import { type Candidate, type FusedMatch, type FusionSettings, fuse, legCandidates, type WordMatch } from './fusion.ts';
 import { type Cut, type JudgeDeps, type JudgedPage, judgePage, type RankedHit } from './judging.ts';
 import type { MeaningMatch } from './meaning/nearest-vectors.ts';
+import type { Evidence } from './relevance.ts';
 import type { RerankingState } from './reranking/reranker.ts';
 
 export interface HybridQuery {
@@ -58,6 +59,8 @@ export interface HybridDeps {
 export interface HybridMatch extends FusedMatch {
   /** 0 to 1; undefined without judging. */
   relevance?: number;
+  /** What it was judged by. */
+  evidence?: Evidence;
 }
 
 export interface HybridResult {
@@ -144,7 +147,9 @@ function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCo
   return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
 }
 
-type Page = Omit<JudgedPage<FusedHit>, 'page'> & { page: readonly { hit: FusedHit; relevance?: number }[] };
+type Page = Omit<JudgedPage<FusedHit>, 'page'> & {
+  page: readonly { hit: FusedHit; relevance?: number; evidence?: Evidence }[];
+};
 
 async function judgedPage(
   query: HybridQuery & { offset: number },
@@ -153,8 +158,7 @@ async function judgedPage(
 ): Promise<Page> {
   const { text, limit, offset, cut, signal } = query;
   if (judging) {
-    const { page, ...rest } = await judgePage({ text, limit, offset, cut, signal }, hits, judging);
-    return { ...rest, page: page.map(({ hit, relevance }) => ({ hit, relevance })) };
+    return judgePage({ text, limit, offset, cut, signal }, hits, judging);
   }
   const page = hits.slice(offset, offset + limit).map((hit) => ({ hit }));
   return { page, kept: hits.length, unseen: 0, omitted: 0, reranking: { state: 'off' } };

@@ -165,7 +165,7 @@ test('hits that were deleted meanwhile have no text: they stay, without a logit'
   };
   const { page } = await judgePage(asked, hits, { ...deps, texts });
   assert.deepEqual(
-    page.map(({ hit, logit }) => [hit.id, logit]),
+    page.map(({ hit, evidence }) => [hit.id, evidence.logit]),
     [
       [2, 2],
       [0, 0],

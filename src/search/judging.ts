@@ -1,4 +1,5 @@
 import type { WordLeg } from './hybrid.ts';
+import { type Evidence, threeDigits } from './relevance.ts';
 import { bestPart } from './reranking/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from './reranking/reranker.ts';
 
@@ -19,7 +20,8 @@ export interface JudgedHit<Hit> {
   readonly hit: Hit;
   /** 0 to 1; see relevance.ts. */
   readonly relevance: number;
-  readonly logit: number | undefined;
+  /** What it was judged by. */
+  readonly evidence: Evidence;
 }
 
 export interface JudgeRequest {
@@ -94,6 +96,7 @@ export async function judgePage<Hit extends RankedHit>(
   const { reranker } = deps;
   const kept: JudgedHit<Hit>[] = [];
   let reranking: RerankingState = reranker.provider ? { state: 'applied' } : rerankingOff;
+  let ceiling = 1;
   let seen = 0;
   while (seen < ranked.length && kept.length < offset + limit) {
     const end = blockEnds.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
@@ -105,18 +108,24 @@ export async function judgePage<Hit extends RankedHit>(
     if (scored) reranking = scored.state;
     const judged = block.map((hit) => {
       const [words, logit] = [coverage.get(hit.id), scored?.logits.get(hit.id)];
-      const { relevance, isWeak } = reranker.judge({ logit, words, cosine: hit.cosine });
-      const isSpared = (words ?? 0) >= everyWord;
-      const isLeftOut = cut === 'weak' ? (isWeak || isHopeless) && !isSpared : cut && relevance < cut.below;
-      return { hit, relevance, logit, isLeftOut };
+      const evidence = { logit, words, cosine: hit.cosine };
+      return { hit, evidence, ...reranker.judge(evidence) };
     });
-    const ordered = judged.toSorted((left, right) => orderOf(right) - orderOf(left));
-    kept.push(...ordered.filter(({ isLeftOut }) => !isLeftOut));
+    const ordered = scored
+      ? judged.toSorted((left, right) => orderOf(right) - orderOf(left))
+      : judged.map((each) => ({ ...each, relevance: Math.min(ceiling, each.relevance) }));
+    const shown = scored ? falling(ordered, ceiling) : ordered;
+    if (scored) ceiling = shown.at(-1)?.relevance ?? ceiling;
+    kept.push(
+      ...shown.filter(({ relevance, isWeak, evidence: { words = 0 } }) =>
+        cut === 'weak' ? !(isWeak || isHopeless) || words >= everyWord : !(cut && relevance < cut.below),
+      ),
+    );
     seen += block.length;
   }
   const page = kept.slice(offset, offset + limit);
   return {
-    page: page.map(({ hit, relevance, logit }) => ({ hit, relevance, logit })),
+    page: page.map(({ hit, relevance, evidence }) => ({ hit, relevance, evidence })),
     kept: kept.length,
     unseen: ranked.length - seen,
     omitted: Math.max(0, Math.min(limit, ranked.length - offset) - page.length),
@@ -124,7 +133,7 @@ export async function judgePage<Hit extends RankedHit>(
   };
 
   /** What was not reached within the time comes behind what was. Without any logits the order stays as it is. */
-  function orderOf({ hit, logit }: JudgedHit<Hit>): number {
+  function orderOf({ hit, evidence: { logit } }: Pick<JudgedHit<Hit>, 'hit' | 'evidence'>): number {
     return logit === undefined ? hit.score - unscoredLoss : hit.score + reranker.weight * logit;
   }
 
@@ -162,3 +171,21 @@ export async function judgePage<Hit extends RankedHit>(
 
 /** More than any score and logit add up to. */
 const unscoredLoss = 1_000;
+
+/**
+ * The order has more evidence than the relevance, so that a hit may be less relevant by itself than the next one. Such neighbours
+ * get their mean: on the whole it is as true, and the relevance never rises down the list (002: results are in its order).
+ */
+function falling<Hit extends { readonly relevance: number }>(ordered: readonly Hit[], ceiling: number): Hit[] {
+  const pools: { sum: number; count: number }[] = [];
+  for (const { relevance } of ordered) {
+    let pool = { sum: relevance, count: 1 };
+    for (let last = pools.at(-1); last && last.sum * pool.count < pool.sum * last.count; last = pools.at(-1)) {
+      pool = { sum: last.sum + pool.sum, count: last.count + pool.count };
+      pools.pop();
+    }
+    pools.push(pool);
+  }
+  const values = pools.flatMap(({ sum, count }) => new Array<number>(count).fill(sum / count));
+  return ordered.map((hit, place) => ({ ...hit, relevance: threeDigits(Math.min(ceiling, values[place] ?? 0)) }));
+}

@@ -1,6 +1,6 @@
 import { legCandidates } from '../../search/fusion.ts';
-import { searchHybrid, type WordLeg } from '../../search/hybrid.ts';
-import { type Cut, type JudgeDeps, judgePage, rerankedMax } from '../../search/judging.ts';
+import { searchHybrid } from '../../search/hybrid.ts';
+import { type Cut, judgePage, rerankedMax } from '../../search/judging.ts';
 import type { Meaning } from '../../search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../search/meaning-leg.ts';
 import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
@@ -9,6 +9,7 @@ import type { PassageFilter } from '../../storage/contracts/passages.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
 import { tagLabel, typeLabel } from '../../storage/stores/documents/selection.ts';
 import type { EngineSearchAnswer } from '../engine.ts';
+import { createPassageJudging } from './passage-judging.ts';
 import { hitsOf, type RankedChunk } from './search-hits.ts';
 
 export interface DocumentSearch {
@@ -90,7 +91,11 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   const found = await searchHybrid(
     { text, limit: depthOf(request), explain: true, cut: cutOf(request), signal },
     { order: 'weighted', rrfK },
-    { words: mode === 'meaning' ? undefined : words, meaning: near, judging: judgingOf(deps, words) },
+    {
+      words: mode === 'meaning' ? undefined : words,
+      meaning: near,
+      judging: createPassageJudging(deps.storage.passages, deps.reranker, words),
+    },
   );
   if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
   const ranked = found.matches.map(({ id, relevance = 0, explanation }) => ({
@@ -129,7 +134,7 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
       signal,
     },
     matches.map(({ id, share }, index) => ({ id, score: share, rank: index + 1 })),
-    judgingOf(deps, leg),
+    createPassageJudging(deps.storage.passages, deps.reranker, leg),
   );
   const shown = page.slice(0, top).map(({ hit }) => hit.id);
   const terms = new Map((await leg.score(text, shown, signal)).map((match) => [match.id, match.terms]));
@@ -144,22 +149,6 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
 function cutOf({ threshold, includesWeak }: DocumentSearch): Cut | undefined {
   if (threshold !== undefined) return { below: threshold };
   return includesWeak ? undefined : 'weak';
-}
-
-function judgingOf({ storage, reranker }: SearchDeps, words: Pick<WordLeg, 'score'>): JudgeDeps {
-  return {
-    reranker,
-    words,
-    async texts(ids, signal) {
-      const found = await storage.passages.get(ids, { signal });
-      return new Map(
-        found.map(({ key, title, headings, body }) => [
-          key,
-          { text: body, heading: [title, ...headings].filter((part) => part !== '').join(' / ') },
-        ]),
-      );
-    },
-  };
 }
 
 /** With a threshold, everything above it is counted; otherwise only what is shown is needed. */
