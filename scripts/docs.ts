@@ -1,5 +1,6 @@
 /**
- * Generates docs/command-line.md, docs/configuration.md, docs/tools.md and the pinned tool schemas: `npm run docs`.
+ * Generates docs/command-line.md, docs/configuration.md, docs/tools.md, the bounds in docs/context.md and the pinned tool
+ * schemas: `npm run docs`.
  * `test/docs.test.ts` fails if the committed files are not what this would write.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,6 +19,7 @@ import type { Slice } from '../src/config/field.ts';
 import { createCallJobs } from '../src/jobs/call-jobs.ts';
 import type { ToolListing } from '../src/tools/catalogue.ts';
 import { estimateTokens } from '../src/tools/token-estimate.ts';
+import { bounds } from '../src/toolsets/context/bounds.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -28,9 +30,20 @@ export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     'docs/command-line.md': commandLinePage(),
     'docs/configuration.md': configurationPage(Object.values(roles)),
+    'docs/context.md': withBounds(readFileSync(join(root, 'docs/context.md'), 'utf8')),
     'docs/tools.md': toolsPage(listings['serve'] ?? []),
     'test/snapshots/tools.json': `${JSON.stringify(listings, null, 2)}\n`,
   };
+}
+
+/** The page of the context store, with its bounds as the code has them. */
+function withBounds(page: string): string {
+  const rows = Object.values(bounds).map(
+    ({ name, max, unit }) => `| ${name.replace(/\w+_\w+/g, '`$&`')} | ${max.toLocaleString('en')} ${unit} |`,
+  );
+  const [before, after] = ['<!-- bounds -->', '<!-- /bounds -->'].map((mark) => page.indexOf(mark));
+  const table = ['<!-- bounds -->', '| of | at most |', '|---|---|', ...rows, ''].join('\n');
+  return `${page.slice(0, before)}${table}${page.slice(after)}`;
 }
 
 /** What a model pays for the tools of a role, in estimated tokens. */

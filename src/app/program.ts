@@ -10,6 +10,7 @@ import { createCallJobs } from '../jobs/call-jobs.ts';
 import { messageLimits } from '../mcp/messages.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
+import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
 import type { Flags, Role, RoleService } from './role.ts';
@@ -61,6 +62,7 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
   process.umask(0o077);
   // A role with a folder of its own does not touch the program's.
   if (role.prepare === undefined) keepCompiledCode(config.dataDir);
+  warnOfSlowModel(role, config, log);
   if (role.serve) return serveOwn(await role.serve(config, log), log);
   const opening = role.openToolsets(config, log, jobs);
   // The protocol code loads while the database opens on its own thread.
@@ -205,6 +207,20 @@ function checkExposure(role: Role, config: Config, log: Logger): void {
   }
   // Worded unlike the "listening on" line: programs that wait for that one must not match this.
   log.warn(`WARNING: ${host} is open to others without a token: everybody who can reach it can use the server`);
+}
+
+/** Soon, but not before the first answers: nothing waits for it. */
+const warnAfterMs = 500;
+
+function warnOfSlowModel(role: Role, config: Config, log: Logger): void {
+  if (!role.slices.includes(embeddingSlice) || config.of(embeddingSlice).provider !== 'local') return;
+  const warn = async (): Promise<void> => {
+    const { missingRuntimeRemedy } = await import('../search/models/native-runtime.ts');
+    const remedy = missingRuntimeRemedy();
+    if (remedy === undefined) return;
+    log.warn(`the model runs in WebAssembly, about seven times as slowly: onnxruntime-node is missing. Run ${remedy}`);
+  };
+  setTimeout(() => void warn(), warnAfterMs).unref();
 }
 
 async function closeAll(toolsets: readonly Toolset[]): Promise<void> {

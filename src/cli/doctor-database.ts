@@ -7,6 +7,7 @@ import type { Storage } from '../storage/contracts/storage.ts';
 import { inspectStorage } from '../storage/inspect-storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Check } from './check.ts';
+import { creationObstacle } from './doctor-places.ts';
 
 /** Whether the database can be used and agrees with its indexes, and which texts still wait for vectors. */
 export async function checkDatabase(role: Role, config: Config): Promise<Check[]> {
@@ -16,7 +17,11 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
     const place = storagePlace(settings, config.dataDir);
     const name = place.backend === 'sqlite' ? place.path : 'PostgreSQL';
     const { schema, newest } = await inspectStorage(place);
-    if (schema === undefined) return [{ name: 'database', ok: true, found: `${name}: created at the first start` }];
+    if (schema === undefined) {
+      const obstacle = place.backend === 'sqlite' ? creationObstacle(place.path) : undefined;
+      if (obstacle !== undefined) return [{ name: 'database', ok: false, found: obstacle, remedy: otherFile }];
+      return [{ name: 'database', ok: true, found: `${name}: created at the first start` }];
+    }
     if (schema < newest) {
       return [
         { name: 'database', ok: true, found: `${name}: schema ${schema}, upgraded to ${newest} at the next start` },
@@ -30,16 +35,20 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
     }
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
-    return [{ name: 'database', ok: false, found: error.message, remedy: remedies[error.code] ?? otherwise }];
+    const remedy = settings.backend === 'sqlite' && error.code === 'unavailable' ? otherFile : remedies[error.code];
+    return [{ name: 'database', ok: false, found: error.message, remedy: remedy ?? otherwise }];
   }
 }
 
 const otherwise = 'fix it, then run carrel doctor again';
+const otherFile = 'fix DB_PATH or --data-dir, or the mode of the file and its folder';
 const restoring = 'stop Carrel, then run carrel restore <backup> --force';
 const remedies: Partial<Record<CarrelError['code'], string>> = {
   storage_corrupt: restoring,
   storage_newer: 'upgrade Carrel, or choose another database with --data-dir',
   storage_lost: 'put the database back, or stop Carrel and run carrel restore <backup>',
+  invalid_config: otherFile,
+  storage_read_only: otherFile,
   storage_foreign: 'choose another file with DB_PATH or --data-dir',
   unavailable: 'start PostgreSQL, or fix POSTGRESQL_CONNECTION_STRING',
 };

@@ -1,22 +1,19 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { dirname } from 'node:path';
 import { openRemoteEngine } from '../app/open-engine.ts';
 import { loadRoleConfig, prepareRole } from '../app/program.ts';
 import type { Role } from '../app/role.ts';
 import { CarrelError } from '../base/errors.ts';
-import { makeFolder } from '../base/make-folder.ts';
 import { maskAddress, scrubSecrets } from '../base/secret.ts';
 import type { Config } from '../config/load.ts';
-import { httpSlice } from '../config/slices.ts';
-import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
-import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
-import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
-import { openReranker } from '../search/reranking/open-reranker.ts';
-import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
+import { storageSlice } from '../storage/storage-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
+import { researchSlice } from '../toolsets/research/research-slice.ts';
+import { createProviders } from '../toolsets/research/web-search/create-providers.ts';
 import type { Check } from './check.ts';
 import type { CommandLine } from './command-line.ts';
 import { checkDatabase } from './doctor-database.ts';
+import { checkModel, checkReranker } from './doctor-models.ts';
+import { checkDataFolder, checkDisks, checkPort } from './doctor-places.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
@@ -30,8 +27,9 @@ export async function doctorCommand(line: CommandLine): Promise<void> {
     process.stdout.write(`${scrubSecrets(JSON.stringify({ ok: failed.length === 0, checks }, null, 2))}\n`);
   } else {
     for (const { name, ok, found, remedy } of checks) {
-      process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(12)} ${scrubSecrets(found)}\n`);
-      if (!ok && remedy !== undefined) process.stdout.write(`     ${' '.repeat(12)} next: ${remedy}\n`);
+      const word = ok ? (remedy === undefined ? 'ok  ' : 'warn') : 'FAIL';
+      process.stdout.write(`${word} ${name.padEnd(12)} ${scrubSecrets(found)}\n`);
+      if (remedy !== undefined) process.stdout.write(`     ${' '.repeat(12)} next: ${remedy}\n`);
     }
   }
   if (failed.length > 0) process.exitCode = exitCodes.configuration;
@@ -58,13 +56,40 @@ async function examine(line: CommandLine): Promise<Check[]> {
       ? { name: 'config', ok: true, found }
       : { name: 'config', ok: false, found: misspelt, remedy: remedyOf(config) },
     checkDataFolder(config.dataDir),
+    ...checkDisks(foldersOf(role, config)),
     ...(await checkDatabase(role, config)),
     ...(await checkEngine(role, config)),
+    ...checkWebSearch(role, config),
     await checkPort(config),
     await checkModel(role, config),
-    await checkReranker(role, config),
+    ...(await checkReranker(role, config)),
   );
   return checks;
+}
+
+function foldersOf(role: Role, config: Config): string[] {
+  const path = role.slices.includes(storageSlice) ? config.of(storageSlice).path : undefined;
+  return path === undefined ? [config.dataDir] : [config.dataDir, dirname(path)];
+}
+
+/** Whether the chosen search has what it needs. It is not asked: that would cost a search. */
+function checkWebSearch(role: Role, config: Config): Check[] {
+  if (!role.slices.includes(researchSlice)) return [];
+  try {
+    const [first, ...others] = createProviders(config.of(researchSlice)).map(({ name }) => name);
+    const found = others.length === 0 ? `${first}` : `${first}, then ${others.join(', ')}`;
+    return [{ name: 'web search', ok: true, found }];
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    return [
+      {
+        name: 'web search',
+        ok: false,
+        found: error.message,
+        remedy: 'set what it needs, or SEARCH_PROVIDER=duckduckgo',
+      },
+    ];
+  }
 }
 
 function remedyOf({ exposedFile, warnings }: Config): string {
@@ -86,79 +111,6 @@ async function checkSqlite(): Promise<Check> {
   const found = hasFullText ? version : `${version} without full-text search`;
   const remedy = 'install a newer Node, which includes a newer SQLite';
   return { name: 'sqlite', ok: isNewEnough && hasFullText, found, remedy };
-}
-
-/** Actually runs the bundled model, as the first search by meaning would. A server is only asked when first needed. */
-async function checkModel(role: Role, config: Config): Promise<Check> {
-  if (!role.slices.includes(embeddingSlice)) return { name: 'model', ok: true, found: 'none needed by this role' };
-  const settings = config.of(embeddingSlice);
-  if (settings.provider === 'none') return { name: 'model', ok: true, found: 'none: search by words only' };
-  if (settings.provider !== 'local') return { name: 'model', ok: true, found: `from ${settings.provider}` };
-  const embeddings = createEmbeddingProvider(embeddingConfigOf(settings));
-  try {
-    const [vector] = await embeddings.embed(['carrel']);
-    return {
-      name: 'model',
-      ok: true,
-      found: `${embeddings.name}, ${vector?.length} dimensions, on ${embeddings.device}`,
-    };
-  } catch (error) {
-    if (!(error instanceof CarrelError)) throw error;
-    const remedy = 'reinstall Carrel, or set EMBEDDING_PROVIDER to ollama, openai or none';
-    return { name: 'model', ok: false, found: error.message, remedy };
-  } finally {
-    await embeddings.close();
-  }
-}
-
-/** Actually runs the bundled model, as the first search would. */
-async function checkReranker(role: Role, config: Config): Promise<Check> {
-  const name = 'reranker';
-  if (!role.slices.includes(rerankingSlice)) return { name, ok: true, found: 'none needed by this role' };
-  const settings = config.of(rerankingSlice);
-  const { provider, ...reranker } = openReranker(settings);
-  if (provider === undefined) return { name, ok: true, found: 'off: results keep the order of the search' };
-  if (settings.provider === 'http') return { name, ok: true, found: provider.name };
-  try {
-    await provider.score('carrel', ['carrel']);
-    return { name, ok: true, found: `${provider.name}, on ${provider.device}` };
-  } catch (error) {
-    if (!(error instanceof CarrelError)) throw error;
-    const remedy = 'reinstall Carrel, or set RERANKING_PROVIDER to http or none';
-    return { name, ok: false, found: error.message, remedy };
-  } finally {
-    await reranker.close();
-  }
-}
-
-function checkDataFolder(folder: string): Check {
-  try {
-    const existed = existsSync(folder);
-    makeFolder(folder);
-    accessSync(folder, constants.R_OK | constants.W_OK);
-    return { name: 'data folder', ok: true, found: existed ? folder : `${folder} (just created)` };
-  } catch {
-    const remedy = `make ${folder} writable, or choose another folder with --data-dir`;
-    return { name: 'data folder', ok: false, found: `${folder} is not writable`, remedy };
-  }
-}
-
-function checkPort(config: Config): Promise<Check> {
-  const { host, port } = config.of(httpSlice);
-  const place = `${host}:${port}`;
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      const found = error.code === 'EADDRINUSE' ? `${place} is in use` : `${place} can't be listened on`;
-      resolve({
-        name: 'port',
-        ok: false,
-        found,
-        remedy: 'choose another with --port, or stop the program that uses it',
-      });
-    });
-    probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, found: `${place} is free` })));
-  });
 }
 
 const timeoutMs = 5_000;

@@ -96,12 +96,3 @@ test('a text that speaks of PDF is no PDF', () => {
   assert.equal(kind('A file that begins with %PDF- is a PDF.', 'text/markdown'), 'markdown');
   assert.equal(kind('rubbish\n%PDF-1.4\n%\xe2\xe3'), 'pdf');
 });
-
-test('files of older office programs are refused with what to do', () => {
-  const ole = (stream: string) =>
-    contentKind.bind(null, Buffer.concat([Buffer.from('\xd0\xcf\x11\xe0', 'latin1'), Buffer.from(stream, 'utf16le')]));
-  assert.throws(ole('WordDocument'), { code: 'unsupported_content_type', message: /save it as docx/ });
-  assert.throws(ole('PowerPoint Document'), { code: 'unsupported_content_type', message: /save it as pptx/ });
-  assert.throws(ole('__substg1.0_'), { code: 'unsupported_content_type', message: /save it as eml/ });
-  assert.throws(ole('EncryptedPackage'), { code: 'encrypted_document' });
-});

@@ -1,7 +1,7 @@
 import { CarrelError } from '../base/errors.ts';
 import { kindOfZip } from './archive/zip-kind.ts';
 import type { DocumentKind } from './document.ts';
-import { oleRefusal } from './ole.ts';
+import { kindOfOle } from './ole/ole-kind.ts';
 import { codeLanguageOf, codeLanguageOfType, endingOf, fileName } from './text/code-language.ts';
 
 /** What is known about a document besides its bytes. */
@@ -36,7 +36,7 @@ export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHin
 /** Kinds recognised by their first bytes. */
 function binaryKind(bytes: Uint8Array, start: string, type: string): DocumentKind | undefined {
   if (start.startsWith('PK\x03\x04') || start.startsWith('PK\x05\x06')) return kindOfZip(bytes);
-  if (start.startsWith('\xd0\xcf\x11\xe0')) throw oleRefusal(bytes);
+  if (start.startsWith('\xd0\xcf\x11\xe0')) return kindOfOle(bytes);
   if (/^\s*\{\\rtf/.test(start)) return 'rtf';
   if (/^\s*%PDF-/.test(start)) return 'pdf';
   if (isImage(start)) return 'image';
@@ -226,7 +226,7 @@ function latin1(bytes: Uint8Array, length: number): string {
 }
 
 const readable =
-  'PDF, Word, PowerPoint and Excel files (docx, pptx, xlsx), OpenDocument, EPUB, RTF, HTML, feeds, Markdown, text, CSV, JSON, XML, YAML, mail, notebooks, source code and zip archives of these';
+  'PDF, Word, PowerPoint and Excel files (docx, pptx, xlsx, doc, ppt, xls), OpenDocument, EPUB, RTF, HTML, feeds, Markdown, text, CSV, JSON, XML, YAML, mail (eml, mbox, msg), notebooks, source code and zip archives of these';
 
 function unsupported(type: string): CarrelError {
   return new CarrelError(

@@ -13,6 +13,8 @@ export interface MailFile {
 /** Real emails nest four or five parts. */
 const nestingMax = 32;
 const headerBytesMax = 2 * 1024 * 1024;
+/** A message may go to thousands. */
+const fieldUnitsMax = 500_000;
 
 /**
  * An email (RFC 5322): sender, recipients, date, text and attachments. Of a message in two versions the
@@ -24,23 +26,40 @@ export async function readEmail(
   charsMax: number,
 ): Promise<{ reading: Reading; files: MailFile[] }> {
   const mail = await parse(bytes);
-  const sender = mail.from === undefined ? null : shown(mail.from);
+  const head: MailHead = {
+    from: mail.from === undefined ? null : shown(mail.from),
+    to: (mail.to ?? []).map(shown),
+    cc: (mail.cc ?? []).map(shown),
+    date: mail.date ?? null,
+    subject: mail.subject ?? null,
+  };
+  const untyped = untypedText(mail);
+  if (untyped !== undefined) return { reading: mailReading(head, lined(untyped)), files: [] };
+  return { reading: mailReading(head, bodyOf(mail, mode, charsMax)), files: mail.attachments.flatMap(fileOf) };
+}
+
+export interface MailHead {
+  from: string | null;
+  to: readonly string[];
+  cc: readonly string[];
+  date: string | null;
+  subject: string | null;
+}
+
+export function mailReading({ from, to, cc, date, subject }: MailHead, body: string): Reading {
   const lines = [
-    ['From', sender ?? ''],
-    ['To', (mail.to ?? []).map(shown).join(', ')],
-    ['Cc', (mail.cc ?? []).map(shown).join(', ')],
-    ['Date', mail.date ?? ''],
-    ['Subject', mail.subject ?? ''],
+    ['From', from ?? ''],
+    ['To', to.join(', ')],
+    ['Cc', cc.join(', ')],
+    ['Date', date ?? ''],
+    ['Subject', subject ?? ''],
   ].filter(([, value]) => value !== '');
-  const head = lines.map(([name, value]) => `${name}: ${(value ?? '').replace(/\s+/g, ' ').slice(0, 2000)}`);
+  const head = lines.map(([name, value]) => `${name}: ${(value ?? '').replace(/\s+/g, ' ').slice(0, fieldUnitsMax)}`);
   return {
-    reading: {
-      title: mail.subject ?? null,
-      byline: sender,
-      published: mail.date ?? null,
-      text: [head.join('\n'), bodyOf(mail, mode, charsMax)].filter((part) => part !== '').join('\n\n'),
-    },
-    files: mail.attachments.flatMap(fileOf),
+    title: subject,
+    byline: from,
+    published: date,
+    text: [head.join('\n'), body].filter((part) => part !== '').join('\n\n'),
   };
 }
 
@@ -94,9 +113,21 @@ async function parse(bytes: Uint8Array): Promise<Email> {
 }
 
 function bodyOf(mail: Email, mode: ExtractMode, charsMax: number): string {
-  const plain = (mail.text ?? '').replaceAll('\r\n', '\n').trim();
+  const plain = lined(mail.text ?? '');
   if (plain !== '' || mail.html === undefined) return plain;
   return readHtml(mail.html, { mode, charsMax, extent: 'all' }).text;
+}
+
+function lined(text: string): string {
+  return text.replaceAll('\r\n', '\n').trim();
+}
+
+/** A type without a subtype says nothing: the text is plain then (RFC 2045 §5.2). */
+function untypedText({ attachments, text, html }: Email): string | undefined {
+  const [only, ...others] = attachments;
+  const isBody = text === undefined && html === undefined && others.length === 0;
+  if (!isBody || only === undefined || only.mimeType.includes('/')) return undefined;
+  return typeof only.content === 'string' ? only.content : new TextDecoder().decode(only.content);
 }
 
 /** Inline images of the text are not attachments. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { billionLaughs, pdfOf, stream } from '../../test/security/parsers/bombs.ts';
+import { epubOf } from '../../test/security/parsers/office-samples.ts';
 import { encryptedPdf } from '../../test/security/parsers/pdf-samples.ts';
 import type { DocumentSource } from './document.ts';
 import { extractDocument } from './extract-document.ts';
@@ -118,6 +119,27 @@ test('a mailbox is read mail by mail', async () => {
   for (const part of ['Subject: About ada', 'From here on, nothing.', 'Subject: About bob', 'Two.']) {
     assert.ok(text.includes(part), part);
   }
+});
+
+test('a mail whose type has no subtype is plain text', async () => {
+  const mail =
+    'Message-ID: <a@h.example>\nMIME-Version: 1.0\nFrom: a@h.example\nTo: b@h.example\nContent-Type: text; charset=us-ascii\n\nStill to be read.\n';
+  const { text, omitted = [] } = await extract(mail);
+  assert.match(text, /Still to be read\.$/);
+  assert.deepEqual(omitted, []);
+});
+
+test('EPUB: obfuscated fonts hide no text, an encrypted chapter does', async () => {
+  const book = (algorithm: string, path: string) =>
+    epubOf('<item id="a" media-type="application/xhtml+xml" href="a.xhtml"/>', '<spine><itemref idref="a"/></spine>', {
+      'OPS/a.xhtml': '<html><body><p>The lamp is lit.</p></body></html>',
+      'META-INF/encryption.xml': `<encryption xmlns:enc="e"><enc:EncryptedData><enc:EncryptionMethod Algorithm="${algorithm}"/><enc:CipherData><enc:CipherReference URI="${path}"/></enc:CipherData></enc:EncryptedData></encryption>`,
+    });
+  for (const algorithm of ['http://www.idpf.org/2008/embedding', 'http://www.w3.org/2001/04/xmlenc#aes128-cbc']) {
+    assert.equal((await extract(book(algorithm, 'OPS/font/Sans.ttf'))).text, 'The lamp is lit.');
+  }
+  const locked = book('http://www.w3.org/2001/04/xmlenc#aes128-cbc', 'OPS/a.xhtml');
+  await assert.rejects(extract(locked), { code: 'encrypted_document' });
 });
 
 test('text is cut at the bound, and the result says so', async () => {

@@ -9,6 +9,7 @@ import type {
   ReadOptions,
   Truncation,
 } from './document.ts';
+import type { MailFile } from './email.ts';
 import { archiveMembers, joinMembers, type MembersContext, nestedArchive, nothingReadable } from './members.ts';
 import { cpuMs } from './reader-limits.ts';
 import { cleanText } from './text/clean-text.ts';
@@ -40,6 +41,10 @@ async function extract(source: DocumentSource, limits: ExtractLimits, opens: boo
     return extractArchive(bytes, context);
   }
   if (kind === 'email') return extractMail(bytes, context, opens);
+  if (kind === 'msg') {
+    const { readMsg } = await import('./ole/msg.ts');
+    return withFiles(readMsg(bytes, options), context, opens);
+  }
   const reading = (await readBinary(kind, source, limits, options)) ?? (await readText(kind, source, limits));
   return finished(reading, kind, options);
 }
@@ -79,6 +84,12 @@ async function readBinary(
       return (await import('./xml/epub.ts')).readEpub(bytes, options);
     case 'rtf':
       return (await import('./rtf/rtf.ts')).readRtf(bytes, options);
+    case 'doc':
+      return (await import('./ole/doc.ts')).readDoc(bytes, options);
+    case 'xls':
+      return (await import('./ole/xls.ts')).readXls(bytes, options);
+    case 'ppt':
+      return (await import('./ole/ppt.ts')).readPpt(bytes, options);
     default:
       return undefined;
   }
@@ -94,7 +105,15 @@ async function extractMail(bytes: Uint8Array, context: MembersContext, opens: bo
   const { readEmail, mailsIn } = await import('./email.ts');
   const mails = opens ? mailsIn(bytes) : undefined;
   if (mails !== undefined) return extractMails(mails, context);
-  const { reading, files } = await readEmail(bytes, context.mode, context.limits.textCharsMax);
+  return withFiles(await readEmail(bytes, context.mode, context.limits.textCharsMax), context, opens);
+}
+
+/** An email, and what is attached to it. */
+async function withFiles(
+  { reading, files }: { reading: Reading; files: readonly MailFile[] },
+  context: MembersContext,
+  opens: boolean,
+): Promise<ExtractedDocument> {
   const mail = finished(reading, 'email', { charsMax: context.limits.textCharsMax, stopAt: context.stopAt });
   if (!opens || files.length === 0) return mail;
   const sources = files.map((file) => ({ ...file, bytes: () => file.bytes }));
@@ -154,7 +173,7 @@ function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
       { data: { pages } },
     );
   }
-  if (['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'rtf'].includes(kind)) {
+  if (['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'rtf', 'doc', 'xls', 'ppt'].includes(kind)) {
     throw new CarrelError('no_text_in_document', 'This document contains no text: it is empty or has only pictures.');
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readDocType, readFilename, readNote, readTags, readTitle, titleOfNote } from './given.ts';
+import { readDocType, readFilename, readNote, readSourcePath, readTags, readTitle, titleOfNote } from './given.ts';
 
 const refused = { code: 'invalid_arguments' };
 
@@ -31,9 +31,18 @@ test('a document type is a short name in lower case', () => {
   for (const type of ['a b', '../x', '-x', 'x'.repeat(41)]) assert.throws(() => readDocType(type), refused);
 });
 
-test('a note must say something, and what a database cannot keep is replaced', () => {
-  assert.equal(readNote('a\u0000b\ud800'), 'a\ufffdb\ufffd');
+test('a note must say something', () => {
   for (const text of ['', ' \n\t', 'x'.repeat(1_000_001)]) assert.throws(() => readNote(text), refused);
+});
+
+test('what a database cannot keep is refused by name, not replaced', () => {
+  for (const bad of ['a\0b', 'a\ud800']) {
+    assert.throws(() => readNote(bad), /The text of the note has .* cannot be stored/);
+    assert.throws(() => readTags(['good', bad]), /tags has/);
+    assert.throws(() => readTitle(bad), /title has/);
+    assert.throws(() => readFilename(`${bad}.txt`), /filename has/);
+    assert.throws(() => readSourcePath(bad), /source_path has/);
+  }
 });
 
 test('a note without a title is called by its first line', () => {

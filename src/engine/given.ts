@@ -1,5 +1,5 @@
 import { CarrelError } from '../base/errors.ts';
-import { storable } from '../storage/storable.ts';
+import { storable, unstorablePart } from '../storage/storable.ts';
 
 /** Input of callers, normalised for storing, or refused with a reason. */
 
@@ -13,7 +13,7 @@ const noteCharsMax = 1_000_000;
 
 /** Trimmed, without duplicates and empty ones, in the given order. Case matters. */
 export function readTags(given: readonly string[], name = 'tags'): string[] {
-  const tags = [...new Set(given.map((tag) => storable(tag).normalize('NFC').trim()))].filter((tag) => tag !== '');
+  const tags = [...new Set(given.map((tag) => checked(name, tag).normalize('NFC').trim()))].filter((tag) => tag !== '');
   if (tags.length > tagsMax) throw fault(`${name} must have at most ${tagsMax} different items`);
   // A comma separates tags in forms and query strings.
   if (tags.some((tag) => tag.length > tagCharsMax || /[\p{Cc},]/u.test(tag))) {
@@ -26,13 +26,13 @@ export function readTags(given: readonly string[], name = 'tags'): string[] {
 
 /** The last part of what was given: a name, never a path. */
 export function readFilename(given: string): string {
-  const name = oneLine(given.split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
+  const name = oneLine(checked('filename', given).split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
   if (name === '' || name === '.' || name === '..') throw fault('filename must name a file');
   return name;
 }
 
 export function readTitle(given: string | undefined): string | undefined {
-  const title = given === undefined ? '' : oneLine(given);
+  const title = given === undefined ? '' : oneLine(checked('title', given));
   if (title.length > titleCharsMax) throw fault(`title must have at most ${titleCharsMax} characters`);
   return title === '' ? undefined : title;
 }
@@ -45,7 +45,7 @@ export function readDocType(given: string | undefined): string | undefined {
 }
 
 export function readSourcePath(given: string | undefined): string | undefined {
-  const path = given === undefined ? '' : oneLine(given);
+  const path = given === undefined ? '' : oneLine(checked('source_path', given));
   if (path.length > pathCharsMax) throw fault(`source_path must have at most ${pathCharsMax} characters`);
   return path === '' ? undefined : path;
 }
@@ -70,10 +70,17 @@ export function readNames(given: string | undefined): string[] | undefined {
 }
 
 export function readNote(given: string): string {
-  const text = storable(given);
+  const text = checked('The text of the note', given);
   if (text.trim() === '') throw fault('The text of the note is empty');
   if (text.length > noteCharsMax) throw fault(`A note must have at most ${noteCharsMax} characters`);
   return text;
+}
+
+/** Refuses what no database keeps: what is stored must be what was sent. */
+function checked(name: string, text: string): string {
+  const part = unstorablePart(text);
+  if (part === undefined) return text;
+  throw fault(`${name} has ${part}, which cannot be stored; leave it out`);
 }
 
 /** The first line with any text, without heading marks. */

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { mayHaveLong, parseExact } from '../base/exact-json.ts';
+import { isObject } from '../base/json.ts';
 
 /** A request's id as the client wrote it, and as a key that tells `1` from `"1"`. */
 export interface WireId {
@@ -54,6 +56,7 @@ export function parseMessages(text: string, limits: MessageLimits): ParsedText {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
+    keepArguments(parsed, text);
   } catch {
     return { ok: false, id: null, code: parseError, problem: 'Parse error: the message is not valid JSON.' };
   }
@@ -66,6 +69,21 @@ export function parseMessages(text: string, limits: MessageLimits): ParsedText {
     return { ok: false, id: null, code: invalidRequest, problem };
   }
   return { ok: true, batch: true, incoming: parsed.map((item) => readMessage(item, undefined)), parsed };
+}
+
+/**
+ * The arguments of tools keep the digits of integers that a double cannot hold: what a caller stores is what comes back. The
+ * rest of a message is the protocol's own, and read by its rules.
+ */
+function keepArguments(parsed: unknown, text: string): void {
+  if (!mayHaveLong(text)) return;
+  const exact = [parseExact(text)].flat();
+  for (const [index, message] of [parsed].flat().entries()) {
+    const given = exact[index];
+    if (!isObject(message) || !isObject(given) || message['method'] !== 'tools/call') continue;
+    const { params } = message;
+    if (isObject(params) && isObject(given['params'])) params['arguments'] = given['params']['arguments'];
+  }
 }
 
 /** The answer to what never became a request. */
@@ -113,7 +131,7 @@ function readId(value: unknown, text: string | undefined): WireId | undefined {
   if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
   if (Number.isSafeInteger(value)) return { key: `n:${value}`, value };
   const source = text === undefined ? undefined : sourceOfId(text);
-  return source === undefined ? { key: `n:${value}`, value } : { key: `n:${source}`, value: rawJson(source) };
+  return source === undefined ? { key: `n:${value}`, value } : { key: `n:${source}`, value: JSON.rawJSON(source) };
 }
 
 /** The characters of a top-level `id` that is too large for a double. Only such ids pay for the second parse. */
@@ -125,10 +143,6 @@ function sourceOfId(text: string): string | undefined {
   });
   const source = sources.get(root);
   return source !== undefined && /^-?\d+$/.test(source) ? source : undefined;
-}
-
-function rawJson(source: string): object {
-  return (JSON as JSON & { rawJSON(text: string): object }).rawJSON(source);
 }
 
 /** Walks the text once, outside strings, counting elements and their depth. */

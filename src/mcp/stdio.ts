@@ -191,12 +191,20 @@ function createSelfDescribingPeer(options: StdioOptions, writer: LineWriter): Pe
         if (item.kind === 'notification' && item.method === 'notifications/cancelled') {
           unanswered.delete(item.params?.['requestId']);
         }
-        wire.onmessage?.(parsed as JSONRPCMessage);
+        wire.onmessage?.(withoutOthers(parsed as JSONRPCMessage));
       }
     },
     drain: (ms) => idle.wait(() => unanswered.size === 0, ms),
     close: () => service.close(),
   };
+}
+
+const members = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
+
+/** The SDK drops a message that has other members than JSON-RPC's, and its sender would wait for ever. */
+function withoutOthers(message: JSONRPCMessage): JSONRPCMessage {
+  const own = Object.entries(message).filter(([name]) => members.has(name));
+  return Object.fromEntries(own) as JSONRPCMessage;
 }
 
 interface LineWriter {

@@ -1,6 +1,15 @@
-/** PostgreSQL cannot store NUL, nor UTF-8 half a surrogate pair: what one database cannot store, neither does. */
+/**
+ * PostgreSQL cannot store NUL, nor UTF-8 half a surrogate pair: what one database cannot store, neither does. For texts that a
+ * program found; what a caller gives is refused instead.
+ */
 export function storable(text: string): string {
   // Nearly always so, and lists of documents are long: this takes a fraction of the time.
-  if (text.isWellFormed() && !text.includes('\0')) return text;
+  if (unstorablePart(text) === undefined) return text;
   return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** What of a text cannot be stored, in words. Undefined where all of it can. */
+export function unstorablePart(text: string): string | undefined {
+  if (!text.isWellFormed()) return 'half of a surrogate pair (U+D800 to U+DFFF)';
+  return text.includes('\0') ? 'the character NUL (U+0000)' : undefined;
 }

@@ -17,7 +17,7 @@ export function boundedText({ required = false, max, trim = false }: TextBounds)
   return base
     .refine((text) => !required || /\S/.test(text), { error: 'must not be blank' })
     .refine((text) => text.length <= max || countCharacters(text) <= max, {
-      error: `must have at most ${max} characters`,
+      error: ({ input }) => `must have at most ${max} characters, and has ${countCharacters(String(input))}`,
     })
     .meta({ ...(required ? { minLength: 1 } : {}), maxLength: max });
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
+import { parseExact } from '../base/exact-json.ts';
 import { isObject } from '../base/json.ts';
 import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
@@ -86,6 +87,8 @@ function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers:
 }
 
 function relaxValue(given: unknown, schema: JsonSchema, readsNumbers: boolean): unknown {
+  // No argument that is a number may be as large: its own bound says so.
+  if (typeof given === 'bigint' && schema.type !== undefined) return Number(given);
   if (typeof given === 'string' && !accepts(schema, 'string')) return parseIfFits(given, schema, readsNumbers);
   if (Array.isArray(given) && isObject(schema.items)) {
     const items: JsonSchema = schema.items;
@@ -100,9 +103,9 @@ function parseIfFits(text: string, schema: JsonSchema, readsNumbers: boolean): u
   const wantsObject = accepts(schema, 'object');
   if (!wantsArray && !wantsObject) return readsNumbers ? numberOrBoolean(text, schema) : text;
   try {
-    const once: unknown = JSON.parse(text);
+    const once = parseExact(text);
     // Some clients encode JSON twice.
-    const parsed: unknown = typeof once === 'string' ? JSON.parse(once) : once;
+    const parsed: unknown = typeof once === 'string' ? parseExact(once) : once;
     if (Array.isArray(parsed) ? wantsArray : isObject(parsed) && wantsObject) {
       return relaxValue(parsed, schema, readsNumbers);
     }
@@ -146,7 +149,7 @@ function describeProblem(issue: z.core.$ZodIssue, schema: JsonSchema): string {
     case 'too_small':
       return bound('at least', issue.origin, issue.minimum);
     case 'too_big':
-      return bound('at most', issue.origin, issue.maximum);
+      return `${bound('at most', issue.origin, issue.maximum)}${exceeding(issue.input)}`;
     case 'unrecognized_keys': {
       const known = issue.path.length === 0 ? Object.keys(schema.properties ?? {}) : [];
       const hint = known.length > 0 ? `; it takes ${known.join(', ')}` : '';
@@ -171,6 +174,12 @@ function bound(side: string, origin: string, limit: number | bigint): string {
   if (origin === 'string') return `must have ${side} ${limit} character${limit === 1 ? '' : 's'}`;
   if (origin === 'array' || origin === 'set') return `must have ${side} ${limit} item${limit === 1 ? '' : 's'}`;
   return `must be ${side} ${limit}`;
+}
+
+/** By how much a bound is exceeded. */
+function exceeding(input: unknown): string {
+  if (typeof input === 'string' || Array.isArray(input)) return `, and has ${input.length}`;
+  return typeof input === 'number' || typeof input === 'bigint' ? `, not ${input}` : '';
 }
 
 function article(type: string): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isCarrelError } from '../base/errors.ts';
-import { parseQuery } from './query-language.ts';
+import { parseQuery, readQuery } from './query-language.ts';
 import { leafKey, phraseQuery, plainQuery, prefixQuery, type WordQuery } from './word-query.ts';
 
 function show(query: WordQuery): string {
@@ -33,6 +33,18 @@ const parsed: Record<string, string> = {
   'x1 OR NOT y2': 'x1',
   'NOT NOT x1': 'x1',
   'NOT (NOT x1)': 'x1',
+  'x1 -y2': '(x1 - y2)',
+  'x1 -"y2 z3" !w4': '(x1 - ("y2 z3" | w4))',
+  '-y2 x1': '(x1 - y2)',
+  'x1 | y2': '(x1 | y2)',
+  'x1|y2 || z3': '(x1 | y2 | z3)',
+  'x1 or y2': '(x1 | y2)',
+  'x1 and not y2': '(x1 - y2)',
+  'x1 AND NOT (y2 OR z3)': '(x1 - (y2 | z3))',
+  '+x1 +y2': '(x1 & y2)',
+  'x1 & y2': '(x1 & y2)',
+  'multi-agent AND x1': '(("multi agent" | multiagent) & x1)',
+  '--force - x1': '(forc | x1)',
   'a1 AND AND b2)': '(a1 & b2)',
   '(((a1 OR b2': '(a1 | b2)',
   '%%% AND b2': 'b2',
@@ -48,10 +60,16 @@ for (const [text, query] of Object.entries(parsed)) {
   test(`${JSON.stringify(text)} asks for ${query}`, () => assert.equal(show(parseQuery(text)), query));
 }
 
+test('negations with nothing to exclude from are told', () => {
+  for (const text of ['NOT x1', '-x1', 'not (x1 or y2)']) assert.equal(readQuery(text).idleNegation, 'alone', text);
+  assert.equal(readQuery('x1 OR NOT y2').idleNegation, 'alternative');
+  for (const text of ['x1 NOT y2', 'NOT y2 x1', 'x1']) assert.equal(readQuery(text).idleNegation, undefined, text);
+});
+
 test('phrases and prefixes take any text literally', () => {
   assert.equal(show(phraseQuery('to be OR "not"')), '"to be or not"');
   assert.equal(show(prefixQuery('mach lear*')), '(mach* & lear*)');
-  assert.equal(show(prefixQuery('ab cd ef')), '(ab* & cd & ef)');
+  assert.equal(show(prefixQuery('ab cd ef')), '(ab* & cd* & ef)');
   assert.equal(show(phraseQuery('東京 tower 京')), '"東京 京 tower 京"*');
 });
 
@@ -61,7 +79,7 @@ test('T102: more terms or text than allowed are refused', () => {
     `(${'x1 AND '.repeat(70)}x2)`,
     'a'.repeat(1001),
     'ab1* '.repeat(9),
-    'ab* cd*',
+    'ab* cd* ef*',
     `${'"a1 b2" '.repeat(8)}"a1 c3"`,
   ]) {
     assert.throws(

@@ -16,7 +16,8 @@ import {
 } from './word-query.ts';
 
 /**
- * The query language: words, "phrases", prefixes*, AND, OR, NOT (in capitals) and parentheses.
+ * The query language: words, "phrases", prefixes*, AND, OR, NOT and parentheses. Operators may be written in small letters,
+ * and as other search boxes have them: `a | b`, `a & b`, `-a`, `!a`, `+a`.
  *
  * Any text parses. Without an operator, the parts are OR-ed and ranked, which suits a sentence. With one, adjacent parts
  * must all match; adjacency binds tighter than AND, and AND tighter than OR. NOT excludes from what stands beside it, and
@@ -24,6 +25,17 @@ import {
  * is searched as plain words.
  */
 export function parseQuery(text: string): WordQuery {
+  return readQuery(text).query;
+}
+
+export interface ReadQuery {
+  readonly query: WordQuery;
+  /** `alone`: there is nothing but negations, so nothing is found. `alternative`: `a OR NOT b` is taken as `a`. */
+  readonly idleNegation: 'alone' | 'alternative' | undefined;
+}
+
+/** As parseQuery, with what could not be done as it was written. */
+export function readQuery(text: string): ReadQuery {
   if (text.length > languageUnitsMax) {
     throw new CarrelError(
       'invalid_arguments',
@@ -31,9 +43,11 @@ export function parseQuery(text: string): WordQuery {
     );
   }
   const tokens = lex(text);
-  const query = tokens.some((token) => token.kind === 'operator') ? parseOperators(tokens, text) : ranked(tokens, text);
-  checkSize(query);
-  return query;
+  const read: ReadQuery = tokens.some((token) => token.kind === 'operator')
+    ? parseOperators(tokens, text)
+    : { query: ranked(tokens, text), idleNegation: undefined };
+  checkSize(read.query);
+  return read;
 }
 
 const languageUnitsMax = 1000;
@@ -61,17 +75,28 @@ function ranked(tokens: readonly Token[], text: string): WordQuery {
   return anyOf([phrases, plainQuery(sentence, { alone: phrases.kind === 'nothing' })]);
 }
 
-function parseOperators(tokens: readonly Token[], text: string): WordQuery {
-  const parsed = parseAny({ tokens, at: 0, depth: 0 });
-  return parsed.keep ?? (parsed.drop === undefined ? plainQuery(text) : nothing);
+function parseOperators(tokens: readonly Token[], text: string): ReadQuery {
+  const cursor: Cursor = { tokens, at: 0, depth: 0, dropped: false };
+  const { keep, drop } = parseAny(cursor);
+  if (keep !== undefined) return { query: keep, idleNegation: cursor.dropped ? 'alternative' : undefined };
+  if (drop !== undefined) return { query: nothing, idleNegation: 'alone' };
+  return { query: plainQuery(text), idleNegation: undefined };
 }
+
+const written: Readonly<Record<string, 'AND' | 'OR' | 'NOT'>> = {
+  ...{ AND: 'AND', OR: 'OR', NOT: 'NOT', '|': 'OR', '||': 'OR', '&': 'AND', '&&': 'AND', '!': 'NOT' },
+};
+
+/** A sign belongs to what follows it at once; of two, as in `--force`, neither is an operator. */
+const lexeme = /"([^"]*)(?:"(\*)?|$)|([()])|(?<![^\s(|])([-!+])(?=["(\p{L}\p{N}])|(\|+)|([^\s"()|]+)/gu;
 
 function lex(text: string): Token[] {
   const tokens: Token[] = [];
-  for (const [whole, phrase, star, bracket, word] of text.matchAll(/"([^"]*)(?:"(\*)?|$)|([()])|([^\s"()]+)/g)) {
+  for (const [whole, phrase, star, bracket, sign, bar, word] of text.matchAll(lexeme)) {
+    const operator = sign === undefined ? written[(bar ?? whole).toUpperCase()] : sign === '+' ? 'AND' : 'NOT';
     if (phrase !== undefined) tokens.push({ kind: 'words', text: phrase, quoted: true, open: star !== undefined });
     else if (bracket === '(' || bracket === ')') tokens.push({ kind: 'bracket', text: bracket });
-    else if (whole === 'AND' || whole === 'OR' || whole === 'NOT') tokens.push({ kind: 'operator', text: whole });
+    else if (operator !== undefined) tokens.push({ kind: 'operator', text: operator });
     else if (word !== undefined) {
       tokens.push({ kind: 'words', text: word, quoted: false, open: /[^*]\*+$/.test(word) });
     }
@@ -83,6 +108,8 @@ interface Cursor {
   readonly tokens: readonly Token[];
   at: number;
   depth: number;
+  /** A negation among alternatives was left out. */
+  dropped: boolean;
 }
 
 /** What a part of the query asks for, and what it excludes from the parts around it. */
@@ -101,6 +128,7 @@ function parseAny(cursor: Cursor): Parsed {
     else if (drop !== undefined) drops.push(drop);
   } while (takeOperator(cursor, 'OR'));
   if (keeps.length === 0) return { keep: undefined, drop: drops.length > 0 ? anyOf(drops) : undefined };
+  if (drops.length > 0) cursor.dropped = true;
   return { keep: anyOf(keeps), drop: undefined };
 }
 

@@ -1,5 +1,5 @@
 import { analyse } from './analyse.ts';
-import { leavesOf, type WordQuery } from './word-query.ts';
+import { leavesOf, type WordLeaf, type WordQuery } from './word-query.ts';
 
 /** An excerpt of a text around the matches, on one line, with their positions in it. */
 export interface Snippet {
@@ -31,27 +31,50 @@ interface Window {
 /** Enough to choose from: a long text full of one word is not read to its end. */
 const matchesMax = 1000;
 
-/** In the order of the text. */
+/** In the order of the text. A phrase matches as a whole. */
 export function findMatches(text: string, query: WordQuery): Match[] {
   const terms = new Map<string, number>();
   const prefixes: [prefix: string, leaf: number][] = [];
+  const phrases: [phrase: PhraseLeaf, leaf: number][] = [];
   leavesOf(query).forEach((leaf, index) => {
     if (leaf.kind === 'term') terms.set(leaf.term, index);
     else if (leaf.kind === 'prefix') prefixes.push([leaf.prefix, index]);
-    else {
-      for (const term of leaf.terms) terms.set(term, index);
-      const last = leaf.terms.at(-1);
-      if (leaf.open && last !== undefined) prefixes.push([last, index]);
-    }
+    else phrases.push([leaf, index]);
   });
   const matches: Match[] = [];
-  if (terms.size + prefixes.length === 0) return matches;
-  analyse(text, (term, start, end) => {
+  if (terms.size + prefixes.length + phrases.length === 0) return matches;
+  /** The words before the place that is looked at, as many as the longest phrase has. */
+  const recent: { term: string; start: number }[] = [];
+  const recentMax = Math.max(0, ...phrases.map(([{ terms: words }]) => words.length));
+  analyse(text, (term, start, end, isExtra) => {
     if (matches.length >= matchesMax) return;
+    if (!isExtra && recentMax > 0) {
+      recent.push({ term, start });
+      if (recent.length > recentMax) recent.shift();
+      for (const [phrase, leaf] of phrases) {
+        const first = phraseStart(phrase, recent);
+        if (first !== undefined) matches.push({ start: first, end, leaf });
+      }
+    }
     const leaf = terms.get(term) ?? prefixes.find(([prefix]) => term.startsWith(prefix))?.[1];
     if (leaf !== undefined) matches.push({ start, end, leaf });
   });
-  return matches.sort((a, b) => a.start - b.start || a.end - b.end);
+  return matches.sort((a, b) => a.start - b.start || b.end - a.end);
+}
+
+type PhraseLeaf = Extract<WordLeaf, { kind: 'phrase' }>;
+
+/** Where the phrase starts that ends with the last of these words, if one does. */
+function phraseStart(
+  { terms, open }: PhraseLeaf,
+  words: readonly { readonly term: string; readonly start: number }[],
+): number | undefined {
+  const from = words.length - terms.length;
+  const isThere = terms.every((term, index) => {
+    const word = words[from + index]?.term;
+    return word === term || (open && index === terms.length - 1 && word?.startsWith(term) === true);
+  });
+  return isThere ? words[from]?.start : undefined;
 }
 
 function bestWindow(text: string, matches: readonly Match[], unitsMax: number): Window {

@@ -39,10 +39,10 @@ export const queryPhrasesMax = 8;
 
 /**
  * A prefix stands for every word that starts with it: one of two letters costs as much as several of the commonest words.
- * Only one of those is allowed, and a single letter is taken as a whole word.
+ * Only two of those are allowed, and a single letter is taken as a whole word.
  */
 export const queryPrefixesMax = 5;
-export const shortPrefixesMax = 1;
+export const shortPrefixesMax = 2;
 
 export function isShortPrefix(prefix: string): boolean {
   return prefix.length < 3 && !isPairedCharacter(prefix);

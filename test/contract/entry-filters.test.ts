@@ -19,9 +19,31 @@ const indexes = [
 
 const words = ['alpha', 'Alpha', 'ALPHA beta', 'a%b', 'a_b', 'axb', 'ß', 'ΣΑΣ', 'σας', 'İ', '5', 'true', 'null', ''];
 const odd = ['"', "'", '\\', '😀', '\u{1F600}x', '~', 'é', 'É', "a' OR 1=1--", 'z'.repeat(150), 'Z'.repeat(151), '[1]'];
+/** Neighbours that are the same double, of both signs, at a change of length and beyond 64 bits. */
+const long = [
+  ...[
+    1_234_567_890_123_456_788n,
+    1_234_567_890_123_456_789n,
+    2n ** 53n,
+    2n ** 53n + 1n,
+    2n ** 53n + 2n,
+    9_999_999_999_999_999_999n,
+    10_000_000_000_000_000_000n,
+  ],
+  ...[
+    -(2n ** 53n) - 1n,
+    -(2n ** 63n),
+    -(2n ** 63n) - 1n,
+    -(10n ** 19n) + 1n,
+    -(10n ** 19n),
+    10n ** 30n,
+    10n ** 30n + 1n,
+  ],
+];
 const scalar: fc.Arbitrary<Scalar> = fc.oneof(
   fc.constantFrom(...words, ...odd),
   fc.constantFrom(0, 1, -1, 5, 5.5, 2 ** 53, 1e300, -0.25),
+  fc.constantFrom(...long),
   fc.boolean(),
 );
 const keys = ['status', 'n', 'a', 'b', 'a.b', 'we"ird', "o'k", '$', '__proto__', 'k'.repeat(300)];
@@ -49,7 +71,7 @@ const condition: fc.Arbitrary<MetadataCondition> = fc.oneof(
   fc.record({
     path,
     operator: fc.constantFrom('gt' as const, 'gte' as const, 'lt' as const, 'lte' as const),
-    value: fc.oneof(text, fc.constantFrom(0, 1, 5, 5.5, -3, 1e300)),
+    value: fc.oneof(text, fc.constantFrom(0, 1, 5, 5.5, -3, 1e300), fc.constantFrom(...long)),
     caseSensitive: fc.boolean(),
   }),
   fc.record({

@@ -20,5 +20,6 @@ test('the built program runs its model in WebAssembly where onnxruntime-node is 
   );
   const { checks } = JSON.parse(stdout);
   const model = checks.find(({ name }: { name: string }) => name === 'model');
-  assert.deepEqual(model, { name: 'model', ok: true, found: 'local:gte-small-int8, 384 dimensions, on wasm' });
+  assert.equal(model.ok, true);
+  assert.match(model.found, /^local:gte-small-int8, 384 dimensions, on wasm/);
 });

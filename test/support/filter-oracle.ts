@@ -37,10 +37,11 @@ export function oracleMatches(metadata: Json, condition: MetadataCondition): boo
 
 function ordered(
   value: Json,
-  condition: { operator: 'gt' | 'gte' | 'lt' | 'lte'; value: string | number; caseSensitive: boolean },
+  condition: { operator: 'gt' | 'gte' | 'lt' | 'lte'; value: string | number | bigint; caseSensitive: boolean },
 ): boolean {
   let order: number;
-  if (typeof value === 'number' && typeof condition.value === 'number') order = Math.sign(value - condition.value);
+  const wanted = condition.value;
+  if (isNumber(value) && isNumber(wanted)) order = byFraction(value, wanted);
   else if (typeof value === 'string' && typeof condition.value === 'string') {
     order = byCodePoint(cased(value, condition.caseSensitive), cased(condition.value, condition.caseSensitive));
   } else return false;
@@ -60,7 +61,20 @@ function same(left: Json, right: Json, caseSensitive: boolean): boolean {
   if (typeof left === 'string' && typeof right === 'string') {
     return cased(left, caseSensitive) === cased(right, caseSensitive);
   }
+  if (isNumber(left) && isNumber(right)) return byFraction(left, right) === 0;
   return typeof left === typeof right && left === right && left !== null && typeof left !== 'object';
+}
+
+function isNumber(value: Json): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+/** As whole numbers where both are, else as doubles: what is no whole number is small. */
+function byFraction(left: number | bigint, right: number | bigint): number {
+  const isWhole = [left, right].every((each) => typeof each === 'bigint' || Number.isInteger(each));
+  if (!isWhole) return Math.sign(Number(left) - Number(right));
+  const difference = BigInt(left) - BigInt(right);
+  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 }
 
 function onText(

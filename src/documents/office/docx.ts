@@ -5,7 +5,7 @@ import { readAttached } from './attached-text.ts';
 import { type DocxStyles, readDocxStyles } from './docx-styles.ts';
 import { readEmbedded } from './embedded.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
-import { type OoxmlPackage, openOoxml, valOf } from './ooxml-package.ts';
+import { type OoxmlPackage, openOoxml, pictureText, valOf } from './ooxml-package.ts';
 
 /**
  * A Word document: headings, paragraphs, lists, tables, text boxes; then its footnotes and endnotes, and its attachments:
@@ -160,6 +160,9 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
         case 'br':
         case 'cr':
           if (inRun > 0) addText('\n');
+          break;
+        case 'docPr':
+          addText(pictureText(attributes));
           break;
         case 'noBreakHyphen':
           addText('-');

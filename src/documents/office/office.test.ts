@@ -172,3 +172,16 @@ test('XLSX: a drawing that relates to itself ends', () => {
   );
   assert.equal(text, 'One\n\ncell\n\nText box: boxed');
 });
+
+test('DOCX, PPTX: what an author wrote to describe a picture is text, the name of its file is not', () => {
+  const picture = (description: string) =>
+    `<w:p><w:r><w:drawing><wp:docPr descr="${description}"/></w:drawing></w:r></w:p>`;
+  assert.equal(
+    readDocx(docxOf(picture('A lamp at dawn') + picture('lamp.png') + picture('C:\\My files\\lamp.png')), options())
+      .text,
+    '\\[A lamp at dawn\\]',
+  );
+  const slide = `<p:sp><p:nvPr><p:ph type="title"/></p:nvPr><p:txBody><a:p><a:r><a:t>Lamps</a:t></a:r></a:p></p:txBody></p:sp>
+    <p:pic><p:nvPicPr><p:cNvPr descr="A lamp at dawn"/></p:nvPicPr></p:pic>`;
+  assert.equal(readPptx(pptxOf(1, slide), options()).text, '# Lamps\n\n\\[A lamp at dawn\\]');
+});

@@ -80,3 +80,9 @@ function readProperties(zip: Zip, part: string | undefined): ReturnType<OoxmlPac
 export function valOf(attributes: Record<string, string>): string {
   return attributeOf(attributes, 'val') ?? '';
 }
+
+/** What an author wrote to describe a picture. Programs put the name of its file there, or its address. */
+export function pictureText(attributes: Record<string, string>): string {
+  const description = (attributes['descr'] ?? '').trim();
+  return /\s/.test(description) && !/^(?:\w+:|\\)/.test(description) ? ` [${description}] ` : '';
+}

@@ -5,7 +5,7 @@ import { prefixedAttribute, skipping, type XmlHandler } from '../xml/walk-xml.ts
 import { readAttached } from './attached-text.ts';
 import { readEmbedded } from './embedded.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
-import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
+import { type OoxmlPackage, openOoxml, pictureText } from './ooxml-package.ts';
 
 /** A presentation: each slide is a page, under its title, with the speaker's notes at its end. */
 export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
@@ -115,7 +115,12 @@ function createSlide(flow: Flow): XmlHandler {
       else if (name === 'buChar' || name === 'buAutoNum') bullet = true;
       else if (name === 't') inText = true;
       else if (name === 'br') flow.addText('\n');
-      else if (name === 'tbl') {
+      else if (name === 'cNvPr') {
+        // Of a shape or a picture, before its role.
+        role = null;
+        flow.addText(pictureText(attributes));
+        end();
+      } else if (name === 'tbl') {
         role = null;
         flow.openTable();
       } else if (name === 'tr') flow.openRow();

@@ -8,18 +8,28 @@ type Shape = 'number' | 'percent' | 'date' | 'time' | 'datetime' | 'duration';
 
 export function readNumberFormats(document: OoxmlPackage, part: string | undefined, startsIn1904: boolean): ShowNumber {
   const codes = new Map<number, string>();
-  const shapes: Shape[] = [];
+  const formats: number[] = [];
   let inCells = false;
   document.walk(part, {
     open(name, attributes) {
       if (name === 'numFmt') codes.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '');
       else if (name === 'cellXfs') inCells = true;
-      else if (name === 'xf' && inCells) shapes.push(shapeOf(Number(attributeOf(attributes, 'numFmtId') ?? 0), codes));
+      else if (name === 'xf' && inCells) formats.push(Number(attributeOf(attributes, 'numFmtId') ?? 0));
     },
     close(name) {
       if (name === 'cellXfs') inCells = false;
     },
   });
+  return numbersShown(formats, codes, startsIn1904);
+}
+
+/** `formats` has the number of each style's format, `codes` those formats that the workbook defines itself. */
+export function numbersShown(
+  formats: readonly number[],
+  codes: ReadonlyMap<number, string>,
+  startsIn1904: boolean,
+): ShowNumber {
+  const shapes = formats.map((format) => shapeOf(format, codes));
   return (value, style) => show(value, shapes[style] ?? 'number', startsIn1904);
 }
 

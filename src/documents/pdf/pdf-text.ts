@@ -153,10 +153,11 @@ async function describe(
   };
 }
 
-/** What programs write when no title was given. */
+/** What programs write when no title was given, or where they fail to write it: bytes in hexadecimal. */
 function titleIn(title: string | null): string | null {
   const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
-  return own === '' || /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|no ?title|\(anonymous\)|title)$/i.test(own)
+  return own === '' ||
+    /^(?:untitled(?:[ -]?\d*)?|(?:document|dokument)\d*|<[\da-f]{8,}>|no ?title|\(anonymous\)|title)$/i.test(own)
     ? null
     : own;
 }

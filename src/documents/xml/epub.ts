@@ -83,13 +83,18 @@ function isPage(type = ''): boolean {
   return type === 'application/xhtml+xml' || type === 'text/html';
 }
 
-/** Fonts are often obfuscated, which hides no text; anything else encrypted means a protected book. */
+/** Fonts are often obfuscated or encrypted, which hides no text; anything else encrypted means a protected book. */
 function assertReadable(zip: Zip): void {
   let locked = false;
+  let algorithm = '';
   walkMember(zip, 'META-INF/encryption.xml', {
     open(name, attributes) {
-      const algorithm = name === 'EncryptionMethod' ? (attributeOf(attributes, 'Algorithm') ?? '') : 'obfuscation';
-      locked ||= !/obfuscation|font/i.test(algorithm);
+      if (name === 'EncryptedData') algorithm = '';
+      else if (name === 'EncryptionMethod') algorithm ||= attributeOf(attributes, 'Algorithm') ?? '';
+      else if (name === 'CipherReference') {
+        const hidesFont = /\.(?:ttf|otf|ttc|woff2?|eot|pfb)$/i.test(attributeOf(attributes, 'URI') ?? '');
+        locked ||= !hidesFont && !obfuscation.test(algorithm);
+      }
     },
   });
   if (locked) {
@@ -99,6 +104,9 @@ function assertReadable(zip: Zip): void {
     );
   }
 }
+
+/** Of fonts, by the names that its two kinds have (EPUB 3.3 §4.4, Adobe). */
+const obfuscation = /idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC|obfuscation/i;
 
 function decodeName(name: string): string {
   try {

@@ -20,7 +20,8 @@ export interface EntryFilter {
   readonly asOf?: string | undefined;
 }
 
-export type Scalar = string | number | boolean;
+/** Integers that a double cannot hold are bigints. */
+export type Scalar = string | number | bigint | boolean;
 
 /**
  * A condition on one field of the metadata. Types are distinguished: a number is never equal to its text, and `ne` and
@@ -35,7 +36,7 @@ export type MetadataCondition = {
   | {
       readonly operator: 'gt' | 'gte' | 'lt' | 'lte';
       /** Text is ordered by code point, after folding unless case-sensitive. */
-      readonly value: string | number;
+      readonly value: string | number | bigint;
       readonly caseSensitive: boolean;
     }
   | { readonly operator: 'in' | 'not_in'; readonly value: readonly Scalar[]; readonly caseSensitive: boolean }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { cleanText } from '../../documents/text/clean-text.ts';
 import type { ListedNote, Note, NoteStore } from '../../storage/contracts/notes.ts';
-import { storable } from '../../storage/storable.ts';
-import { boundedText } from '../../tools/bounded-text.ts';
+import { unstorablePart } from '../../storage/storable.ts';
+import { boundedText, type TextBounds } from '../../tools/bounded-text.ts';
 
 const titleCharsMax = 200;
 const contentCharsMax = 50_000;
@@ -56,24 +56,29 @@ export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape
   };
 }
 
-/**
- * Normalises tags: trimmed, in lower case, without duplicates and empty ones. Characters that the storage would replace are
- * replaced here too, so that a tag is found by the name it was given.
- */
+/** Normalises tags: trimmed, in lower case, without duplicates and empty ones. */
 export function tagList(max: number) {
   return z
-    .array(boundedText({ max: tagCharsMax, trim: true }))
-    .transform((tags) => [...new Set(tags.map((tag) => storable(tag.toLowerCase())).filter((tag) => tag !== ''))])
+    .array(storedText({ max: tagCharsMax, trim: true }))
+    .transform((tags) => [...new Set(tags.map((tag) => tag.toLowerCase()).filter((tag) => tag !== ''))])
     .refine((tags) => tags.length <= max, { error: `must have at most ${max} different tags` })
     .meta({ maxItems: max });
 }
 
 export function noteTitle() {
-  return boundedText({ required: true, max: titleCharsMax, trim: true });
+  return storedText({ required: true, max: titleCharsMax, trim: true });
 }
 
 export function noteContent() {
-  return boundedText({ required: true, max: contentCharsMax });
+  return storedText({ required: true, max: contentCharsMax });
+}
+
+/** Refuses what no database keeps: what is stored must be what was sent. */
+function storedText(limits: TextBounds) {
+  const isStorable = (text: string) => unstorablePart(text) === undefined;
+  return boundedText(limits).refine(isStorable, {
+    error: ({ input }) => `has ${unstorablePart(String(input))}, which cannot be stored; leave it out`,
+  });
 }
 
 /** The sources of a note. The addresses are stored as data and never fetched. */

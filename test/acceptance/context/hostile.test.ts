@@ -15,17 +15,55 @@ onEachDatabase('what clients really send', (server) => {
     assert.match(await fail('search_context', { limit: 'ten' }), /limit must be a number/);
   });
 
-  test('a thread whose name no database can keep is found and deleted by the same name', async () => {
-    for (const name of ['nul \0 thread']) {
-      const id = await store(name, 'in an odd thread');
-      for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
-        const query = tool === 'search_context' ? {} : { query: 'odd thread' };
-        assert.equal((await call(tool, { ...query, thread_id: name }))['count'], 1, tool);
-      }
-      assert.equal((await call('delete_context', { thread_id: name }))['deleted_count'], 1);
-      assert.deepEqual((await call('restore_context', { thread_id: name }))['restored_ids'], [id]);
-      assert.equal((await call('delete_context_batch', { thread_ids: [name] }))['deleted_count'], 1);
+  test('NUL is refused where no database keeps it, and finds nothing', async () => {
+    const good = { thread_id: 'nul', source: 'user', text: 'x' };
+    for (const [name, part] of [
+      ['text', { text: 'a\0b' }],
+      ['thread_id', { thread_id: 'a\0b' }],
+      ['a tag', { tags: ['a', 'b\0'] }],
+    ] as const) {
+      const message = `${name} has the character NUL (U+0000), which cannot be stored; leave it out`;
+      assert.equal(await fail('store_context', { ...good, ...part }), message);
     }
+    for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
+      const query = tool === 'search_context' ? {} : { query: 'a\0b' };
+      assert.equal((await call(tool, { ...query, thread_id: 'a\0b', tags: ['b\0'] }))['count'], 0, tool);
+    }
+    assert.equal((await call('delete_context', { thread_id: 'a\0b' }))['deleted_count'], 0);
+  });
+
+  test('a bound that is exceeded is named, with the size', async () => {
+    const good = { thread_id: 'bounds', source: 'user', text: 'x' };
+    for (const [part, message] of [
+      [{ thread_id: 'x'.repeat(513) }, 'thread_id has 513 characters, and may have at most 512'],
+      [{ text: 'x'.repeat(2_000_001) }, 'text has 2000001 characters, and may have at most 2000000'],
+      [
+        { tags: Array.from({ length: 101 }, (_, n) => `${n}`) },
+        'tags has 101 different tags, and may have at most 100',
+      ],
+      [{ tags: ['x'.repeat(257)] }, 'a tag has 257 characters, and may have at most 256'],
+      [{ metadata: { a: Array(2_000).fill(0) } }, 'metadata has 2002 values, and may have at most 2000'],
+      [
+        { metadata: { a: 'x'.repeat(2 ** 20) } },
+        'metadata has 1048584 characters as JSON, and may have at most 1048576',
+      ],
+      [{ images: Array(101).fill({ data: 'YWJj' }) }, 'images has 101 images, and may have at most 100'],
+    ] as const) {
+      assert.equal(await fail('store_context', { ...good, ...part }), message);
+    }
+    const ids = Array(1_001).fill(1);
+    assert.match(
+      await fail('get_context_by_ids', { context_ids: ids }),
+      /context_ids must have at most 1000 items, and has 1001/,
+    );
+    const days = { older_than_days: 36_501 };
+    assert.match(await fail('delete_context_batch', days), /older_than_days must be at most 36500, not 36501/);
+    assert.match(
+      await fail('fts_search_context', { query: 'x'.repeat(10_001) }),
+      /query has 10001 characters, .* 10000/,
+    );
+    const list = { metadata_filters: [{ key: 'a', operator: 'in', value: Array(1_001).fill(1) }] };
+    assert.match(String((await call('search_context', list))['validation_errors']), /in has 1001 values, .* 1000/);
   });
 
   test('keys are data, whatever they are called', async () => {
@@ -84,7 +122,10 @@ onEachDatabase('what clients really send', (server) => {
   test('metadata does not outgrow its bound by patches', async () => {
     const id = await store('growth', 'x', { metadata: { a: 'a'.repeat(600_000) } });
     const patch = { b: 'b'.repeat(600_000) };
-    assert.match(await fail('update_context', { context_id: id, metadata_patch: patch }), /1 MiB/);
+    assert.match(
+      await fail('update_context', { context_id: id, metadata_patch: patch }),
+      /metadata would have 1200015 characters as JSON with this patch, and may have at most 1048576/,
+    );
     await call('update_context', { context_id: id, metadata_patch: { a: null, ...patch } });
     assert.deepEqual(Object.keys((await one(id))?.['metadata'] as object), ['b']);
   });

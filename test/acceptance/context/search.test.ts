@@ -281,6 +281,32 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
     );
   });
 
+  test('operators as other search boxes have them, prefixes and phrases', async () => {
+    const both = [cat, database].sort();
+    const boolean = async (query: string) => (await found('fts_search_context', { query, mode: 'boolean' })).sort();
+    for (const query of ['cat | database', 'cat or database', 'cat|database'])
+      assert.deepEqual(await boolean(query), both);
+    for (const query of [
+      'database -sleeps',
+      'NOT cat database',
+      '!cat database',
+      '-cat +database',
+      'database & choose',
+    ]) {
+      assert.deepEqual(await boolean(query), [database], query);
+    }
+    assert.deepEqual(await boolean('cat -sleeps'), []);
+    const alone = await call('fts_search_context', { query: '-cat', mode: 'boolean' });
+    assert.equal(alone['count'], 0);
+    assert.match(String(alone['hint']), /exclusions alone/);
+    const mistaken = await call('fts_search_context', { query: 'database -sleeps' });
+    assert.match(String(mistaken['hint']), /mode boolean/);
+    assert.deepEqual(await found('fts_search_context', { query: 'windo* slee*' }), [cat]);
+    assert.deepEqual(await found('fts_search_context', { query: 'wi sl', mode: 'prefix' }), [cat]);
+    const phrase = await call('fts_search_context', { query: 'miso sleeps', mode: 'phrase', highlight: true });
+    assert.match(String(phrase.results[0]?.['highlighted']), /<mark>Miso sleeps<\/mark>/);
+  });
+
   test('an empty answer says why and what to try', async () => {
     const hint = async (tool: string, input: Record<string, unknown>) => {
       const answer = await call(tool, input);

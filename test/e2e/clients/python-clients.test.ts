@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { parseExact } from '../../../src/base/exact-json.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/child-program.ts';
 import { pythonClients } from '../../support/python-clients.ts';
 
@@ -27,11 +28,18 @@ async function callAll(t: TestContext, client: 'fastmcp' | 'mcp', place: string[
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const last = stdout.trim().split('\n').at(-1) ?? '';
   assert.ok(last.startsWith('['), `${client} failed: ${stderr.slice(-3000)}`);
-  return JSON.parse(last) as Answer[];
+  return parseExact(last) as Answer[];
+}
+
+function metadataOf(answer: Answer | undefined): unknown {
+  const { result } = (answer?.structured ?? {}) as { result?: Record<string, unknown>[] };
+  return result?.[0]?.['metadata'];
 }
 
 const ours = [process.execPath, carrelProgram, 'serve', '--transport', 'stdio'];
-const entry = { thread_id: 't', source: 'user', text: 'The pipeline was rewritten', metadata: { build: 7 } };
+/** A double cannot hold it, and Python can. */
+const build = 1_234_567_890_123_456_789n;
+const entry = { thread_id: 't', source: 'user', text: 'The pipeline was rewritten', metadata: { build } };
 
 const skip = 'obstacle' in clients ? clients.obstacle : false;
 
@@ -49,7 +57,7 @@ describe('Python clients', () => {
         ['search_context', { metadata_filters: [{ key: 'a', operator: 'none' }], explain_query: true }],
         ['get_context_by_ids', { context_ids: [1, 77] }],
         ['list_threads', {}],
-        ['update_context', { context_id: 1, metadata_patch: { build: 8 } }],
+        ['update_context', { context_id: 1, metadata_patch: { other: build + 1n } }],
         ['update_context_batch', { updates: [{ context_id: 1, tags: ['a'] }] }],
         ['fts_search_context', { query: 'pipelines' }],
         ['delete_context', { context_ids: [1] }],
@@ -85,7 +93,9 @@ describe('Python clients', () => {
 
       // A list, with what else there is to say in a text of its own.
       assert.deepEqual(got?.data, got?.structured['result']);
-      assert.deepEqual(JSON.parse(got?.texts[0] ?? ''), got?.structured['result']);
+      assert.deepEqual(parseExact(got?.texts[0] ?? ''), got?.structured['result']);
+      assert.deepEqual(metadataOf(got), { build });
+      assert.deepEqual(found?.data.results[1]?.['metadata'], { build });
       assert.deepEqual(JSON.parse(got?.texts[1] ?? ''), { missing_ids: [77] });
     });
   }
@@ -108,6 +118,7 @@ describe('Python clients', () => {
     );
     const [, got] = answers;
     assert.equal(got?.texts.length, 1);
-    assert.deepEqual(JSON.parse(got?.texts[0] ?? ''), got?.structured['result']);
+    assert.deepEqual(parseExact(got?.texts[0] ?? ''), got?.structured['result']);
+    assert.deepEqual(metadataOf(got), { build });
   });
 });

@@ -3,6 +3,7 @@ import type { Statements } from '../../dialect.ts';
 import { numberOf, textOf } from '../../rows.ts';
 import { addFields } from './entry-parts.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames, writeSetting } from './indexed-fields.ts';
+import { parseMetadata } from './metadata-fields.ts';
 
 /** Entries whose metadata is read at once. */
 const chunkRows = 1_000;
@@ -42,7 +43,7 @@ async function fill(on: Statements, index: FieldIndex, anew: boolean): Promise<v
       await on.query(`DELETE FROM ${on.dialect.schema}context_fields WHERE entry IN (${on.dialect.integers})`, [keys]);
     await addFields(
       on,
-      rows.map((row) => ({ entry: numberOf(row, 'key'), metadata: JSON.parse(textOf(row, 'metadata')) })),
+      rows.map((row) => ({ entry: numberOf(row, 'key'), metadata: parseMetadata(textOf(row, 'metadata')) })),
       index,
     );
   }

@@ -3,6 +3,7 @@ import type { ContentType } from '../../contracts/entry-filter.ts';
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { imageOf } from './entry-rows.ts';
+import { parseMetadata } from './metadata-fields.ts';
 
 /** What an update is about to replace. */
 export interface Replaced {
@@ -77,7 +78,7 @@ function stateOf(versions: readonly Row[], asOf: string): PastState | undefined 
   return {
     // The schema of entries allows no others.
     contentType: textOf(first, 'content_type') as ContentType,
-    metadata: metadata === undefined ? undefined : JSON.parse(metadata),
+    metadata: metadata === undefined ? undefined : parseMetadata(metadata),
     tags: JSON.parse(textOf(first, 'tags')),
     updatedAt: textOf(first, 'updated_at'),
     textVersion: holding('replaced_text'),

@@ -2,6 +2,7 @@ import type { Entry, NewImage } from '../../contracts/entries.ts';
 import type { ContentType, Source } from '../../contracts/entry-filter.ts';
 import type { Statements } from '../../dialect.ts';
 import { bytesOf, numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
+import { parseMetadata } from './metadata-fields.ts';
 
 /** Entries of these rows, in their order, with their tags and, if wanted, images. */
 export async function entriesOf(on: Statements, rows: readonly Row[], images: boolean): Promise<Entry[]> {
@@ -40,7 +41,7 @@ function entryOf(row: Row, tags: string[]): Entry {
     source: textOf(row, 'source') as Source,
     contentType: textOf(row, 'content_type') as ContentType,
     text: textOf(row, 'text_content'),
-    metadata: metadata === undefined ? undefined : JSON.parse(metadata),
+    metadata: metadata === undefined ? undefined : parseMetadata(metadata),
     summary: optionalTextOf(row, 'summary'),
     tags,
     createdAt: textOf(row, 'created_at'),
@@ -53,6 +54,6 @@ export function imageOf(row: Row): NewImage {
   return {
     data: bytesOf(row, 'data'),
     mimeType: textOf(row, 'mime_type'),
-    metadata: metadata === undefined ? undefined : JSON.parse(metadata),
+    metadata: metadata === undefined ? undefined : parseMetadata(metadata),
   };
 }

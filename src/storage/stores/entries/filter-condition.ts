@@ -1,3 +1,4 @@
+import { isLong } from '../../../base/exact-json.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
 import type { Dialect, Statements } from '../../dialect.ts';
 import type { Condition, ListValue, SqlValue } from '../../rows.ts';
@@ -184,7 +185,10 @@ const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
 function equals(value: Scalar, caseSensitive: boolean): Condition {
   const { kind, head, folded, exact, number } = comparable(value);
-  if (kind !== 'string') return { sql: 'f.kind = ? AND f.number = ?', values: [kind, number] };
+  if (kind !== 'string') {
+    const same = { sql: 'f.kind = ? AND f.number = ?', values: [kind, number] };
+    return folded === '' ? same : allOf([same, { sql: 'f.folded = ?', values: [folded] }]);
+  }
   const sql = "f.kind = 'string' AND f.head = ? AND f.folded = ?";
   if (!caseSensitive) return { sql, values: [head, folded] };
   return { sql: `${sql} AND ${exactText} = ?`, values: [head, folded, exact] };
@@ -207,10 +211,14 @@ function amongst(values: readonly Scalar[], caseSensitive: boolean, dialect: Dia
     bound.push(listOf(texts, 'head'), listOf(texts, caseSensitive ? 'exact' : 'folded'));
   }
   for (const kind of ['number', 'boolean'] as const) {
-    const numbers = wanted.flatMap((each) => (each.kind === kind && each.number !== null ? [each.number] : []));
+    const ofKind = wanted.filter((each) => each.kind === kind);
+    const numbers = ofKind.flatMap(({ number }) => number ?? []);
     if (numbers.length === 0) continue;
-    tests.push(`(f.kind = '${kind}' AND f.number IN (${dialect.numbers}))`);
-    bound.push({ list: numbers });
+    // Digits are there of long integers only, and are different for each.
+    const digits = ofKind.some(({ folded }) => folded !== '') ? [listOf(ofKind, 'folded')] : [];
+    const decided = digits.length > 0 ? ` AND f.folded IN (${dialect.texts})` : '';
+    tests.push(`(f.kind = '${kind}' AND f.number IN (${dialect.numbers})${decided})`);
+    bound.push({ list: numbers }, ...digits);
   }
   return { sql: `(${tests.join(' OR ')})`, values: bound };
 }
@@ -219,11 +227,22 @@ function listOf(fields: readonly Pick<MetadataField, 'head' | 'folded' | 'exact'
   return { list: [...new Set(fields.map((field) => field[key]))] };
 }
 
-function compared(sign: string, value: string | number, caseSensitive: boolean): Condition {
-  if (typeof value === 'number') return { sql: `f.kind = 'number' AND f.number ${sign} ?`, values: [value] };
+function compared(sign: string, value: string | number | bigint, caseSensitive: boolean): Condition {
+  if (isLong(value)) return comparedDigits(sign, value);
+  if (typeof value !== 'string') return { sql: `f.kind = 'number' AND f.number ${sign} ?`, values: [Number(value)] };
   const { exact, folded } = comparable(value);
   const sql = `f.kind = 'string' AND ${textColumn(caseSensitive)} ${sign} ?`;
   return { sql, values: [caseSensitive ? exact : folded] };
+}
+
+/** Of those that are the same double, the digits decide. */
+function comparedDigits(sign: string, value: number | bigint): Condition {
+  const { number, folded } = comparable(value);
+  const outer = sign.slice(0, 1);
+  return {
+    sql: `f.kind = 'number' AND f.number ${outer}= ? AND (f.number ${outer} ? OR f.folded ${sign} ?)`,
+    values: [number, number, folded],
+  };
 }
 
 const isText = "f.kind = 'string'";

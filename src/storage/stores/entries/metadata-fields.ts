@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isLong, parseExact } from '../../../base/exact-json.ts';
 import type { Metadata } from '../../contracts/entries.ts';
 import type { Scalar } from '../../contracts/entry-filter.ts';
 import { storable } from '../../storable.ts';
@@ -16,9 +17,10 @@ export interface MetadataField {
   readonly member: number;
   /** The folded text, truncated to what an index may contain. Empty if it is not a text. */
   readonly head: string;
+  /** Of an integer that `number` cannot hold exactly, what orders it among those that are the same double. */
   readonly folded: string;
   readonly exact: string;
-  /** Of numbers and booleans. */
+  /** Of numbers and booleans. The nearest double. */
   readonly number: number | null;
 }
 
@@ -34,6 +36,11 @@ const pathUnitsMax = 200;
 export function pathText(keys: readonly string[]): string {
   const path = JSON.stringify(keys.map(storable));
   return path.length <= pathUnitsMax ? path : createHash('sha256').update(path).digest('hex');
+}
+
+/** As it was given: see exact-json. */
+export function parseMetadata(json: string): Metadata {
+  return parseExact(json) as Metadata;
 }
 
 /** The fields that the index holds. */
@@ -91,9 +98,16 @@ export function foldCase(text: string): string {
 
 function field(path: string, member: number, value: unknown): MetadataField {
   const exact = typeof value === 'string' ? storable(value) : '';
-  const folded = foldCase(exact);
-  const number = typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : null;
+  const folded = isLong(value) ? orderedDigits(value) : foldCase(exact);
+  const number = ['number', 'bigint', 'boolean'].includes(typeof value) ? Number(value) : null;
   return { path, kind: kindOf(value), member, head: headOf(folded), folded, exact, number };
+}
+
+/** Text that is ordered as the integers are. Of a negative one, more digits are less, and each digit the less the greater. */
+function orderedDigits(value: number | bigint): string {
+  const digits = String(BigInt(value)).replace('-', '');
+  if (value >= 0) return `1${String(digits.length).padStart(3, '0')}${digits}`;
+  return `0${999 - digits.length}${digits.replace(/\d/g, (digit) => String(9 - Number(digit)))}`;
 }
 
 export function headOf(folded: string): string {
@@ -104,6 +118,7 @@ function kindOf(value: unknown): FieldKind {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';
   const kind = typeof value;
+  if (kind === 'bigint') return 'number';
   return kind === 'string' || kind === 'number' || kind === 'boolean' ? kind : 'object';
 }
 
@@ -112,5 +127,5 @@ function isObject(value: unknown): value is Metadata {
 }
 
 function isScalar(value: unknown): value is Scalar {
-  return ['string', 'number', 'boolean'].includes(typeof value);
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 }

@@ -1,3 +1,4 @@
+import { compareNumbers, isLong } from '../../../base/exact-json.ts';
 import type { Metadata } from '../../contracts/entries.ts';
 import type { MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
 import type { Dialect } from '../../dialect.ts';
@@ -40,6 +41,7 @@ function matches(value: unknown, condition: MetadataCondition): boolean {
 }
 
 function isEqual(value: unknown, wanted: Scalar, caseSensitive: boolean): boolean {
+  if (isNumber(value) && isNumber(wanted)) return compareNumbers(value, wanted) === 0;
   if (typeof value !== typeof wanted) return false;
   if (typeof value !== 'string' || typeof wanted !== 'string') return value === wanted;
   return textOf(value, caseSensitive) === textOf(wanted, caseSensitive);
@@ -63,12 +65,16 @@ function isOrdered(
   { operator, value: wanted, caseSensitive }: Extract<MetadataCondition, { operator: 'gt' | 'gte' | 'lt' | 'lte' }>,
 ): boolean {
   let order: number;
-  if (typeof value === 'number' && typeof wanted === 'number') order = value - wanted;
+  if (isNumber(value) && isNumber(wanted)) order = compareNumbers(value, wanted);
   else if (typeof value === 'string' && typeof wanted === 'string') {
     // As UTF-8 the order of bytes is that of code points, which is how the databases compare.
     order = Buffer.compare(Buffer.from(textOf(value, caseSensitive)), Buffer.from(textOf(wanted, caseSensitive)));
   } else return false;
   return { gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[operator];
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function textOf(text: string, caseSensitive: boolean): string {
@@ -108,6 +114,8 @@ function beginningOf(condition: MetadataCondition): string {
     case 'lte':
       return typeof condition.value === 'string' ? '"' : '';
     case 'eq':
+      // It may be written with an exponent.
+      if (isLong(condition.value)) return '';
       if (typeof condition.value !== 'string') return JSON.stringify(condition.value);
       return condition.caseSensitive && /^[\x20-\x7e]*$/.test(condition.value) ? JSON.stringify(condition.value) : '"';
     default:

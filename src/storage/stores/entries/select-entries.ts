@@ -4,6 +4,7 @@ import { type Condition, numberOf, optionalTextOf, type Row } from '../../rows.t
 import { pastStates } from './entry-history.ts';
 import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
 import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
+import { parseMetadata } from './metadata-fields.ts';
 import { matchesMetadata, necessaryText } from './metadata-match.ts';
 
 /** How the entries that a filter lets through are found. */
@@ -163,5 +164,5 @@ async function partedByIndex(on: Statements, conditions: readonly MetadataCondit
 
 function metadataOf(row: Row) {
   const metadata = optionalTextOf(row, 'metadata');
-  return metadata === undefined ? {} : JSON.parse(metadata);
+  return metadata === undefined ? {} : parseMetadata(metadata);
 }

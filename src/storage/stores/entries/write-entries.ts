@@ -31,6 +31,7 @@ import {
 } from './entry-parts.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
+import { parseMetadata } from './metadata-fields.ts';
 import { type AddedEntry, countAdded, countRetyped } from './thread-counts.ts';
 
 /** An entry whose row is written, and what is still to be written of it. */
@@ -227,12 +228,13 @@ async function writeText(on: Statements, id: number, text: string, summaryWanted
 function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   if (update.metadataPatch === undefined) return update.metadata;
   const stored = optionalTextOf(row, 'metadata');
-  const merged = mergePatch(stored === undefined ? {} : JSON.parse(stored), update.metadataPatch);
+  const merged = mergePatch(stored === undefined ? {} : parseMetadata(stored), update.metadataPatch);
   // Each patch is small, but many of them need not be.
-  if (JSON.stringify(merged).length <= metadataUnitsMax) return merged;
+  const size = JSON.stringify(merged).length;
+  if (size <= metadataUnitsMax) return merged;
   throw new CarrelError(
     'invalid_arguments',
-    'metadata may have at most 1 MiB as JSON, and this patch would exceed that',
+    `metadata would have ${size} characters as JSON with this patch, and may have at most ${metadataUnitsMax}`,
   );
 }
 

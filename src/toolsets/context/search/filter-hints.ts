@@ -1,3 +1,4 @@
+import { isLong } from '../../../base/exact-json.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from '../../../storage/contracts/entry-filter.ts';
 import { nearestName } from './nearest-name.ts';
@@ -110,7 +111,8 @@ function otherTypes(value: Scalar): Scalar[] {
   if (typeof value !== 'string') return [String(value)];
   if (value === 'true' || value === 'false') return [value === 'true'];
   const number = Number(value);
-  return value.trim() !== '' && Number.isFinite(number) ? [number] : [];
+  if (value.trim() === '' || !Number.isFinite(number)) return [];
+  return [isLong(number) && /^-?\d+$/.test(value) ? BigInt(value) : number];
 }
 
 function reason(asked: MetadataCondition, other: MetadataCondition): string {

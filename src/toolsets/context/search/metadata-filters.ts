@@ -1,15 +1,11 @@
 import { type MetadataCondition, operators, type Scalar } from '../../../storage/contracts/entry-filter.ts';
+import { type Bound, bounds, exceeded } from '../bounds.ts';
 
 export interface ParsedFilters {
   readonly conditions: readonly MetadataCondition[];
   /** One sentence for each invalid filter; all of them, so that they can be corrected in one go. */
   readonly faults: readonly string[];
 }
-
-/** More would be slow, and nobody writes them by hand. */
-const filtersMax = 100;
-const listMax = 1000;
-const textUnitsMax = 10_000;
 
 /** 002, metadata filtering: `metadata` means exact equality; `metadata_filters` have operators. */
 export function parseMetadataFilters(
@@ -27,7 +23,7 @@ export function parseMetadataFilters(
     }
   };
   const count = Object.keys(simple ?? {}).length + (advanced?.length ?? 0);
-  if (count > filtersMax) return { conditions: [], faults: [`At most ${filtersMax} metadata filters can be combined`] };
+  if (count > bounds.filters.max) return { conditions: [], faults: [exceeded(bounds.filters, count)] };
   for (const [key, value] of Object.entries(simple ?? {})) {
     take({ [key]: value }, () => ({
       path: pathOf(key),
@@ -67,7 +63,7 @@ function conditionOf(filter: Readonly<Record<string, unknown>>): MetadataConditi
     case 'lt':
     case 'lte':
       if (typeof value === 'string') return { path, operator, value: bounded(value), caseSensitive };
-      if (typeof value === 'number' && Number.isFinite(value)) return { path, operator, value, caseSensitive };
+      if (isNumber(value)) return { path, operator, value, caseSensitive };
       throw new FilterFault(`Operator ${operator} requires a number or a string`);
     default:
       return { path, operator, value: scalarOf(operator, value), caseSensitive };
@@ -76,7 +72,8 @@ function conditionOf(filter: Readonly<Record<string, unknown>>): MetadataConditi
 
 function pathOf(key: unknown): string[] {
   if (typeof key !== 'string' || key === '') throw new FilterFault('Metadata key cannot be empty');
-  if (!/^[a-zA-Z0-9_.-]+$/.test(key) || key.length > 500) {
+  check(bounds.filterKey, key.length);
+  if (!/^[a-zA-Z0-9_.-]+$/.test(key)) {
     throw new FilterFault('The key may have letters, digits, dots, underscores and hyphens; dots lead into objects');
   }
   return key.split('.');
@@ -97,19 +94,30 @@ function scalarOf(operator: 'eq' | 'ne' | 'array_contains', value: unknown): Sca
 function listOf(operator: string, value: unknown): Scalar[] {
   if (!Array.isArray(value)) throw new FilterFault(`Operator ${operator} requires a list value`);
   if (value.length === 0) throw new FilterFault(`Operator ${operator} requires a non-empty list`);
-  if (value.length > listMax) throw new FilterFault(`Operator ${operator} takes at most ${listMax} values`);
+  check(bounds.filterList, value.length, `the value of ${operator}`);
   return value.map((each) => scalar(operator, each));
 }
 
 function scalar(operator: string, value: unknown): Scalar {
   if (typeof value === 'string') return bounded(value);
-  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  if (typeof value === 'boolean' || isNumber(value)) return value;
   throw new FilterFault(`Operator ${operator} compares with a string, a number or a boolean`);
 }
 
+function isNumber(value: unknown): value is number | bigint {
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    throw new FilterFault('The value is a number beyond 1.8e308');
+  }
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 function bounded(value: string): string {
-  if (value.length > textUnitsMax) throw new FilterFault(`The value may have ${textUnitsMax} characters`);
+  check(bounds.filterText, value.length);
   return value;
+}
+
+function check(limit: Bound, size: number, called?: string): void {
+  if (size > limit.max) throw new FilterFault(exceeded(limit, size, called));
 }
 
 /** What the caller sent, shortened for an error message. */

@@ -1,12 +1,14 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import { storable } from '../../../storage/storable.ts';
+import { bounds, checkBound } from '../bounds.ts';
 import { jsonObject, normaliseTags } from '../inputs.ts';
 import { budgetInput } from '../show/token-budget.ts';
 import { parseDateRange, parseMoment } from './dates.ts';
 import { parseMetadataFilters } from './metadata-filters.ts';
 
-export const limitMax = 100;
+export const limitMax = bounds.limit.max;
 
 /** The arguments that all four searches share. */
 export function searchInput(defaults: { limit: number }) {
@@ -66,7 +68,7 @@ export interface ParsedSearch {
 
 export function parseFilters(input: FilterArguments): ParsedSearch {
   const { conditions, faults } = parseMetadataFilters(input.metadata, input.metadata_filters);
-  const tags = normaliseTags(input.tags ?? []);
+  const tags = normaliseTags((input.tags ?? []).map(storable));
   const filter: EntryFilter = {
     threadId: input.thread_id?.trim() || input.thread_id,
     source: input.source,
@@ -97,6 +99,6 @@ export function pageOf({ limit, offset }: { limit: number; offset: number }): Pa
 
 export function queryText(text: string): string {
   if (text.trim() === '') throw new CarrelError('invalid_arguments', 'query cannot be empty or whitespace');
-  if (text.length > 10_000) throw new CarrelError('invalid_arguments', 'query must have at most 10000 characters');
+  checkBound(bounds.query, text.length);
   return text.trim();
 }

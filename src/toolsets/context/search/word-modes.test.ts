@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { highlight } from '../tools/fts-search-context.ts';
-import { searchModes, wordQueryOf } from './word-modes.ts';
+import { modeRemark, searchModes, soughtWords, wordQueryOf } from './word-modes.ts';
 
 test('T100: no text is a syntax error in any mode, and punctuation alone finds nothing', () => {
   for (const mode of searchModes) {
@@ -16,4 +16,31 @@ test('T081: marks surround what was found, and those in the text are made harmle
   const query = wordQueryOf('cats', 'match');
   assert.equal(highlight('A cat, cats.', query), 'A <mark>cat</mark>, <mark>cats</mark>.');
   assert.equal(highlight('<MARK>x</mark> cat', query), '&lt;MARK>x&lt;/mark> <mark>cat</mark>');
+});
+
+test('a phrase is marked as a whole, and its words elsewhere are not', () => {
+  const text = 'Blue green deployment; the green one, and a deployment.';
+  const marked = 'Blue <mark>green deployment</mark>; the green one, and a deployment.';
+  assert.equal(highlight(text, wordQueryOf('green deployment', 'phrase')), marked);
+  assert.equal(highlight(text, wordQueryOf('"green deploy"*', 'boolean')), marked);
+  assert.equal(highlight('東京都庁', wordQueryOf('東京都', 'phrase')), '<mark>東京都</mark>庁');
+});
+
+test('a word with a star is a prefix in mode match', () => {
+  assert.deepEqual(
+    soughtWords('inde* the wh* (sql*)').map(({ word, query }) => [word, query.kind]),
+    [
+      ['inde*', 'prefix'],
+      ['wh*', 'prefix'],
+      ['(sql*)', 'term'],
+    ],
+  );
+});
+
+test('what a mode does not do as it was written is told', () => {
+  assert.match(modeRemark('use -sqlite', 'match') ?? '', /mode boolean/);
+  assert.match(modeRemark('a OR b', 'match') ?? '', /mode boolean/);
+  assert.match(modeRemark('-sqlite', 'boolean') ?? '', /alone/);
+  assert.match(modeRemark('ab cd ef', 'prefix') ?? '', /"ef"/);
+  for (const mode of searchModes) assert.equal(modeRemark('plain multi-agent words', mode), undefined, mode);
 });

@@ -2,12 +2,10 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { named } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
 import { deletedAnswer, dryRunAnswer, dryRunInput } from './delete-context.ts';
-
-/** A hundred years. */
-const daysMax = 36_500;
 
 export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   return defineTool({
@@ -18,10 +16,10 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     effect: 'change',
     idempotent: true,
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(10_000).optional(),
-      thread_ids: z.array(z.string().min(1)).min(1).max(1000).optional(),
+      context_ids: z.array(z.int()).min(1).max(bounds.removedIds.max).optional(),
+      thread_ids: z.array(z.string().min(1)).min(1).max(bounds.threads.max).optional(),
       source: z.enum(['user', 'agent']).optional().describe('Only with another criterion.'),
-      older_than_days: z.int().min(1).max(daysMax).optional(),
+      older_than_days: z.int().min(1).max(bounds.days.max).optional(),
       ...dryRunInput,
       ...idempotencyInput,
     }),

@@ -3,6 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import type { RemoveOutcome } from '../../../storage/contracts/entries.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { truncate } from '../show/entry-shapes.ts';
 import { remarks } from '../show/remarks.ts';
@@ -20,7 +21,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
     effect: 'change',
     idempotent: true,
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(10_000).optional(),
+      context_ids: z.array(z.int()).min(1).max(bounds.removedIds.max).optional(),
       thread_id: z.string().min(1).optional(),
       ...dryRunInput,
       ...idempotencyInput,

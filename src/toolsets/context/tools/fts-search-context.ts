@@ -12,7 +12,7 @@ import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
 import { absentWords, listed, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
-import { searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
+import { modeRemark, searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitBudget } from '../show/token-budget.ts';
 
@@ -91,17 +91,26 @@ export function createFtsSearchContextTool({
         ...clamped,
         ...report,
         ...judgedFields(judged),
-        ...(relaxed ? { relaxed, hint: await relaxedHint(entries, sought, signal) } : {}),
-        ...(await emptyHint(
-          entries,
-          found,
-          { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
-          signal,
-        )),
+        ...(relaxed ? { relaxed } : {}),
+        ...joinHints(
+          modeRemark(text, input.mode),
+          relaxed ? await relaxedHint(entries, sought, signal) : undefined,
+          await emptyHint(
+            entries,
+            found,
+            { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
+            signal,
+          ),
+        ),
         ...(await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });
+}
+
+function joinHints(remark: string | undefined, relaxed: string | undefined, { hint }: { hint?: string }) {
+  const said = [remark, relaxed, hint].filter((each) => each !== undefined);
+  return said.length === 0 ? {} : { hint: said.join(' ') };
 }
 
 async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], signal: AbortSignal): Promise<string> {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
@@ -14,7 +15,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
     effect: 'read',
     listed: 'result',
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(1000),
+      context_ids: z.array(z.int()).min(1).max(bounds.gotIds.max),
       include_images: z.boolean().default(true),
       ...asOfInput,
       ...budgetInput,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { bounds } from '../bounds.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
 
@@ -13,7 +14,7 @@ export function createRestoreContextTool(parts: Omit<WriteParts, 'writes'>): Too
     effect: 'add',
     idempotent: true,
     input: z.object({
-      context_ids: z.array(z.int()).min(1).max(10_000).optional(),
+      context_ids: z.array(z.int()).min(1).max(bounds.removedIds.max).optional(),
       thread_id: z.string().min(1).optional(),
       ...idempotencyInput,
     }),

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../../base/errors.ts';
 import { named } from '../../../tools/free-answer.ts';
+import { bounds } from '../bounds.ts';
 import { jsonObject } from '../inputs.ts';
 import { idempotencyInput } from './write-input.ts';
 
 /** What both batch tools take besides their items, and what they return. */
 export const batchInput = { atomic: z.boolean().default(true), ...idempotencyInput };
 
-export const batchItems = z.array(jsonObject).min(1).max(100);
+export const batchItems = z.array(jsonObject).min(1).max(bounds.batch.max);
 
 export const batchOutput = z.object({
   success: z.boolean(),

@@ -1,7 +1,8 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import type { Metadata, NewImage } from '../../../storage/contracts/entries.ts';
-import { checkWellFormed } from './well-formed.ts';
+import { bounds, checkBound } from '../bounds.ts';
+import { checkJson } from './checked-text.ts';
 
 export interface ImageLimits {
   readonly imageMaxMb: number;
@@ -10,13 +11,17 @@ export interface ImageLimits {
 
 /** Decodes and checks images, or files of other types. Only their first few bytes are looked at. */
 export function parseImages(images: readonly Readonly<Record<string, unknown>>[], limits: ImageLimits): NewImage[] {
-  if (images.length > imagesMax) throw fault(`An entry takes at most ${imagesMax} images`);
+  checkBound(bounds.images, images.length);
   let total = 0;
   return images.map((image, index) => {
     const data = decode(image['data'], index);
-    if (data.length > limits.imageMaxMb * mebibyte) throw fault(`Image ${index} exceeds ${limits.imageMaxMb}MB limit`);
+    if (data.length > limits.imageMaxMb * mebibyte) {
+      throw fault(`Image ${index} exceeds ${limits.imageMaxMb}MB limit: it has ${data.length} bytes`);
+    }
     total += data.length;
-    if (total > limits.imagesMaxMb * mebibyte) throw fault(`Total image size exceeds ${limits.imagesMaxMb}MB limit`);
+    if (total > limits.imagesMaxMb * mebibyte) {
+      throw fault(`Total image size exceeds ${limits.imagesMaxMb}MB limit: image ${index} makes it ${total} bytes`);
+    }
     return {
       data,
       mimeType: mimeTypeOf(image['mime_type'], data, index),
@@ -34,7 +39,6 @@ export function showImage({ data, mimeType, metadata }: NewImage) {
 }
 
 const mebibyte = 1024 * 1024;
-const imagesMax = 100;
 
 function decode(data: unknown, index: number): Uint8Array {
   if (data === undefined || data === null) throw fault(`Image ${index} is missing required "data" field`);
@@ -81,7 +85,7 @@ function metadataOf(given: unknown, index: number): Metadata | string | undefine
   if (typeof given !== 'string' && !isObject(given)) {
     throw fault(`Image ${index} has metadata that is neither an object nor a text`);
   }
-  checkWellFormed(`The metadata of image ${index}`, given);
+  checkJson(`images[${index}].metadata`, given);
   return typeof given === 'string' ? given : { ...given };
 }
 

@@ -2,16 +2,11 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import {
-  type EntryUpdate,
-  type Idempotency,
-  type Metadata,
-  metadataUnitsMax,
-  type NewEntry,
-} from '../../../storage/contracts/entries.ts';
+import type { EntryUpdate, Idempotency, Metadata, NewEntry } from '../../../storage/contracts/entries.ts';
+import { bounds, checkBound } from '../bounds.ts';
 import { normaliseTags } from '../inputs.ts';
+import { checkJson, checkText } from './checked-text.ts';
 import { type ImageLimits, parseImages } from './images.ts';
-import { checkWellFormed } from './well-formed.ts';
 
 export interface WriteSettings extends ImageLimits {
   /** Texts from this many characters on get a summary. Undefined if none are made. */
@@ -19,11 +14,7 @@ export interface WriteSettings extends ImageLimits {
 }
 
 /** A call that is repeated with the same key is performed once and answered the same. Described in store_context. */
-export const idempotencyInput = { idempotency_key: z.string().min(1).max(256).optional() };
-
-const threadCharsMax = 512;
-const textCharsMax = 2_000_000;
-const metadataFieldsMax = 2_000;
+export const idempotencyInput = { idempotency_key: z.string().min(1).max(bounds.idempotencyKey.max).optional() };
 
 /** Checks the arguments of one entry, from a single call or a batch. Throws the first error. */
 export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings: WriteSettings): NewEntry {
@@ -33,8 +24,8 @@ export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings
   if (typeof text !== 'string' || text === '') throw fault('Missing required field: text');
   if (thread.trim() === '') throw fault('thread_id cannot be empty or whitespace');
   if (text.trim() === '') throw fault('text cannot be empty or whitespace');
-  if (thread.trim().length > threadCharsMax) throw fault(`thread_id may have ${threadCharsMax} characters`);
-  checkWellFormed('thread_id', thread);
+  checkBound(bounds.thread, thread.trim().length);
+  checkText('thread_id', thread);
   const body = boundedText(text.trim());
   return {
     threadId: thread.trim(),
@@ -90,26 +81,16 @@ function wantsSummary(text: string, { summaryCharsMin }: WriteSettings): boolean
 }
 
 function boundedText(text: string): string {
-  checkWellFormed('text', text);
-  if (text.length > textCharsMax) throw fault(`text may have ${textCharsMax} characters; store it in parts`);
+  checkBound(bounds.text, text.length);
+  checkText('text', text);
   return text;
 }
 
 function parseMetadata(name: string, given: unknown): Metadata {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw fault(`${name} must be an object`);
   const metadata = { ...given };
-  let fields = 0;
-  const visit = (value: unknown): void => {
-    fields += 1;
-    // JSON has no infinity, but 1e400 is parsed as one.
-    if (typeof value === 'number' && !Number.isFinite(value)) throw fault(`${name} holds a number that is too large`);
-    if (typeof value === 'object' && value !== null) Object.values(value).forEach(visit);
-  };
-  visit(metadata);
-  if (fields > metadataFieldsMax) throw fault(`${name} may have ${metadataFieldsMax} values`);
-  const json = JSON.stringify(metadata);
-  if (json.length > metadataUnitsMax) throw fault(`${name} may have 1 MiB as JSON`);
-  checkWellFormed(name, metadata);
+  checkJson(name, metadata, bounds.metadata);
+  checkBound(bounds.metadataJson, JSON.stringify(metadata).length, name);
   return metadata;
 }
 
@@ -117,7 +98,7 @@ function parseTags(given: unknown): string[] {
   if (!Array.isArray(given) || !given.every((tag) => typeof tag === 'string')) {
     throw fault('tags must be a list of strings');
   }
-  for (const tag of given) checkWellFormed('A tag', tag);
+  for (const tag of given) checkText('a tag', tag);
   return normaliseTags(given);
 }
 
@@ -133,7 +114,9 @@ function present(value: unknown): boolean {
 /** With sorted keys, so that the order of keys makes no difference. */
 function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
-    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+    isObject(inner) && !JSON.isRawJSON(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
   );
 }
 

@@ -1,0 +1,46 @@
+/** How much of what another program read is in our text. */
+export interface Comparison {
+  /** Share of its words that are in ours, each as often as there. */
+  readonly recall: number;
+  /** Share of its pairs of neighbouring words that are neighbours in ours. */
+  readonly order: number;
+  readonly words: number;
+}
+
+/** Undefined where the other program read next to nothing. */
+export function compare(text: string, reference: string, withNumbers: boolean): Comparison | undefined {
+  const theirs = wordsOf(reference, withNumbers);
+  if (theirs.length < wordsMin) return undefined;
+  const ours = wordsOf(text, withNumbers);
+  return {
+    recall: shareOf(theirs, ours),
+    order: shareOf(pairsOf(theirs), pairsOf(ours)),
+    words: theirs.length,
+  };
+}
+
+/** Fewer say nothing. */
+const wordsMin = 5;
+
+/** Letters and digits, in lower case and in composed form; ligatures and the like as what they stand for. */
+function wordsOf(text: string, withNumbers: boolean): string[] {
+  const plain = text.normalize('NFKC').replaceAll('\u00ad', '').toLowerCase();
+  return plain.match(withNumbers ? /[\p{L}\p{M}]{2,}|\p{N}+/gu : /[\p{L}\p{M}]{2,}/gu) ?? [];
+}
+
+function pairsOf(words: readonly string[]): string[] {
+  return words.slice(1).map((word, index) => `${words[index]} ${word}`);
+}
+
+function shareOf(theirs: readonly string[], ours: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const each of ours) counts.set(each, (counts.get(each) ?? 0) + 1);
+  let found = 0;
+  for (const each of theirs) {
+    const left = counts.get(each) ?? 0;
+    if (left === 0) continue;
+    counts.set(each, left - 1);
+    found += 1;
+  }
+  return theirs.length === 0 ? 1 : found / theirs.length;
+}

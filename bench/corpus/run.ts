@@ -1,0 +1,116 @@
+/**
+ * Reads files that other programs made and compares the text with what other readers found in them:
+ * `node bench/corpus/run.ts FOLDER [--format doc] [--worst 10] [--write]`. FOLDER is filled by gather.py.
+ * `--write` puts the table into docs/formats.md.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { isCarrelError } from '../../src/base/errors.ts';
+import { createExtractor } from '../../src/documents/extractor.ts';
+import { type Comparison, compare } from './compare.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { format: { type: 'string' }, worst: { type: 'string', default: '0' }, write: { type: 'boolean' } },
+});
+const folder = positionals[0] ?? '';
+const files = join(folder, 'files');
+if (!existsSync(files)) throw new Error('Fill the folder first: python3 bench/corpus/gather.py FOLDER');
+
+interface Outcome {
+  readonly name: string;
+  readonly compared?: Comparison | undefined;
+  /** The code of the error where the file was refused. */
+  readonly refused?: string;
+}
+
+/** As a knowledge base does it. */
+const extractor = createExtractor({
+  cpuMsMax: 300_000,
+  memoryMb: 512,
+  workersMax: availableParallelism(),
+  bytesMax: 64 * 1024 * 1024,
+  textCharsMax: 10_000_000,
+  queueMax: 10_000,
+});
+const rows: string[] = [];
+for (const format of values.format?.split(',') ?? readdirSync(files)) {
+  const outcomes = await Promise.all(
+    readdirSync(join(files, format))
+      .filter((name) => !name.endsWith('.reference.txt'))
+      .map((name) => read(format, name)),
+  );
+  rows.push(rowOf(format, outcomes));
+  console.log(rows.at(-1));
+  show(outcomes);
+}
+await extractor.close();
+if (values.write) writeTable();
+
+async function read(format: string, name: string): Promise<Outcome> {
+  const path = join(files, format, name);
+  const bytes = readFileSync(path);
+  const reference = readFileSync(`${path}.reference.txt`, 'utf8');
+  try {
+    const { text, title } = await extractor.extract({ bytes, filename: name, mode: 'markdown', extent: 'page' });
+    // Sheets show numbers as their formats say; other readers give them as they are stored.
+    const withNumbers = !['xls', 'xlsx', 'ods'].includes(format);
+    return { name, compared: compare(`${title ?? ''}\n${text}`, reference, withNumbers) };
+  } catch (error) {
+    if (isCarrelError(error)) return { name, refused: error.code };
+    throw error;
+  }
+}
+
+function rowOf(format: string, outcomes: readonly Outcome[]): string {
+  const compared = outcomes.flatMap(({ compared: each }) => each ?? []);
+  const refused = Map.groupBy(
+    outcomes.flatMap((outcome) => outcome.refused ?? []),
+    (code) => code,
+  );
+  const recalls = compared.map(({ recall }) => recall).sort((one, other) => one - other);
+  const orders = compared.map(({ order }) => order);
+  const cells = [
+    `\`${format}\``,
+    outcomes.length,
+    compared.length,
+    ...[median(recalls), mean(recalls), recalls[0] ?? 1, mean(orders)].map((share) => share.toFixed(3)),
+    [...refused].map(([code, all]) => `${all.length} \`${code}\``).join(', '),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+function show(outcomes: readonly Outcome[]): void {
+  const sorted = outcomes.filter(({ compared }) => compared).sort(byRecall);
+  for (const { name, compared } of sorted.slice(0, Number(values.worst))) {
+    console.log(`  ${compared?.recall.toFixed(3)} ${compared?.order.toFixed(3)} ${compared?.words} ${name}`);
+  }
+  for (const { name, refused } of outcomes) if (refused && values.worst !== '0') console.log(`  ${refused} ${name}`);
+}
+
+function byRecall({ compared: one }: Outcome, { compared: other }: Outcome): number {
+  return (one?.recall ?? 0) - (other?.recall ?? 0);
+}
+
+function median(sorted: readonly number[]): number {
+  return sorted[sorted.length >> 1] ?? 1;
+}
+
+function mean(numbers: readonly number[]): number {
+  return numbers.length === 0 ? 1 : numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+}
+
+function writeTable(): void {
+  const page = new URL('../../docs/formats.md', import.meta.url);
+  const table = [
+    `<!-- corpus: ${new Date().toISOString().slice(0, 10)} -->`,
+    '| format | files | compared | recall of words: median | mean | worst | order | refused |',
+    '|---|---|---|---|---|---|---|---|',
+    ...rows,
+    '<!-- /corpus -->',
+  ];
+  const text = readFileSync(page, 'utf8');
+  writeFileSync(page, text.replace(/<!-- corpus.*<!-- \/corpus -->/s, table.join('\n')));
+}

@@ -1,0 +1,123 @@
+/**
+ * Runs the end-to-end suite of the server whose context tools these are (mcp-context-server, as published on PyPI) against
+ * this program. Nothing of that suite is kept here: its source archive and its package are fetched by pip.
+ *
+ *     npm run build && node scripts/original-suite.ts            all tests, and what is expected of them
+ *     node scripts/original-suite.ts --server COMMAND            against another command that speaks MCP on stdio
+ *
+ * Needs Python 3.12 or later with venv, a way to a package registry, about 400 MB and two minutes the first time; then a
+ * minute. The environment is kept in the cache folder of the tests. The suite starts a server by itself; a driver of ours puts
+ * this program in its place, and keeps it from making its own tables beforehand. Exits with 1 if a test fails that is not
+ * listed below, or one passes that is.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { cacheFolder, locked } from '../test/support/cached-install.ts';
+
+const version = '2.2.2';
+
+/** Tests that this program can't pass, and why. */
+const expectedFailures: Readonly<Record<string, string>> = {};
+
+/** Ours, for the suite's interpreter. */
+const driverText = `
+import asyncio, json, os, sys
+from pathlib import Path
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+import tests.integration.sqlite.test_real_server as suite
+
+database, results, command, *arguments = sys.argv[1:]
+
+def connect(_script):
+    return Client(StdioTransport(command, arguments, env=dict(os.environ)))
+
+suite.Client = connect
+suite.MCPServerIntegrationTest._initialize_database = lambda self: None
+run = suite.MCPServerIntegrationTest(temp_db_path=Path(database))
+asyncio.run(run.run_all_tests())
+found = [{'name': name, 'passed': bool(passed), 'details': str(details)} for name, passed, details in run.test_results]
+Path(results).write_text(json.dumps(found), encoding='utf-8')
+`;
+
+const { values: options } = parseArgs({ options: { server: { type: 'string' } } });
+const program = fileURLToPath(new URL('../bin/carrel.js', import.meta.url));
+const command = options.server?.split(/\s+/) ?? [process.execPath, program, 'context'];
+
+const root = cacheFolder(`original-suite-${version}`);
+mkdirSync(root, { recursive: true });
+const { python, suite } = locked(`${root}.lock`, prepare);
+const results = runSuite();
+process.exitCode = report(results) ? 0 : 1;
+
+function prepare(): { python: string; suite: string } {
+  const venv = join(root, 'venv');
+  const installed = join(venv, 'bin/python');
+  const pip = (...args: string[]) =>
+    execFileSync(installed, ['-m', 'pip', '--disable-pip-version-check', '--quiet', ...args], { stdio: 'inherit' });
+  const done = join(root, 'complete');
+  if (!existsSync(done)) {
+    rmSync(venv, { recursive: true, force: true });
+    execFileSync(findPython(), ['-m', 'venv', venv], { stdio: 'inherit' });
+    const wanted = `mcp-context-server==${version}`;
+    pip('install', wanted, 'pytest', 'pytest-asyncio');
+    pip('download', '--no-deps', '--no-binary', 'mcp-context-server', wanted, '--dest', root);
+    const archive = readdirSync(root).find((name) => name.endsWith('.tar.gz'));
+    execFileSync('tar', ['xzf', join(root, archive ?? '')], { cwd: root });
+    writeFileSync(done, '');
+  }
+  const folder = readdirSync(root, { withFileTypes: true }).find((each) => each.isDirectory() && each.name !== 'venv');
+  return { python: installed, suite: join(root, folder?.name ?? '') };
+}
+
+function findPython(): string {
+  const test = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 12))';
+  const names = ['python3', 'python3.12', 'python3.13', 'python3.14', '/usr/bin/python3'];
+  const found = names.find((name) => spawnSync(name, ['-c', test], { stdio: 'ignore' }).status === 0);
+  if (found === undefined) throw new Error('there is no Python 3.12 or later with venv');
+  return found;
+}
+
+interface Result {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly details: string;
+}
+
+function runSuite(): Result[] {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-original-suite-'));
+  try {
+    const driver = join(folder, 'driver.py');
+    const results = join(folder, 'results.json');
+    writeFileSync(driver, driverText);
+    execFileSync(python, [driver, join(folder, 'context.db'), results, ...command], {
+      cwd: suite,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        ...process.env,
+        ...{ PYTHONPATH: suite, PYTHONUTF8: '1', CARREL_HOME: folder },
+        // As the suite's own wrapper does where no model server is running.
+        ...{ ENABLE_SUMMARY_GENERATION: 'false', LOG_LEVEL: 'ERROR' },
+      },
+    });
+    return JSON.parse(readFileSync(results, 'utf8'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function report(all: readonly Result[]): boolean {
+  const surprises = all.filter(({ name, passed }) => passed === name in expectedFailures);
+  for (const { name, passed, details } of all) {
+    if (passed) continue;
+    const reason = expectedFailures[name];
+    console.log(`${reason === undefined ? 'FAILED' : 'expected to fail'} ${name}: ${reason ?? details}`);
+  }
+  for (const { name, passed } of surprises) if (passed) console.log(`${name} passes: take it off the list`);
+  console.log(`${all.filter(({ passed }) => passed).length} of ${all.length} passed`);
+  return all.length > 0 && surprises.length === 0;
+}

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Role } from '../app/role.ts';
+import { CarrelError } from '../base/errors.ts';
+import { maskAddress } from '../base/secret.ts';
+import type { Config } from '../config/load.ts';
+import { createEmbeddingProvider } from '../search/embeddings/create-embedding-provider.ts';
+import { embeddingConfigOf } from '../search/embeddings/embedding-config.ts';
+import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { missingRuntimeRemedy } from '../search/models/native-runtime.ts';
+import { bundledRerankerFolder } from '../search/reranking/bundled-reranker.ts';
+import { openReranker, reranks } from '../search/reranking/open-reranker.ts';
+import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
+import type { Check } from './check.ts';
+
+/** A server that has to load its model first may need this long. */
+const serverTimeoutMs = 60_000;
+
+type EmbeddingSettings = ReturnType<Config['of']> & Parameters<typeof embeddingConfigOf>[0];
+
+/** Embeds a text, as the first search by meaning would. */
+export async function checkModel(role: Role, config: Config): Promise<Check> {
+  if (!role.slices.includes(embeddingSlice)) return { name: 'model', ok: true, found: 'none needed by this role' };
+  const settings = config.of(embeddingSlice);
+  if (settings.provider === 'none') return { name: 'model', ok: true, found: 'none: search by words only' };
+  const limits = settings.provider === 'local' ? {} : { attemptsMax: 1, timeoutMs: serverTimeoutMs };
+  const embeddings = createEmbeddingProvider({ ...embeddingConfigOf(settings), ...limits });
+  try {
+    const [vector] = await embeddings.embed(['carrel']);
+    const found = `${embeddings.name}, ${vector?.length} dimensions, on ${embeddings.device}`;
+    const remedy = embeddings.device === 'wasm' ? missingRuntimeRemedy() : undefined;
+    if (remedy === undefined) return { name: 'model', ok: true, found };
+    return { name: 'model', ok: true, found: `${found}, which is slow: onnxruntime-node is not installed`, remedy };
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    return {
+      name: 'model',
+      ok: false,
+      found: `${embeddings.name}${placeOf(settings)}: ${error.message}`,
+      remedy: remedyOf(settings),
+    };
+  } finally {
+    await embeddings.close();
+  }
+}
+
+function placeOf({ provider, ollamaHost, openaiBase }: EmbeddingSettings): string {
+  if (provider === 'local') return '';
+  return ` at ${maskAddress(provider === 'ollama' ? ollamaHost : openaiBase)}`;
+}
+
+function remedyOf({ provider, model = 'nomic-embed-text', openaiKey }: EmbeddingSettings): string {
+  if (provider === 'ollama') return `start Ollama (ollama serve), run ollama pull ${model}, or fix OLLAMA_HOST`;
+  if (provider === 'local') return 'reinstall Carrel, or set EMBEDDING_PROVIDER to ollama, openai or none';
+  const key = openaiKey === undefined ? 'set OPENAI_API_KEY' : 'check OPENAI_API_KEY';
+  return `${key}, OPENAI_API_BASE and EMBEDDING_MODEL, or set EMBEDDING_PROVIDER to local`;
+}
+
+/** Scores a passage, as the first search would. Without it, searches keep the order that words and meaning give them. */
+export async function checkReranker(role: Role, config: Config): Promise<Check[]> {
+  if (!role.slices.includes(rerankingSlice)) return [];
+  const settings = config.of(rerankingSlice);
+  if (!reranks(settings)) return [{ name: 'reranker', ok: true, found: 'none: results keep their first order' }];
+  const folder = settings.provider === 'local' ? (settings.model ?? bundledRerankerFolder()) : undefined;
+  if (folder !== undefined && !existsSync(join(folder, 'model.onnx'))) {
+    const remedy =
+      settings.model === undefined
+        ? 'reinstall Carrel, or set RERANKING_PROVIDER=none'
+        : 'name a folder with model.onnx in RERANKING_MODEL, or leave it out for the model in the package';
+    return [{ name: 'reranker', ok: false, found: `${folder} has no model.onnx`, remedy }];
+  }
+  const remedy =
+    'check RERANKING_URL, RERANKING_MODEL and RERANKING_API_KEY, or set RERANKING_PROVIDER to local or none';
+  try {
+    const reranker = openReranker({ ...settings, budgetMs: serverTimeoutMs, threads: 1 });
+    try {
+      const { state } = await reranker.score('carrel', ['a place to read']);
+      const found = `${reranker.provider?.name}, on ${reranker.provider?.device}`;
+      if (state.state === 'applied') return [{ name: 'reranker', ok: true, found }];
+      return [{ name: 'reranker', ok: false, found: `${reranker.provider?.name}: ${state.reason}`, remedy }];
+    } finally {
+      await reranker.close();
+    }
+  } catch (error) {
+    if (!(error instanceof CarrelError)) throw error;
+    return [{ name: 'reranker', ok: false, found: error.message, remedy }];
+  }
+}

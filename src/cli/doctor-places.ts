@@ -1,0 +1,82 @@
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { makeFolder } from '../base/make-folder.ts';
+import type { Config } from '../config/load.ts';
+import { httpSlice } from '../config/slices.ts';
+import type { Check } from './check.ts';
+
+/** Below this, the next write may be refused: what a log of its usual length takes, twice. */
+const fullBytes = 64 * 1024 * 1024;
+/** Below this, documents and vectors will soon fill it. */
+const nearlyFullBytes = 512 * 1024 * 1024;
+
+export function checkDataFolder(folder: string): Check {
+  try {
+    const existed = existsSync(folder);
+    makeFolder(folder);
+    accessSync(folder, constants.R_OK | constants.W_OK);
+    return { name: 'data folder', ok: true, found: existed ? folder : `${folder} (just created)` };
+  } catch {
+    const remedy = `make ${folder} writable, or choose another folder with --data-dir`;
+    return { name: 'data folder', ok: false, found: `${folder} is not writable`, remedy };
+  }
+}
+
+/** The room on the disks of these folders, or of the nearest ones above that exist. */
+export function checkDisks(folders: readonly string[]): Check[] {
+  return [...new Set(folders)].flatMap((folder) => {
+    try {
+      const { bavail, blocks, bsize } = statfsSync(existingAbove(folder));
+      return [checkRoom(folder, bavail * bsize, blocks * bsize)];
+    } catch {
+      // Not every system tells; the check of the folder says what is wrong with it.
+      return [];
+    }
+  });
+}
+
+function checkRoom(folder: string, free: number, size: number): Check {
+  const found = `${inWords(free)} free of ${inWords(size)} at ${folder}`;
+  const remedy = 'free some space on this disk, or choose another one with --data-dir';
+  if (free < fullBytes) return { name: 'disk', ok: false, found: `${found}: full`, remedy };
+  if (free < nearlyFullBytes) return { name: 'disk', ok: true, found: `${found}: nearly full`, remedy };
+  return { name: 'disk', ok: true, found };
+}
+
+function inWords(bytes: number): string {
+  return bytes < 10e9 ? `${Math.floor(bytes / 1e6)} MB` : `${Math.floor(bytes / 1e9)} GB`;
+}
+
+/** Why no file can be made at a path, or undefined. Leaves nothing behind. */
+export function creationObstacle(path: string): string | undefined {
+  const folder = existingAbove(dirname(path));
+  try {
+    rmdirSync(mkdtempSync(join(folder, '.carrel-doctor-')));
+    return undefined;
+  } catch {
+    return `${path} cannot be created: ${folder} is not a folder that can be written to`;
+  }
+}
+
+function existingAbove(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : existingAbove(dirname(path));
+}
+
+export function checkPort(config: Config): Promise<Check> {
+  const { host, port } = config.of(httpSlice);
+  const place = `${host}:${port}`;
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      const found = error.code === 'EADDRINUSE' ? `${place} is in use` : `${place} can't be listened on`;
+      resolve({
+        name: 'port',
+        ok: false,
+        found,
+        remedy: 'choose another with --port, or stop the program that uses it',
+      });
+    });
+    probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, found: `${place} is free` })));
+  });
+}

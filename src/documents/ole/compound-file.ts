@@ -1,0 +1,156 @@
+import { CarrelError } from '../../base/errors.ts';
+
+/** A folder of a compound file ([MS-CFB]), the container of older office programs. */
+export interface OleFolder {
+  /** Of its streams, in the order of the file. */
+  readonly streams: readonly string[];
+  readonly folders: readonly string[];
+  /** Names compare without case. Undefined where there is no such stream. */
+  read(name: string): Buffer | undefined;
+  folder(name: string): OleFolder | undefined;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly kind: number;
+  readonly left: number;
+  readonly right: number;
+  readonly child: number;
+  readonly start: number;
+  readonly size: number;
+}
+
+const entryBytes = 128;
+const noStream = 0xffff_ffff;
+/** Streams may name the same sectors, so what is read of a file can be more than the file. */
+const readTimesMax = 4;
+const foldersDeepMax = 16;
+
+/** Follows no chain further than the file has sectors: one that leads in a circle ends in an error. */
+export function openCompoundFile(bytes: Uint8Array): OleFolder {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (file.length < 512 || file.readUInt32BE(0) !== 0xd0cf11e0) throw damagedOle();
+  const [sectorShift, miniShift] = [file.readUInt16LE(30), file.readUInt16LE(32)];
+  if (![9, 12].includes(sectorShift) || miniShift !== 6) throw damagedOle();
+  const sectorBytes = 1 << sectorShift;
+  // The header has a sector of its own, before sector 0.
+  const sectorsMax = Math.ceil(file.length / sectorBytes);
+  const sector = (index: number) => file.subarray((index + 1) * sectorBytes, (index + 2) * sectorBytes);
+  let bytesLeft = file.length * readTimesMax + 1024 * 1024;
+
+  const table = readTable(fatSectors());
+  const entries = readEntries(chain(table, file.readUInt32LE(48), sector));
+  const cutoff = file.readUInt32LE(56);
+  const miniTable = readTable(chain(table, file.readUInt32LE(60), sector));
+  const root = entries[0];
+  if (root === undefined) throw damagedOle();
+  const small = Buffer.concat(chain(table, root.start, sector));
+  const smallSector = (index: number) => small.subarray(index * 64, (index + 1) * 64);
+  return openFolder(root, 0);
+
+  function openFolder({ child }: Entry, depth: number): OleFolder {
+    const inside = depth > foldersDeepMax ? [] : childrenOf(child);
+    const find = (name: string, kind: number) =>
+      inside.find((entry) => entry.kind === kind && entry.name.toLowerCase() === name.toLowerCase());
+    return {
+      streams: inside.filter(({ kind }) => kind === 2).map(({ name }) => name),
+      folders: inside.filter(({ kind }) => kind === 1).map(({ name }) => name),
+      read(name) {
+        const found = find(name, 2);
+        return found && readStream(found);
+      },
+      folder(name) {
+        const found = find(name, 1);
+        return found && openFolder(found, depth + 1);
+      },
+    };
+  }
+
+  /** Siblings are a tree, which some programs leave in disorder: all of it is walked. */
+  function childrenOf(first: number): Entry[] {
+    const seen = new Set<number>();
+    const waiting = [first];
+    const found: Entry[] = [];
+    for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+      const entry = entries[index];
+      if (index === noStream || entry === undefined || seen.has(index)) continue;
+      seen.add(index);
+      found.push(entry);
+      waiting.push(entry.right, entry.left);
+    }
+    return found;
+  }
+
+  function readStream({ start, size }: Entry): Buffer {
+    const sectors =
+      size < cutoff ? chain(miniTable, start, smallSector, small.length / 64 + 1) : chain(table, start, sector);
+    return Buffer.concat(sectors).subarray(0, size);
+  }
+
+  function chain(
+    links: Uint32Array,
+    start: number,
+    sectorAt: (index: number) => Buffer,
+    stepsMax = sectorsMax,
+  ): Buffer[] {
+    const sectors: Buffer[] = [];
+    for (let index = start; index < links.length; index = links[index] ?? noStream) {
+      if (sectors.length > stepsMax) throw damagedOle();
+      const content = sectorAt(index);
+      bytesLeft -= content.length;
+      if (bytesLeft < 0) throw damagedOle();
+      sectors.push(content);
+    }
+    return sectors;
+  }
+
+  /** The sectors of the allocation table: 109 are listed in the header, the others in sectors that form a list. */
+  function fatSectors(): Buffer[] {
+    const numbers: number[] = [];
+    for (let place = 0; place < 109; place += 1) numbers.push(file.readUInt32LE(76 + place * 4));
+    let more = file.readUInt32LE(68);
+    for (let count = 0; more < sectorsMax && count <= sectorsMax; count += 1) {
+      const list = sector(more);
+      for (let at = 0; at + 8 <= list.length; at += 4) numbers.push(list.readUInt32LE(at));
+      more = list.length < sectorBytes ? noStream : list.readUInt32LE(sectorBytes - 4);
+    }
+    const used = numbers.filter((number) => number < sectorsMax);
+    if (used.length > sectorsMax) throw damagedOle();
+    return used.map(sector);
+  }
+}
+
+function readTable(sectors: readonly Buffer[]): Uint32Array {
+  const joined = Buffer.concat(sectors);
+  return Uint32Array.from({ length: joined.length >> 2 }, (_, place) => joined.readUInt32LE(place * 4));
+}
+
+function readEntries(sectors: readonly Buffer[]): Entry[] {
+  const joined = Buffer.concat(sectors);
+  const entries: Entry[] = [];
+  for (let at = 0; at + entryBytes <= joined.length; at += entryBytes) {
+    const nameBytes = Math.min(64, Math.max(2, joined.readUInt16LE(at + 64)));
+    entries.push({
+      name: joined.toString('utf16le', at, at + nameBytes - 2),
+      kind: joined.readUInt8(at + 66),
+      left: joined.readUInt32LE(at + 68),
+      right: joined.readUInt32LE(at + 72),
+      child: joined.readUInt32LE(at + 76),
+      start: joined.readUInt32LE(at + 116),
+      size: joined.readUInt32LE(at + 120),
+    });
+  }
+  return entries;
+}
+
+export function damagedOle(cause?: unknown): CarrelError {
+  return new CarrelError(
+    'extraction_failed',
+    'This document is damaged and cannot be read. Open it in an office program and save it again.',
+    { cause },
+  );
+}
+
+export function encryptedOle(): CarrelError {
+  return new CarrelError('encrypted_document', 'This document needs a password. Save it without one and try again.');
+}

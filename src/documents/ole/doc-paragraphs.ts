@@ -1,0 +1,83 @@
+/** What a paragraph of an old Word file is, beyond its text. */
+export interface DocParagraph {
+  /** 1 to 9, or 0. */
+  readonly heading: number;
+  readonly isInTable: boolean;
+  /** It ends a row of a table, and has no text. */
+  readonly endsRow: boolean;
+  /** From 0; null outside of lists. */
+  readonly listLevel: number | null;
+}
+
+interface Run {
+  readonly end: number;
+  readonly paragraph: DocParagraph;
+}
+
+const pageBytes = 512;
+/** Of a pointer to a paragraph's properties, in a page of them. */
+const pointerBytes = 13;
+const plain: DocParagraph = { heading: 0, isInTable: false, endsRow: false, listLevel: null };
+
+/**
+ * The properties of paragraphs ([MS-DOC] 2.8.6 PlcBtePapx, 2.9.176 PapxFkp), by where in the stream their text is: pages of 512
+ * bytes, each with the ends of some runs of text and what holds for them.
+ */
+export function readDocParagraphs(document: Buffer, list: Buffer): (at: number) => DocParagraph {
+  const runs: Run[] = [];
+  const pages = Math.floor((list.length - 4) / 8);
+  for (let index = 0; index < pages; index += 1) {
+    const start = (list.readUInt32LE((pages + 1) * 4 + index * 4) & 0x3f_ffff) * pageBytes;
+    if (start + pageBytes <= document.length) runs.push(...runsOf(document.subarray(start, start + pageBytes)));
+  }
+  runs.sort((one, other) => one.end - other.end);
+  return (at) => {
+    let [low, high] = [0, runs.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((runs[middle]?.end ?? 0) <= at) low = middle + 1;
+      else high = middle;
+    }
+    return runs[low]?.paragraph ?? plain;
+  };
+}
+
+function runsOf(page: Buffer): Run[] {
+  const count = Math.min(page.readUInt8(pageBytes - 1), 0x1d);
+  return Array.from({ length: count }, (_, index) => {
+    const offset = page.readUInt8((count + 1) * 4 + index * pointerBytes) * 2;
+    return { end: page.readUInt32LE((index + 1) * 4), paragraph: offset === 0 ? plain : paragraphAt(page, offset) };
+  });
+}
+
+function paragraphAt(page: Buffer, offset: number): DocParagraph {
+  const words = page.readUInt8(offset);
+  const start = words === 0 ? offset + 2 : offset + 1;
+  const length = words === 0 ? page.readUInt8(offset + 1) * 2 : words * 2 - 1;
+  const properties = page.subarray(start, Math.min(start + length, pageBytes));
+  if (properties.length < 2) return plain;
+  // The first styles of every document are the same: 1 to 9 are the headings ([MS-DOC] 2.4.6.5).
+  const style = properties.readUInt16LE(0);
+  const found = { heading: style >= 1 && style <= 9 ? style : 0, isInTable: false, endsRow: false };
+  let [level, list] = [0, 0];
+  for (let at = 2; at + 3 <= properties.length; ) {
+    const code = properties.readUInt16LE(at);
+    const value = properties.readUInt8(at + 2);
+    if (code === 0x2416) found.isInTable = value === 1;
+    else if (code === 0x2417) found.endsRow = value === 1;
+    else if (code === 0x260a) level = Math.min(value, 8);
+    else if (code === 0x460b) list = value;
+    at += 2 + operandBytes(code, properties, at + 2);
+  }
+  return { ...found, listLevel: list === 0 ? null : level };
+}
+
+/** How long the value of a property is: its code says so ([MS-DOC] 2.2.5.1). */
+function operandBytes(code: number, properties: Buffer, at: number): number {
+  const bytes = [1, 1, 2, 4, 2, 2, 0, 3][code >> 13] ?? 0;
+  if (bytes > 0) return bytes;
+  // The definition of a table has two bytes for its length, everything else one.
+  return code === 0xd608 && at + 2 <= properties.length
+    ? properties.readUInt16LE(at) + 1
+    : properties.readUInt8(at) + 1;
+}

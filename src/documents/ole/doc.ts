@@ -1,0 +1,207 @@
+import type { Reading, ReadOptions } from '../document.ts';
+import type { Container } from '../html/blocks.ts';
+import { createFlow, type Flow, listItem } from '../office/flow.ts';
+import { cpuMs } from '../reader-limits.ts';
+import { damagedOle, encryptedOle, openCompoundFile } from './compound-file.ts';
+import { type DocParagraph, readDocParagraphs } from './doc-paragraphs.ts';
+import { readSummary } from './ole-summary.ts';
+
+/** A piece of the text: where it is in the stream, and in which form. */
+interface Piece {
+  readonly at: number;
+  readonly characters: number;
+  readonly isWide: boolean;
+}
+
+/** Word 6 to 2003 ([MS-DOC]): headings, paragraphs, lists, tables; then footnotes, comments, endnotes, text boxes. */
+export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
+  const root = openCompoundFile(bytes);
+  const document = root.read('WordDocument') ?? Buffer.alloc(0);
+  const flags = document.readUInt16LE(10);
+  if ((flags & 0x0100) !== 0) throw encryptedOle();
+  const described = readSummary(root);
+  const flow = createFlow(options.mode, options.charsMax);
+  if (document.readUInt16LE(2) < 0xc1) {
+    const pieces = [oldPiece(document)];
+    readText(flow, { document, pieces, stories: [Number.MAX_SAFE_INTEGER], page: oldPage(document) }, options);
+  } else {
+    const tables = root.read((flags & 0x0200) !== 0 ? '1Table' : '0Table');
+    if (tables === undefined) throw damagedOle();
+    const part = (place: number) => {
+      const [start, length] = [document.readUInt32LE(0x9a + place * 8), document.readUInt32LE(0x9e + place * 8)];
+      return tables.subarray(start, start + length);
+    };
+    const [pieces, paragraphAt] = [readPieces(part(33)), readDocParagraphs(document, part(13))];
+    readText(flow, { document, pieces, stories: storyLengths(document), page: 'windows-1252', paragraphAt }, options);
+  }
+  const printed = flow.finish();
+  return {
+    ...described,
+    title: described.title ?? flow.topHeading,
+    ...printed,
+    truncated: printed.truncated === true || cpuMs() > options.stopAt,
+  };
+}
+
+/** Characters of the main text, footnotes, headers, macros, comments, endnotes, text boxes, those in headers. */
+function storyLengths(document: Buffer): number[] {
+  return Array.from({ length: 8 }, (_, place) => document.readUInt32LE(0x4c + place * 4));
+}
+/** Headers and footers are repeated on each page; macros are no text. */
+const shownStories = new Set([0, 1, 4, 5, 6]);
+
+/** Word 6 and 95 have their text in one stretch, which a fast save leaves in the order of the edits. */
+function oldPiece(document: Buffer): Piece {
+  const [start, end] = [document.readUInt32LE(0x18), document.readUInt32LE(0x1c)];
+  if (end < start || start > document.length) throw damagedOle();
+  return { at: start, characters: end - start, isWide: false };
+}
+
+/** The encoding of Word 6 and 95: of the Macintosh, or by the language of the program. */
+function oldPage(document: Buffer): string {
+  if (document.readUInt16LE(0x14) === 256) return 'macintosh';
+  return pagesOfLanguages.get(document.readUInt8(6)) ?? 'windows-1252';
+}
+
+/** By the lower byte of a language's number, where letters have a byte each. */
+const pagesOfLanguages = new Map(
+  Object.entries({
+    'windows-1250': [0x05, 0x0e, 0x15, 0x18, 0x1b, 0x24],
+    'windows-1251': [0x02, 0x19, 0x22, 0x23],
+    'windows-1253': [0x08],
+    'windows-1254': [0x1f],
+    'windows-1255': [0x0d],
+    'windows-1256': [0x01, 0x29],
+    'windows-1257': [0x25, 0x26, 0x27],
+  }).flatMap(([page, ids]) => ids.map((id): [number, string] => [id, page])),
+);
+
+/** Edits leave the text in pieces: their order and forms are in a list behind other properties ([MS-DOC] 2.9.38 Clx). */
+function readPieces(list: Buffer): Piece[] {
+  let at = 0;
+  while (list.readUInt8(at) === 1) at += 3 + list.readUInt16LE(at + 1);
+  if (list.readUInt8(at) !== 2) throw damagedOle();
+  const pieces = list.subarray(at + 5, at + 5 + list.readUInt32LE(at + 1));
+  const count = Math.floor((pieces.length - 4) / 12);
+  return Array.from({ length: Math.max(0, count) }, (_, index) => {
+    const place = pieces.readUInt32LE((count + 1) * 4 + index * 8 + 2);
+    const isWide = (place & 0x4000_0000) === 0;
+    return {
+      at: isWide ? place : (place & 0x3fff_ffff) >> 1,
+      characters: Math.max(0, pieces.readUInt32LE((index + 1) * 4) - pieces.readUInt32LE(index * 4)),
+      isWide,
+    };
+  });
+}
+
+interface Text {
+  readonly document: Buffer;
+  readonly pieces: readonly Piece[];
+  /** How many characters each part has. */
+  readonly stories: readonly number[];
+  /** Of pieces with a byte for each character. */
+  readonly page: string;
+  readonly paragraphAt?: (at: number) => DocParagraph;
+}
+
+function readText(flow: Flow, { document, pieces, stories, page, paragraphAt }: Text, { stopAt }: ReadOptions): void {
+  const body = createBody(flow);
+  const narrow = new TextDecoder(page);
+  let story = 0;
+  let left = stories[0] ?? 0;
+  let steps = 0;
+  for (const { at, characters, isWide } of pieces) {
+    const width = isWide ? 2 : 1;
+    const stretch = document.subarray(at, at + characters * width);
+    const text = isWide ? stretch.toString('utf16le') : narrow.decode(stretch);
+    for (let index = 0; index < text.length; index += 1) {
+      while (left === 0 && story < stories.length) {
+        body.endParagraph();
+        story += 1;
+        left = stories[story] ?? 0;
+      }
+      left -= 1;
+      steps += 1;
+      if (flow.isFull || (steps % 65_536 === 0 && cpuMs() > stopAt)) {
+        body.finish();
+        return;
+      }
+      if (shownStories.has(story)) body.take(text[index] ?? '', () => paragraphAt?.(at + index * width));
+    }
+  }
+  body.finish();
+}
+
+/** Text until the sign that ends its paragraph, which is when its properties are known. */
+function createBody(flow: Flow) {
+  let line = '';
+  let isTableOpen = false;
+  let [isRowOpen, isCellOpen] = [false, false];
+  /** For each open field: whether its result has begun. Before that, it is an instruction. */
+  const fields: boolean[] = [];
+  let items: (Container | undefined)[] = [];
+
+  const itemFor = (level: number | null): Container | null => {
+    if (level === null) {
+      items = [];
+      return null;
+    }
+    const parent = items.slice(0, level).findLast((item) => item !== undefined) ?? null;
+    const item = listItem(parent, null);
+    items = [...items.slice(0, level), item];
+    return item;
+  };
+  const closeTable = () => {
+    if (isTableOpen) flow.closeTable();
+    [isTableOpen, isRowOpen, isCellOpen] = [false, false, false];
+  };
+  const addToTable = (mark: string, endsRow: boolean) => {
+    if (!isTableOpen) flow.openTable();
+    isTableOpen = true;
+    if (endsRow && line.trim() === '') {
+      isRowOpen = false;
+      line = '';
+      return;
+    }
+    if (!isRowOpen) flow.openRow();
+    if (!isCellOpen) flow.openCell();
+    [isRowOpen, isCellOpen] = [true, true];
+    flow.addText(line);
+    line = '';
+    flow.endParagraph();
+    if (mark !== cellMark) return;
+    flow.closeCell();
+    [isRowOpen, isCellOpen] = [!endsRow, false];
+  };
+  const endParagraph = (mark = '\r', paragraph?: DocParagraph) => {
+    if (paragraph?.isInTable === true || paragraph?.endsRow === true) return addToTable(mark, paragraph.endsRow);
+    closeTable();
+    flow.addText(line);
+    line = '';
+    const heading = paragraph?.heading ?? 0;
+    flow.endParagraph(heading > 0 ? { heading } : { inside: itemFor(paragraph?.listLevel ?? null) });
+  };
+  return {
+    take(character: string, paragraph: () => DocParagraph | undefined): void {
+      if (character === fieldStart) fields.push(false);
+      else if (character === fieldMiddle) fields[fields.length - 1] = true;
+      else if (character === fieldEnd) fields.pop();
+      else if (character === '\r' || character === cellMark || character === '\f') endParagraph(character, paragraph());
+      else if (fields.every(Boolean)) line += shown.get(character) ?? (character < ' ' ? '' : character);
+    },
+    endParagraph: () => endParagraph(),
+    finish(): void {
+      endParagraph();
+      closeTable();
+    },
+  };
+}
+
+const cellMark = '\x07';
+const [fieldStart, fieldMiddle, fieldEnd] = ['\x13', '\x14', '\x15'];
+/** A tab, a line break, a hyphen that does not break. All other control characters stand for something that is no text. */
+const shown = new Map([
+  ['\t', ' '],
+  ['\v', '\n'],
+  ['\x1e', '-'],
+]);

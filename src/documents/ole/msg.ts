@@ -1,0 +1,144 @@
+import type { Reading, ReadOptions } from '../document.ts';
+import { type MailFile, type MailHead, mailReading } from '../email.ts';
+import { readHtml } from '../html/read-html.ts';
+import { readRtf } from '../rtf/rtf.ts';
+import { decodePage } from '../rtf/rtf-charsets.ts';
+import { type OleFolder, openCompoundFile } from './compound-file.ts';
+import { fileTime } from './ole-summary.ts';
+import { unpackRtf } from './unpack-rtf.ts';
+
+/** Properties of messages, recipients and attachments, by their numbers ([MS-OXPROPS]). */
+const property = {
+  subject: '0037',
+  submitted: 0x0039_0040,
+  recipientKind: 0x0c15_0003,
+  senderName: '0C1A',
+  senderAddress: '0C1F',
+  senderMail: '5D01',
+  delivered: 0x0e06_0040,
+  body: '1000',
+  packedRtf: '1009',
+  html: '1013',
+  name: '3001',
+  address: '3003',
+  content: '3701',
+  shortFilename: '3704',
+  filename: '3707',
+  mediaType: '370E',
+  mail: '39FE',
+  webPage: 0x3fde_0003,
+  page: 0x3ffd_0003,
+} as const;
+
+const [toKind, ccKind] = [1, 2];
+/** Before the properties that have a fixed length: of a message, of a message in another, of what belongs to one. */
+const messageHead = 32;
+const insideHead = 24;
+const partHead = 8;
+
+/** A message as Outlook saves it ([MS-OXMSG]), shown as an email; a message inside it is one of its files, as text. */
+export function readMsg(bytes: Uint8Array, options: ReadOptions): { reading: Reading; files: MailFile[] } {
+  const root = openCompoundFile(bytes);
+  const message = openProperties(root, messageHead);
+  return {
+    reading: readMessage(message, options),
+    files: partsOf(root, '__attach').flatMap((part) => fileOf(part, message.page, options)),
+  };
+}
+
+interface Properties {
+  readonly folder: OleFolder;
+  readonly page: number;
+  text(id: string): string;
+  bytes(id: string): Buffer | undefined;
+  number(tag: number): number | undefined;
+  time(tag: number): string | undefined;
+}
+
+function openProperties(folder: OleFolder, headBytes: number, outerPage = 1252): Properties {
+  const fixed = folder.read('__properties_version1.0') ?? Buffer.alloc(0);
+  const places = new Map<number, number>();
+  for (let at = headBytes; at + 16 <= fixed.length; at += 16) places.set(fixed.readUInt32LE(at), at + 8);
+  const number = (tag: number) => {
+    const at = places.get(tag);
+    return at === undefined ? undefined : fixed.readUInt32LE(at);
+  };
+  const page = number(property.page) ?? number(property.webPage) ?? outerPage;
+  const stream = (id: string, type: string) => folder.read(`__substg1.0_${id}${type}`);
+  return {
+    folder,
+    page,
+    number,
+    text(id) {
+      const wide = stream(id, '001F');
+      if (wide !== undefined) return wide.toString('utf16le').replaceAll('\0', '').trim();
+      const narrow = stream(id, '001E');
+      return narrow === undefined
+        ? ''
+        : decodePage([...narrow], page)
+            .replaceAll('\0', '')
+            .trim();
+    },
+    bytes: (id) => stream(id, '0102'),
+    time(tag) {
+      const at = places.get(tag);
+      return at === undefined ? undefined : fileTime(fixed, at);
+    },
+  };
+}
+
+function readMessage(message: Properties, options: ReadOptions): Reading {
+  const recipients = partsOf(message.folder, '__recip').map((part) => openProperties(part, partHead, message.page));
+  const ofKind = (kind: number) =>
+    recipients
+      .filter((recipient) => (recipient.number(property.recipientKind) ?? toKind) === kind)
+      .map((recipient) =>
+        shown(recipient.text(property.name), recipient.text(property.mail) || recipient.text(property.address)),
+      )
+      .filter((recipient) => recipient !== '');
+  const address = message.text(property.senderMail) || message.text(property.senderAddress);
+  const head: MailHead = {
+    from: shown(message.text(property.senderName), address) || null,
+    to: ofKind(toKind),
+    cc: ofKind(ccKind),
+    date: message.time(property.submitted) ?? message.time(property.delivered) ?? null,
+    subject: message.text(property.subject) || null,
+  };
+  return mailReading(head, bodyOf(message, options));
+}
+
+/** Addresses inside an organisation are paths of its directory, which nobody reads. */
+function shown(name: string, address: string): string {
+  const mail = address.includes('@') ? address : '';
+  if (name === '' || name === mail) return mail;
+  return mail === '' ? name : `${name} <${mail}>`;
+}
+
+function bodyOf(message: Properties, options: ReadOptions): string {
+  const plain = message.text(property.body).replaceAll('\r\n', '\n').trim();
+  if (plain !== '') return plain;
+  const bytes = message.bytes(property.html);
+  const page = message.number(property.webPage) ?? message.page;
+  const html = bytes === undefined ? message.text(property.html) : decodePage([...bytes], page);
+  if (html.trim() !== '') return readHtml(html, { mode: options.mode, charsMax: options.charsMax, extent: 'all' }).text;
+  const packed = message.bytes(property.packedRtf);
+  return packed === undefined ? '' : readRtf(unpackRtf(packed), options).text;
+}
+
+function fileOf(folder: OleFolder, page: number, options: ReadOptions): MailFile[] {
+  const attachment = openProperties(folder, partHead, page);
+  const name =
+    attachment.text(property.filename) || attachment.text(property.shortFilename) || attachment.text(property.name);
+  const bytes = attachment.bytes(property.content);
+  if (bytes !== undefined) {
+    return [{ name: name || 'unnamed', contentType: attachment.text(property.mediaType), bytes }];
+  }
+  const inner = folder.folder(`__substg1.0_${property.content}000D`);
+  if (inner?.streams.some((stream) => stream.startsWith('__substg1.0_')) !== true) return [];
+  const { title, text } = readMessage(openProperties(inner, insideHead, page), options);
+  return [{ name: `${title ?? (name || 'message')}.txt`, contentType: 'text/plain', bytes: Buffer.from(text) }];
+}
+
+function partsOf(folder: OleFolder, prefix: string): OleFolder[] {
+  return folder.folders.filter((name) => name.startsWith(prefix)).flatMap((name) => folder.folder(name) ?? []);
+}

@@ -1,0 +1,23 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { DocumentKind } from '../document.ts';
+import { encryptedOle, type OleFolder, openCompoundFile } from './compound-file.ts';
+
+/** Which program wrote a compound file, by the names of its streams. Throws for what is not read. */
+export function kindOfOle(bytes: Uint8Array): DocumentKind {
+  const root = openCompoundFile(bytes);
+  // A password-protected document of any of the newer programs ([MS-OFFCRYPTO] 2.3.4.4).
+  if (holds(root, 'EncryptedPackage')) throw encryptedOle();
+  if (holds(root, 'WordDocument')) return 'doc';
+  if (holds(root, 'Workbook') || holds(root, 'Book')) return 'xls';
+  if (holds(root, 'PowerPoint Document')) return 'ppt';
+  if (root.streams.some((name) => name.startsWith('__substg1.0_'))) return 'msg';
+  throw new CarrelError(
+    'unsupported_content_type',
+    'This is a file of an older office program that is not read. Convert it, such as with LibreOffice: ' +
+      'soffice --headless --convert-to pdf <file>.',
+  );
+}
+
+function holds(root: OleFolder, stream: string): boolean {
+  return root.streams.some((name) => name.toLowerCase() === stream.toLowerCase());
+}

@@ -1,0 +1,55 @@
+import type { Reading } from '../document.ts';
+import { decodePage } from '../rtf/rtf-charsets.ts';
+import type { OleFolder } from './compound-file.ts';
+
+const [pageId, titleId, authorId, createdId] = [1, 2, 4, 12];
+const [textType, wideTextType, timeType] = [30, 31, 64];
+
+/** Title, author and date, which the programs keep in a stream of properties ([MS-OLEPS]). A damaged one says nothing. */
+export function readSummary(root: OleFolder): Pick<Reading, 'byline' | 'published'> & { title: string | null } {
+  try {
+    const properties = readProperties(root.read('\x05SummaryInformation') ?? Buffer.alloc(0));
+    const text = (id: number) => properties.get(id)?.toString().trim() || null;
+    return { title: text(titleId), byline: text(authorId), published: text(createdId) };
+  } catch {
+    return { title: null, byline: null, published: null };
+  }
+}
+
+function readProperties(stream: Buffer): Map<number, string | number> {
+  const properties = new Map<number, string | number>();
+  if (stream.length < 48) return properties;
+  const section = stream.subarray(stream.readUInt32LE(44));
+  const count = Math.min(section.readUInt32LE(4), 100);
+  const places = new Map<number, number>();
+  for (let index = 0; index < count; index += 1) {
+    places.set(section.readUInt32LE(8 + index * 8), section.readUInt32LE(12 + index * 8));
+  }
+  const pageAt = places.get(pageId);
+  const page = pageAt === undefined ? 1252 : section.readUInt16LE(pageAt + 4);
+  for (const id of [titleId, authorId, createdId]) {
+    const at = places.get(id);
+    const value = at === undefined ? undefined : valueAt(section, at, page);
+    if (value !== undefined) properties.set(id, value);
+  }
+  return properties;
+}
+
+function valueAt(section: Buffer, at: number, page: number): string | undefined {
+  const type = section.readUInt16LE(at);
+  if (type === timeType) return fileTime(section, at + 4);
+  const length = section.readUInt32LE(at + 4);
+  const content = section.subarray(at + 8, at + 8 + Math.min(length * (type === wideTextType ? 2 : 1), 4000));
+  if (type === wideTextType || (type === textType && page === 1200)) return upToNull(content.toString('utf16le'));
+  return type === textType ? upToNull(decodePage([...content], page)) : undefined;
+}
+
+/** 100 ns since 1601, as ISO 8601. */
+export function fileTime(bytes: Buffer, at: number): string | undefined {
+  const ms = Number(bytes.readBigUInt64LE(at) / 10_000n) - 11_644_473_600_000;
+  return ms > 0 && ms < 8_640_000_000_000_000 ? new Date(ms).toISOString() : undefined;
+}
+
+function upToNull(text: string): string {
+  return text.split('\0', 1)[0] ?? '';
+}

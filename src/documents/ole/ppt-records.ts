@@ -1,0 +1,111 @@
+/** The numbers of records that are read ([MS-PPT] 2.13.24). */
+export const pptType = {
+  notesLink: 0x03f1,
+  slideReference: 0x03f3,
+  slideList: 0x0ff0,
+  textReference: 0x0f9e,
+  textKind: 0x0f9f,
+  name: 0x0fba,
+  edit: 0x0ff5,
+  places: 0x1772,
+  comment: 0x2ee0,
+} as const;
+
+const [wideText, narrowText] = [0x0fa0, 0x0fa8];
+/** What later versions added is in records that look like plain bytes. */
+const laterRecords = 0x138b;
+
+/** A record: its own bytes, or other records. */
+export interface PptRecord {
+  readonly type: number;
+  readonly instance: number;
+  readonly data: Buffer;
+  children(): Iterable<PptRecord>;
+  /** All records in it, at any depth, in order. */
+  walk(take: (record: PptRecord) => void): void;
+  /** Undefined unless it is a text. */
+  text(): string | undefined;
+}
+
+export interface PptRecords {
+  /** The presentation as it was saved last: what earlier saves left behind is still in the file. */
+  lastSaved(
+    at: number,
+  ): { readonly document: PptRecord; readonly find: (reference: number) => PptRecord | undefined } | undefined;
+}
+
+const headerBytes = 8;
+const depthMax = 64;
+const editsMax = 1000;
+
+export function openPptRecords(stream: Buffer): PptRecords {
+  const at = (place: number) => recordAt(stream, place, 0);
+  return {
+    lastSaved(start) {
+      const places = new Map<number, number>();
+      let document = 0;
+      for (let place = start, count = 0; count < editsMax; count += 1) {
+        const edit = at(place);
+        if (edit?.type !== pptType.edit || edit.data.length < 20) break;
+        if (count === 0) document = edit.data.readUInt32LE(16);
+        readPlaces(at(edit.data.readUInt32LE(12)), places);
+        const before = edit.data.readUInt32LE(8);
+        // Each save is behind the one before it. Anything else would lead in a circle.
+        if (before === 0 || before >= place) break;
+        place = before;
+      }
+      const find = (reference: number) => {
+        const place = places.get(reference);
+        return place === undefined ? undefined : at(place);
+      };
+      const found = find(document);
+      return found && { document: found, find };
+    },
+  };
+}
+
+/** Where each numbered part is. Later saves come first and win. */
+function readPlaces(list: PptRecord | undefined, places: Map<number, number>): void {
+  if (list?.type !== pptType.places) return;
+  for (let at = 0; at + 4 <= list.data.length; ) {
+    const head = list.data.readUInt32LE(at);
+    const [first, count] = [head & 0xf_ffff, head >>> 20];
+    at += 4;
+    for (let index = 0; index < count && at + 4 <= list.data.length; index += 1, at += 4) {
+      if (!places.has(first + index)) places.set(first + index, list.data.readUInt32LE(at));
+    }
+  }
+}
+
+function recordAt(stream: Buffer, at: number, depth: number): PptRecord | undefined {
+  if (at < 0 || at + headerBytes > stream.length || depth > depthMax) return undefined;
+  const head = stream.readUInt16LE(at);
+  const type = stream.readUInt16LE(at + 2);
+  const isContainer = (head & 0x0f) === 0x0f || type === laterRecords;
+  const data = stream.subarray(at + headerBytes, at + headerBytes + stream.readUInt32LE(at + 4));
+  const record: PptRecord = {
+    type,
+    instance: head >> 4,
+    data,
+    *children() {
+      if (!isContainer) return;
+      for (let place = 0; ; ) {
+        const child = recordAt(data, place, depth + 1);
+        if (child === undefined) return;
+        yield child;
+        place += headerBytes + child.data.length;
+      }
+    },
+    walk(take) {
+      for (const child of record.children()) {
+        take(child);
+        child.walk(take);
+      }
+    },
+    text() {
+      if (type === wideText) return data.toString('utf16le');
+      return type === narrowText ? data.toString('latin1') : undefined;
+    },
+  };
+  return record;
+}

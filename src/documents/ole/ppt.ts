@@ -1,0 +1,147 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { Reading, ReadOptions } from '../document.ts';
+import { createFlow, type Flow, listItem } from '../office/flow.ts';
+import { cpuMs } from '../reader-limits.ts';
+import { encryptedOle, openCompoundFile } from './compound-file.ts';
+import { readSummary } from './ole-summary.ts';
+import { openPptRecords, type PptRecord, pptType as type } from './ppt-records.ts';
+
+interface Text {
+  /** As [MS-PPT] 2.13.33 numbers the kinds: 0 and 6 are titles, 1, 5, 7 and 8 bodies. */
+  readonly kind: number;
+  readonly text: string;
+}
+
+interface Slide {
+  readonly id: number;
+  readonly reference: number;
+  /** Of its placeholders, which the slide itself refers to by number. */
+  readonly texts: readonly Text[];
+}
+
+const titleKinds = new Set([0, 6]);
+const bodyKinds = new Set([1, 5, 7, 8]);
+const [slideList, noteList] = [0, 2];
+
+/** PowerPoint 97 to 2003 ([MS-PPT]): each slide is a page, under its title, with the speaker's notes at its end. */
+export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
+  const root = openCompoundFile(bytes);
+  const user = root.read('Current User') ?? Buffer.alloc(0);
+  if (user.length >= 16 && user.readUInt32LE(12) === 0xf3d1c4df) throw encryptedOle();
+  const records = openPptRecords(root.read('PowerPoint Document') ?? Buffer.alloc(0));
+  const saved = records.lastSaved(user.length >= 20 ? user.readUInt32LE(16) : -1);
+  if (saved === undefined) {
+    throw new CarrelError(
+      'extraction_failed',
+      'This presentation is damaged or older than PowerPoint 97. Convert it, such as with LibreOffice: ' +
+        'soffice --headless --convert-to pptx <file>.',
+    );
+  }
+  const slides = listed(saved.document, slideList);
+  const notes = notesBySlide(listed(saved.document, noteList), saved.find);
+  const flow = createFlow(options.mode, options.charsMax);
+  let read = 0;
+  for (const slide of slides) {
+    if (flow.isFull || cpuMs() > options.stopAt) break;
+    read += 1;
+    flow.startPage(read);
+    addSlide(flow, slide, saved.find(slide.reference));
+    flow.endSlide(`Slide ${read}`);
+    const remark = notes.get(slide.id);
+    if (remark !== undefined) addParagraph(flow, `Notes: ${remark}`);
+  }
+  const described = readSummary(root);
+  const printed = flow.finish();
+  return {
+    ...described,
+    title: described.title ?? flow.topHeading,
+    ...printed,
+    pages: slides.length,
+    truncated: read < slides.length ? { read, of: slides.length, unit: 'slides' } : (printed.truncated ?? false),
+  };
+}
+
+function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): void {
+  const own = slide === undefined ? [] : textsIn(slide, texts);
+  // A placeholder that no shape refers to is shown all the same: some programs write them so.
+  const others = texts.filter((text) => !own.includes(text));
+  for (const { kind, text } of [...others, ...own]) {
+    for (const line of text.split('\r')) {
+      if (line.trim() === '' || line.trim() === '*') continue;
+      flow.addText(line.replaceAll('\v', '\n'));
+      if (titleKinds.has(kind)) flow.endParagraph({ heading: 1 });
+      else flow.endParagraph({ inside: bodyKinds.has(kind) ? listItem(null, null) : null });
+    }
+  }
+}
+
+function addParagraph(flow: Flow, text: string): void {
+  flow.addText(text.replace(/\s+/g, ' '));
+  flow.endParagraph();
+}
+
+/** The slides of one of the document's lists, each with the texts that follow it. */
+function listed(document: PptRecord, which: number): Slide[] {
+  const slides: (Slide & { texts: Text[] })[] = [];
+  let kind = 4;
+  for (const list of document.children()) {
+    if (list.type !== type.slideList || list.instance !== which) continue;
+    for (const record of list.children()) {
+      if (record.type === type.slideReference && record.data.length >= 16) {
+        slides.push({ id: record.data.readUInt32LE(12), reference: record.data.readUInt32LE(0), texts: [] });
+      } else if (record.type === type.textKind) {
+        kind = record.data.readUInt32LE(0);
+        slides.at(-1)?.texts.push({ kind, text: '' });
+      } else {
+        const text = record.text();
+        const texts = slides.at(-1)?.texts;
+        if (text !== undefined && texts !== undefined) texts[Math.max(0, texts.length - 1)] = { kind, text };
+      }
+    }
+  }
+  return slides;
+}
+
+/** The texts of all shapes, in the order of the file. */
+function textsIn(container: PptRecord, placeholders: readonly Text[]): Text[] {
+  const found: Text[] = [];
+  const comments: Text[] = [];
+  let kind = 4;
+  container.walk((record) => {
+    if (record.type === type.textKind) kind = record.data.readUInt32LE(0);
+    else if (record.type === type.textReference) {
+      const text = placeholders[record.data.readUInt32LE(0)];
+      if (text !== undefined) found.push(text);
+    } else if (record.type === type.comment) {
+      const text = commentIn(record);
+      if (text !== '') comments.push({ kind: 4, text: `Comment: ${text}` });
+    } else {
+      const text = record.text();
+      if (text !== undefined) found.push({ kind, text });
+    }
+  });
+  return [...found, ...comments];
+}
+
+/** Its author, its text and the author's initials are numbered. */
+function commentIn(comment: PptRecord): string {
+  const parts = [...comment.children()].filter((part) => part.type === type.name);
+  const part = (number: number) => parts.find(({ instance }) => instance === number)?.data.toString('utf16le') ?? '';
+  return part(1) === '' ? '' : `${part(1)} (${part(0)})`;
+}
+
+function notesBySlide(
+  notes: readonly Slide[],
+  find: (reference: number) => PptRecord | undefined,
+): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const { reference, texts } of notes) {
+    const page = find(reference);
+    const link = page && [...page.children()].find((record) => record.type === type.notesLink);
+    if (page === undefined || link === undefined || link.data.length < 4) continue;
+    const own = textsIn(page, texts).filter(({ kind, text }) => kind === 2 && text.trim() !== '*');
+    const text = own.map((each) => each.text.replace(/[\r\v]/g, ' ').trim()).join(' ');
+    if (text.trim() !== '') found.set(link.data.readUInt32LE(0), text);
+  }
+  return found;
+}

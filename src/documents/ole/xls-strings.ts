@@ -1,0 +1,76 @@
+import { decodePage } from '../rtf/rtf-charsets.ts';
+
+/** Reads the texts of a workbook, whose form depends on its version. */
+export interface XlsTexts {
+  /** A text behind its length, which has `lengthBytes`. */
+  textAt(record: Buffer, at: number, lengthBytes: 1 | 2): string;
+}
+
+/** From Excel 97 on, a sign before the characters says whether they have one byte or two; before, all are of a code page. */
+export function createXlsTexts(isUnicode: boolean, page: number): XlsTexts {
+  return {
+    textAt(record, at, lengthBytes) {
+      if (at + lengthBytes > record.length) return '';
+      const length = record.readUIntLE(at, lengthBytes);
+      const start = at + lengthBytes;
+      if (!isUnicode) return decodePage([...record.subarray(start, start + length)], page);
+      return start < record.length ? characters(record, start + 1, length, (record.readUInt8(start) & 1) !== 0) : '';
+    },
+  };
+}
+
+export function characters(bytes: Buffer, at: number, count: number, isWide: boolean): string {
+  return isWide ? bytes.toString('utf16le', at, at + count * 2) : bytes.toString('latin1', at, at + count);
+}
+
+/**
+ * The table of texts that cells refer to ([MS-XLS] 2.4.265 SST). It goes over several records: where one ends within a text,
+ * the next begins with the sign that says how wide its characters are.
+ */
+export function readXlsStrings(records: readonly Buffer[]): string[] {
+  const strings: string[] = [];
+  let place = 0;
+  let record = records[0] ?? Buffer.alloc(0);
+  let at = 8;
+  const next = (): boolean => {
+    place += 1;
+    record = records[place] ?? Buffer.alloc(0);
+    at = 0;
+    return place < records.length;
+  };
+  const skip = (bytes: number): void => {
+    let left = bytes;
+    while (left > record.length - at) {
+      left -= record.length - at;
+      if (!next()) return;
+    }
+    at += left;
+  };
+  for (;;) {
+    if (at >= record.length && !next()) return strings;
+    if (at + 3 > record.length) return strings;
+    const length = record.readUInt16LE(at);
+    const flags = record.readUInt8(at + 2);
+    at += 3;
+    const runs = (flags & 8) !== 0 && at + 2 <= record.length ? record.readUInt16LE(at) : 0;
+    if ((flags & 8) !== 0) at += 2;
+    const extra = (flags & 4) !== 0 && at + 4 <= record.length ? record.readUInt32LE(at) : 0;
+    if ((flags & 4) !== 0) at += 4;
+    let isWide = (flags & 1) !== 0;
+    let text = '';
+    for (let left = length; left > 0; ) {
+      if (at >= record.length) {
+        if (!next() || record.length === 0) break;
+        isWide = (record.readUInt8(0) & 1) !== 0;
+        at = 1;
+      }
+      const width = isWide ? 2 : 1;
+      const count = Math.min(left, Math.max(1, Math.floor((record.length - at) / width)));
+      text += characters(record, at, count, isWide);
+      at += count * width;
+      left -= count;
+    }
+    strings.push(text);
+    skip(runs * 4 + extra);
+  }
+}

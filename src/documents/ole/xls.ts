@@ -1,0 +1,199 @@
+import type { Reading, ReadOptions } from '../document.ts';
+import { columnsMax, createSheetText, type SheetText } from '../office/sheet-text.ts';
+import { numbersShown, type ShowNumber } from '../office/xlsx-numbers.ts';
+import { cpuMs } from '../reader-limits.ts';
+import { damagedOle, encryptedOle, openCompoundFile } from './compound-file.ts';
+import { readSummary } from './ole-summary.ts';
+import { characters, createXlsTexts, readXlsStrings, type XlsTexts } from './xls-strings.ts';
+
+interface Workbook {
+  readonly sheets: readonly { readonly name: string; readonly at: number }[];
+  readonly shared: readonly string[];
+  readonly showNumber: ShowNumber;
+  readonly texts: XlsTexts;
+}
+
+/** The numbers of records that are read ([MS-XLS] 2.3). */
+const type = {
+  formula: 0x06,
+  end: 0x0a,
+  date1904: 0x22,
+  password: 0x2f,
+  continued: 0x3c,
+  codePage: 0x42,
+  sheet: 0x85,
+  manyNumbers: 0xbd,
+  richText: 0xd6,
+  style: 0xe0,
+  sharedTexts: 0xfc,
+  sharedText: 0xfd,
+  drawnText: 0x1b6,
+  number: 0x203,
+  text: 0x204,
+  truth: 0x205,
+  result: 0x207,
+  short: 0x27e,
+  format: 0x41e,
+  begin: 0x809,
+} as const;
+
+/** Excel 95 to 2003 ([MS-XLS]): as xlsx, with comments and text boxes behind the cells of their sheet. */
+export function readXls(bytes: Uint8Array, options: ReadOptions): Reading {
+  const root = openCompoundFile(bytes);
+  const stream = root.read('Workbook') ?? root.read('Book') ?? Buffer.alloc(0);
+  const { sheets, ...workbook } = readWorkbook(stream);
+  const text = createSheetText(options.mode, options.charsMax);
+  let read = 0;
+  for (const { name, at } of sheets) {
+    if (text.isFull || cpuMs() > options.stopAt) break;
+    read += 1;
+    text.startSheet(name);
+    readSheet(stream, at, workbook, text, options.stopAt);
+  }
+  const printed = text.finish();
+  return {
+    ...readSummary(root),
+    ...printed,
+    truncated:
+      read < sheets.length
+        ? { read, of: sheets.length, unit: 'sheets' }
+        : printed.truncated === true || cpuMs() > options.stopAt,
+  };
+}
+
+interface Record {
+  readonly type: number;
+  readonly data: Buffer;
+}
+
+/** Up to the end of the part that begins at `at`; parts inside it, such as charts, are left out. */
+function* recordsFrom(stream: Buffer, start: number): Generator<Record> {
+  let depth = 0;
+  for (let at = start; at + 4 <= stream.length; ) {
+    const [kind, length] = [stream.readUInt16LE(at), stream.readUInt16LE(at + 2)];
+    const data = stream.subarray(at + 4, at + 4 + length);
+    at += 4 + length;
+    if (kind === type.begin) depth += 1;
+    if (depth === 0) throw damagedOle();
+    if (depth === 1) yield { type: kind, data };
+    if (kind === type.end) depth -= 1;
+    if (depth === 0) return;
+  }
+}
+
+function readWorkbook(stream: Buffer): Workbook {
+  const sheets: { name: string; at: number }[] = [];
+  const codes = new Map<number, string>();
+  const formats: number[] = [];
+  const shared: Buffer[] = [];
+  let [isUnicode, page, startsIn1904, isSharing] = [true, 1252, false, false];
+  let texts = createXlsTexts(isUnicode, page);
+  for (const { type: kind, data } of recordsFrom(stream, 0)) {
+    isSharing = kind === type.sharedTexts || (isSharing && kind === type.continued);
+    if (isSharing) shared.push(data);
+    else if (kind === type.begin) isUnicode = data.readUInt16LE(0) >= 0x600;
+    else if (kind === type.codePage) page = data.readUInt16LE(0);
+    else if (kind === type.password) throw encryptedOle();
+    else if (kind === type.date1904) startsIn1904 = data.readUInt16LE(0) === 1;
+    else if (kind === type.format) codes.set(data.readUInt16LE(0), texts.textAt(data, 2, isUnicode ? 2 : 1));
+    else if (kind === type.style) formats.push(data.readUInt16LE(2));
+    // Sheets of cells, none of charts or macros.
+    else if (kind === type.sheet && data.readUInt8(5) === 0) {
+      sheets.push({ name: texts.textAt(data, 6, 1), at: data.readUInt32LE(0) });
+    }
+    if (kind === type.begin || kind === type.codePage) texts = createXlsTexts(isUnicode, page);
+  }
+  return { sheets, shared: readXlsStrings(shared), showNumber: numbersShown(formats, codes, startsIn1904), texts };
+}
+
+/** Cells as they come, which is row by row. */
+function readSheet(
+  stream: Buffer,
+  at: number,
+  { shared, showNumber, texts }: Omit<Workbook, 'sheets'>,
+  text: SheetText,
+  stopAt: number,
+): void {
+  let row: string[] = [];
+  let current = -1;
+  let steps = 0;
+  /** The cell whose text the next record has: of a formula. */
+  let awaited: { row: number; column: number } | undefined;
+  /** How many characters of a comment or a text box the next record has. */
+  let drawn = 0;
+  const notes: string[] = [];
+  const endRow = (next: number) => {
+    if (current >= 0) text.addRow(row);
+    if (current >= 0 && next > current + 1) text.addRow([]);
+    row = [];
+    current = next;
+  };
+  const put = (rowAt: number, column: number, value: string) => {
+    if (rowAt !== current) endRow(rowAt);
+    if (value === '' || column >= columnsMax) return;
+    while (row.length < column) row.push('');
+    row[column] = value;
+  };
+  for (const { type: kind, data } of recordsFrom(stream, at)) {
+    steps += 1;
+    if (text.isFull || (steps % 8192 === 0 && cpuMs() > stopAt)) break;
+    if (kind === type.drawnText && data.length >= 12) {
+      drawn = data.readUInt16LE(10);
+      continue;
+    }
+    if (kind === type.continued && drawn > 0 && data.length > 1) {
+      notes.push(characters(data, 1, drawn, (data.readUInt8(0) & 1) !== 0).trim());
+    }
+    drawn = 0;
+    if (kind === type.result && awaited) put(awaited.row, awaited.column, texts.textAt(data, 0, 2));
+    if (data.length < 6) continue;
+    const [rowAt, column, style] = [data.readUInt16LE(0), data.readUInt16LE(2), data.readUInt16LE(4)];
+    const number = (value: number) => put(rowAt, column, showNumber(String(value), style));
+    if (kind === type.sharedText) put(rowAt, column, shared[data.readUInt32LE(6)] ?? '');
+    else if (kind === type.number) number(data.readDoubleLE(6));
+    else if (kind === type.short) number(shortNumber(data.readUInt32LE(6)));
+    else if (kind === type.text || kind === type.richText) put(rowAt, column, texts.textAt(data, 6, 2));
+    else if (kind === type.truth)
+      put(rowAt, column, data.readUInt8(7) === 0 ? truth(data.readUInt8(6)) : fault(data.readUInt8(6)));
+    else if (kind === type.manyNumbers) {
+      for (let place = 0; 4 + place * 6 + 6 <= data.length - 2; place += 1) {
+        const value = shortNumber(data.readUInt32LE(6 + place * 6));
+        put(rowAt, column + place, showNumber(String(value), data.readUInt16LE(4 + place * 6)));
+      }
+    } else if (kind === type.formula) {
+      awaited = undefined;
+      if (data.readUInt16LE(12) !== 0xffff) number(data.readDoubleLE(6));
+      else if (data.readUInt8(6) === 0) awaited = { row: rowAt, column };
+      else if (data.readUInt8(6) === 1) put(rowAt, column, truth(data.readUInt8(8)));
+      else if (data.readUInt8(6) === 2) put(rowAt, column, fault(data.readUInt8(8)));
+    }
+  }
+  endRow(current);
+  for (const note of notes) if (note !== '') text.addParagraph(note);
+}
+
+/** Whole numbers and decimals of two places are packed into 30 bits; anything else is the upper half of a double. */
+function shortNumber(packed: number): number {
+  const half = Buffer.alloc(8);
+  half.writeUInt32LE((packed & ~3) >>> 0, 4);
+  const value = (packed & 2) !== 0 ? packed >> 2 : half.readDoubleLE(0);
+  return (packed & 1) !== 0 ? value / 100 : value;
+}
+
+function truth(value: number): string {
+  return value === 1 ? 'TRUE' : 'FALSE';
+}
+
+const faults = new Map([
+  [0x00, '#NULL!'],
+  [0x07, '#DIV/0!'],
+  [0x0f, '#VALUE!'],
+  [0x17, '#REF!'],
+  [0x1d, '#NAME?'],
+  [0x24, '#NUM!'],
+  [0x2a, '#N/A'],
+]);
+
+function fault(code: number): string {
+  return faults.get(code) ?? '#N/A';
+}

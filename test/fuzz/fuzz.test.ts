@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { carrelProgram } from '../support/child-program.ts';
+import { startStdioClient } from '../support/stdio-client.ts';
+import { driveHttp } from './drive-http.ts';
+import { driveStdio } from './drive-stdio.ts';
+import { type FuzzRun, revisions } from './fuzz-run.ts';
+
+/** T164: a slice of what `npm run fuzz` sends. A million before a release. */
+const messages = Number(process.env['CARREL_FUZZ_MESSAGES'] ?? 400);
+const seed = Number(process.env['CARREL_FUZZ_SEED'] ?? 7);
+const stallMsMax = 250;
+
+describe(`generated messages, seed ${seed}`, () => {
+  for (const revision of revisions) {
+    for (const [transport, drive] of Object.entries({ stdio: driveStdio, http: driveHttp })) {
+      test(`${messages} over ${transport} in ${revision}: every request is answered, and no thread stalls`, async () => {
+        const run: FuzzRun = { seed, first: 0, messages, revision, answerMs: 120_000 };
+        const { faults, stalls } = await drive(run);
+        assert.deepEqual(faults, []);
+        assert.deepEqual(
+          stalls.filter((ms) => ms > stallMsMax),
+          [],
+          'CPU time of the serving thread between two turns of its loop, in ms',
+        );
+      });
+    }
+  }
+});
+
+test('found by seed 7, message 70: a request of 2026-07-28 with a member beside those of JSON-RPC is answered on stdio', async () => {
+  const client = startStdioClient(carrelProgram, ['serve', '--transport', 'stdio']);
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  client.send({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta }, other: true });
+  const { result } = await client.next(({ id }) => id === 1);
+  assert.ok(Array.isArray(result?.['tools']));
+  await client.end();
+});
