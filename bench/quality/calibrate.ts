@@ -33,7 +33,7 @@ const { values: options } = parseArgs({
     cache: { type: 'string', default: join(tmpdir(), 'carrel-bench-vectors') },
     hits: { type: 'string' },
     model: { type: 'string' },
-    lost: { type: 'string', default: '0.015' },
+    lost: { type: 'string', default: '0.01' },
     check: { type: 'boolean', default: false },
   },
 });

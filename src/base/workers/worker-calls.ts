@@ -19,13 +19,15 @@ export function startWorker({ from, file, name }: WorkerFile, options: WorkerOpt
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
+  readonly resourceLimits?: WorkerOptions['resourceLimits'];
   /** What calls fail with when the thread ends before it has answered. */
   lost(cause: unknown): Error;
 }
 
 /** A thread that answers calls. */
 export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): Calls<Request, Answer> {
-  const worker = startWorker(config, { workerData: config.workerData });
+  const { workerData, resourceLimits = {} } = config;
+  const worker = startWorker(config, { workerData, resourceLimits });
   return createCalls(
     {
       send: (message) => worker.postMessage(message),

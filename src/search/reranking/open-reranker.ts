@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 import type { SliceValues } from '../../config/field.ts';
 import { modelThreadsOf } from '../models/model-threads.ts';
@@ -54,9 +52,7 @@ export function unrankedReranker(): Reranker {
   return createReranker({ provider: undefined, weight, calibration });
 }
 
-export function reranks({ enabled, provider, model }: RerankingSettings): boolean {
-  // For as long as there is none in the package.
-  if (provider === 'local' && !existsSync(join(model ?? bundledRerankerFolder(), 'model.onnx'))) return false;
+export function reranks({ enabled, provider }: RerankingSettings): boolean {
   return enabled !== 'false' && provider !== 'none';
 }
 
