@@ -6,6 +6,7 @@
  * `--hits` keeps the results between runs. `--check` fits nothing: it measures what models/reranker-int8/model.json has.
  * With `--model none` nothing is reranked. The printed `calibration` belongs into model.json.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +32,7 @@ const { values: options } = parseArgs({
     split: { type: 'string', default: 'dev' },
     questions: { type: 'string', default: '300' },
     cache: { type: 'string', default: join(tmpdir(), 'carrel-bench-vectors') },
+    'off-topic': { type: 'string', default: '200' },
     hits: { type: 'string' },
     model: { type: 'string' },
     lost: { type: 'string', default: '0.01' },
@@ -161,18 +163,28 @@ async function readHits(): Promise<JudgedHit[]> {
       continue;
     }
     const legs = await createProductLegs(set, createCachedEmbeddings(provider, options.cache, set.name), reranker);
-    const queries = set.queries.filter(({ split }) => split === options.split);
+    const queries = set.queries.filter(({ id, split }) => split === options.split && !isSeen(set.name, id));
     const step = Math.max(1, queries.length / Number(options.questions));
     const chosen = Array.from({ length: Math.min(queries.length, Number(options.questions)) }, (_, at) =>
       queries.slice(Math.floor(at * step), Math.floor(at * step) + 1),
     ).flat();
-    const offTopic = offTopicQuestions.map((_, number) => number).filter((number) => number % names.length === place);
+    const offTopic = offTopicQuestions
+      .map((_, number) => number)
+      .filter((number) => number % names.length === place)
+      .slice(0, Number(options['off-topic']));
     collected.push(...(await collectHits(set, legs, chosen, offTopic)));
     await legs.close();
   }
   await Promise.all([provider.close(), reranker.close()]);
   if (options.hits !== undefined) writeFileSync(options.hits, JSON.stringify(collected));
   return collected;
+}
+
+/** Seven in ten development questions of these sets were in the training of the reranker, which would be too sure of them. */
+function isSeen(set: string, id: string): boolean {
+  if (options.split !== 'dev' || !['scifact', 'cosqa', 'chroma-chunking'].includes(set)) return false;
+  const hash = createHash('md5').update(`20261115${id}`).digest('hex');
+  return BigInt(`0x${hash}`) % 1000n >= 300n;
 }
 
 function mean(values: readonly number[]): number {

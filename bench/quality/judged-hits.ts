@@ -37,7 +37,7 @@ export async function collectHits(
   }
   return hits;
 
-  async function hitsOf({ text, group, relevant }: Omit<BenchQuery, 'split'>, isOffTopic: boolean) {
+  async function hitsOf({ text, group, relevant }: Omit<BenchQuery, 'id' | 'split'>, isOffTopic: boolean) {
     const found = await searchHybrid(
       { text, limit: hitsPerQuestion },
       { order: 'weighted', rrfK: 60 },
