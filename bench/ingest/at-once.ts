@@ -1,18 +1,26 @@
 /**
- * How soon a long file is found, with the model in the package: `node bench/ingest/at-once.ts [file]`. Sends the file, or
- * Markdown of 4,000 short sections, to the built engine and prints the seconds until it is found by its words and until its
- * last chunk has its vectors, and how long searches take meanwhile, as a ratio to the same searches before. Needs a quiet machine.
+ * How soon a long file is found, with the model in the package: `node bench/ingest/at-once.ts [--manual] [--alone] [file]`. Sends the
+ * file, or Markdown of 4,000 short sections, or (`--manual`) a PDF of 311 pages, to the built engine and prints the seconds until it is
+ * found by its words and until its last chunk has its vectors, with the CPU time of the engine and its readers, and how long searches take
+ * meanwhile, as a ratio to the same searches before. `--alone`: nobody searches meanwhile. Needs a quiet machine.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { startCarrel } from '../../test/support/child-program.ts';
 import { engineClient, formOf } from '../../test/support/engine-client.ts';
+import { cpuMicroseconds } from '../protocol/process-meter.ts';
+import { createManual } from './manual.ts';
 import { createMarkdown } from './markdown.ts';
+import { childrenOf } from './memory-watch.ts';
 import { measureSearches, percentile } from './searches.ts';
 
-const given = process.argv[2];
-const file = given === undefined ? sections(4000) : { name: basename(given), content: readFileSync(given) };
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { manual: { type: 'boolean' }, alone: { type: 'boolean' } },
+});
+const file = chosenFile();
 const closings: (() => void | Promise<void>)[] = [];
 const program = await startCarrel({ after: (close) => void closings.push(close) }, ['engine']);
 const engine = engineClient(program);
@@ -25,16 +33,21 @@ try {
   await measureSearches(engine, { count: 50 });
   const idle = await measureSearches(engine, { count: 300 });
   const started = performance.now();
-  const seconds = () => ((performance.now() - started) / 1000).toFixed(1);
+  const cpuBefore = cpuSeconds();
+  const seconds = () =>
+    `${((performance.now() - started) / 1000).toFixed(1)} s (${(cpuSeconds() - cpuBefore).toFixed(1)} s of CPU)`;
   const { json } = await engine.submit(formOf({}, file.name, file.content));
   await engine.document(Number(json['job_id']));
-  console.log(`${file.name}, ${(file.content.length / 1024).toFixed(0)} KB: found by its words after ${seconds()} s`);
+  console.log(`${file.name}, ${(file.content.length / 1024).toFixed(0)} KB: found by its words after ${seconds()}`);
   const stop = new AbortController();
-  const during = measureSearches(engine, { signal: stop.signal });
+  const during = values.alone ? [] : measureSearches(engine, { signal: stop.signal });
   await embedded();
   stop.abort();
-  console.log(`embedded after ${seconds()} s, with searches beside`);
-  for (const share of [0.5, 0.99]) {
+  const { chunks } = await engine.get('/status');
+  console.log(
+    `embedded after ${seconds()}, ${values.alone ? 'alone' : 'with searches beside'}; ${chunks} chunks in all`,
+  );
+  for (const share of values.alone ? [] : [0.5, 0.99]) {
     const [before, beside] = [percentile(idle, share), percentile(await during, share)];
     console.log(
       `searches, p${share * 100}: idle ${before.toFixed(1)} ms, while embedding ${beside.toFixed(1)} ms, ${(beside / before).toFixed(1)} ×`,
@@ -42,6 +55,18 @@ try {
   }
 } finally {
   for (const close of closings.reverse()) await close();
+}
+
+function chosenFile(): { name: string; content: Buffer } {
+  if (values.manual) return createManual(311);
+  const [path] = positionals;
+  return path === undefined ? sections(4000) : { name: basename(path), content: readFileSync(path) };
+}
+
+/** Of the engine and its readers. */
+function cpuSeconds(): number {
+  const pid = program.process.pid ?? 0;
+  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuMicroseconds(each), 0) / 1e6;
 }
 
 async function embedded(): Promise<void> {

@@ -117,7 +117,8 @@ async function serve(
   const { log } = offer;
   const { toolsets } = offer.catalogue;
   const revisions: OfferedRevisions = cody ? codyRevision : role.revisions;
-  const limits = { ...messageLimits, bytesMax: http.messageBytesMax };
+  const { answerBytesMax } = config.of(toolsSlice);
+  const limits = { ...messageLimits, bytesMax: http.messageBytesMax, answerBytesMax };
   const finish = async (): Promise<void> => {
     await closeAll(toolsets);
     log.info('stopped');

@@ -22,12 +22,13 @@ export function createRoleOffer(
   const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
   return createOffer({
     serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
-    instructions: role.instructions,
+    instructions: [role.instructions, ...toolsets.flatMap(({ instructions }) => instructions ?? [])].join(' '),
     ...(announced.length === 0 ? {} : { experimental }),
     toolsets,
     readOnly: tools.readOnly,
     disabledTools: tools.disabledTools,
     inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
+    answerBytesMax: tools.answerBytesMax,
     jobs,
     log,
   });

@@ -32,7 +32,7 @@ export const serveRole: Role = {
   ...common,
   name: 'serve',
   summary: 'every toolset behind one MCP server',
-  instructions: `Carrel gives you one door to knowledge. Start with find, which searches every source at once; the other tools go deeper into one. ${outsideText}`,
+  instructions: `Carrel gives you one door to knowledge. Start with find, which searches every source at once; the other tools go deeper into one. What you learn while working belongs into memory, findings from the web into notes, documents into the knowledge base. ${outsideText}`,
   slices: serveSlices,
   overrides: {},
   tokenBeyondLoopback: true,
@@ -61,7 +61,7 @@ export const contextRole: Role = {
   ...common,
   name: 'context',
   summary: "the context store: an agent's memory",
-  instructions: `Keep what matters with store_context, in a thread of its own for each task, and find it again with hybrid_search_context; searches show only the start of each entry, get_context_by_ids returns whole ones. ${outsideText}`,
+  instructions: outsideText,
   slices: contextSlices,
   overrides: {
     'http.transport': { env: ['MCP_TRANSPORT', 'CARREL_TRANSPORT'] },

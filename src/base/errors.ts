@@ -43,6 +43,8 @@ const kinds = {
   // More calls than the window allows. Not for too many at the same time: that is too_many_in_flight.
   rate_limit_exceeded: 'limit',
   too_many_in_flight: 'limit',
+  // An answer of ours that is longer than ANSWER_MAX_BYTES and that its tool could not shorten. Data: bytesMax.
+  answer_too_large: 'limit',
   // An address that is not a URL, has no usable host, or is too long. Not for a valid URL that a rule refuses: see below.
   invalid_url: 'input',
   // User name or password in the URL. They would be sent to whoever answers, and kept in logs.

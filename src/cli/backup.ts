@@ -5,6 +5,7 @@ import { contextRole } from '../app/roles.ts';
 import { diskError } from '../base/durable-files.ts';
 import { CarrelError, systemCode } from '../base/errors.ts';
 import { type BackupPlace, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
+import type { MoveReport } from '../storage/move/move-report.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { createProgressLine } from './progress-line.ts';
@@ -52,8 +53,23 @@ function asJson(file: string, { tables, ...report }: BackupReport): string {
 
 function asText(file: string, report: BackupReport, done: string): string {
   const rows = report.tables.reduce((sum, table) => sum + table.rows, 0);
+  if (report.moved !== undefined) return movedText(file, report, report.moved);
   const files = report.files > 0 ? `, ${report.files} files` : '';
   return `${done} ${file}: ${rows} rows in ${report.tables.length} tables${files}, schema ${report.schema}, ${report.bytes} bytes\n`;
+}
+
+const nameOf = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
+
+/** Counts are those of the tables that were moved; indexes and sums were made anew. */
+function movedText(file: string, { backend, bytes }: BackupReport, { tables, originals }: MoveReport): string {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const vectors = tables.reduce((sum, { name, rows: count }) => sum + (name.endsWith('_vectors') ? count : 0), 0);
+  const to = backend === 'sqlite' ? 'postgres' : 'sqlite';
+  return (
+    `moved from ${nameOf[backend]} to ${nameOf[to]}, from ${file}: ${rows} rows in ${tables.length} tables, ` +
+    `${vectors} vectors among them, ${originals} originals, ${bytes} bytes\n` +
+    'every table has the same number of rows and the same SHA-256 in both, every original its own\n'
+  );
 }
 
 function percent(count: number, total: number): string {

@@ -7,8 +7,9 @@ import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { exportLines } from '../toolsets/context/transfer/entry-lines.ts';
-import { importEntries } from '../toolsets/context/transfer/import-entries.ts';
+import { type ImportReport, importEntries } from '../toolsets/context/transfer/import-entries.ts';
 import type { CommandLine } from './command-line.ts';
+import { printableLine } from './terminal/printable.ts';
 
 const writtenUnits = 65_536;
 
@@ -27,17 +28,30 @@ export async function exportCommand(line: CommandLine): Promise<void> {
   });
 }
 
-/** `carrel import <file>`: adds the entries of a file in any known format. */
+/** `carrel import <file>`: adds the entries of a file in any known format. What is skipped is named on standard error. */
 export async function importCommand(line: CommandLine): Promise<void> {
   const [file = ''] = line.words;
   await withStorage(line, async ({ entries }) => {
     try {
-      const count = await importEntries(entries, file, new Date().toISOString());
-      process.stdout.write(`${count} entries imported\n`);
+      const report = await importEntries(entries, file, new Date().toISOString());
+      if (line.flags['json'] === true) process.stdout.write(`${JSON.stringify(asJson(report), null, 2)}\n`);
+      else tell(report);
     } catch (error) {
       throw fileFault(error, file);
     }
   });
+}
+
+function tell({ added, present, skipped, newIds, rewritten }: ImportReport): void {
+  for (const { place, reason } of skipped)
+    process.stderr.write(`carrel: ${printableLine(`${place} is skipped: ${reason}`)}\n`);
+  const renumbered =
+    newIds.size === 0 ? '' : `; ${newIds.size} have other ids here, ${rewritten} had references to such changed`;
+  process.stdout.write(`${added} entries added, ${present} already present, ${skipped.length} skipped${renumbered}\n`);
+}
+
+function asJson({ newIds, ...rest }: ImportReport) {
+  return { ...rest, newIds: Object.fromEntries(newIds) };
 }
 
 /** Many lines at once, so that each write is worth its call. */

@@ -93,6 +93,13 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     env: ['CARREL_WAITING_MAX'],
     description: 'Calls that may wait for a free place; more are refused.',
   }),
+  answerBytesMax: integer({
+    default: 4 * 1024 * 1024,
+    min: 64 * 1024,
+    max: 64 * 1024 * 1024,
+    env: ['ANSWER_MAX_BYTES'],
+    description: 'The longest answer, in bytes. What does not fit is left out, and the answer says how to get it.',
+  }),
 });
 
 export const logSlice = defineSlice('log', 'Logging', {

@@ -50,3 +50,15 @@ test('a call that waited in the queue becomes a queued job, and says when it beg
   job.fail({ code: 'fess_timeout', message: 'Too slow.', httpStatus: null });
   assert.deepEqual(jobs.get(job.id, 'a').error, { code: 'fess_timeout', message: 'Too slow.', httpStatus: null });
 });
+
+test('the results of finished jobs are bounded together: the oldest make room', () => {
+  const jobs = createCallJobs({ resultBytesMax: 1_000 });
+  const ids = [1, 2, 3].map(() => {
+    const job = jobs.start('me', { progress: 0 });
+    job.finish({ text: 'x'.repeat(400) });
+    return job.id;
+  });
+  assert.throws(() => jobs.get(ids[0] ?? '', 'me'), /No such job/);
+  assert.equal(jobs.get(ids[1] ?? '', 'me').state, 'done');
+  assert.equal(jobs.get(ids[2] ?? '', 'me').state, 'done');
+});

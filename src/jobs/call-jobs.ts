@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CarrelError } from '../base/errors.ts';
+import { wireBytes } from '../base/wire-bytes.ts';
 
 export type CallJobState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
 
@@ -49,7 +50,17 @@ export interface CallJobsOptions {
   keepMs?: number;
   /** … and how many at most; running ones are never dropped. */
   finishedMax?: number;
+  /** Bytes of their results; the oldest make room. */
+  resultBytesMax?: number;
   now?: () => Date;
+}
+
+interface KeptJob {
+  owner: string;
+  view: CallJobView;
+  endedAt?: number;
+  /** Of its result. */
+  bytes: number;
 }
 
 /**
@@ -57,15 +68,19 @@ export interface CallJobsOptions {
  * request), so there is nothing to resume after a restart.
  */
 export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
-  const { keepMs = 3_600_000, finishedMax = 1000, now = () => new Date() } = options;
-  const jobs = new Map<string, { owner: string; view: CallJobView; endedAt?: number }>();
+  const { keepMs = 3_600_000, finishedMax = 1000, resultBytesMax = 64 * 1024 * 1024, now = () => new Date() } = options;
+  const jobs = new Map<string, KeptJob>();
 
   const sweep = (): void => {
     const time = now().getTime();
     const finished = [...jobs].filter(([, job]) => job.endedAt !== undefined);
     const surplus = finished.length - finishedMax;
+    let bytes = finished.reduce((sum, [, job]) => sum + job.bytes, 0);
     finished.forEach(([id, job], index) => {
-      if (index < surplus || time - (job.endedAt ?? time) > keepMs) jobs.delete(id);
+      const last = index === finished.length - 1;
+      if (index >= surplus && time - (job.endedAt ?? time) <= keepMs && (bytes <= resultBytesMax || last)) return;
+      bytes -= job.bytes;
+      jobs.delete(id);
     });
   };
 
@@ -73,7 +88,7 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
     start(owner, first, state = 'running') {
       const startedAt = now().toISOString();
       const view: CallJobView = { jobId: randomUUID(), state, ...first, startedAt, updatedAt: startedAt };
-      const job: { owner: string; view: CallJobView; endedAt?: number } = { owner, view };
+      const job: KeptJob = { owner, view, bytes: 0 };
       jobs.set(view.jobId, job);
       const update = (change: Partial<CallJobView>): void => {
         if (job.endedAt !== undefined) return;
@@ -88,7 +103,10 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
         id: view.jobId,
         begin: () => update({ state: 'running' }),
         report: update,
-        finish: (result) => end({ state: 'done', result }),
+        finish(result) {
+          job.bytes = wireBytes(result, 1);
+          end({ state: 'done', result });
+        },
         fail: (error) => end({ state: 'failed', error }),
         cancelled: () => end({ state: 'cancelled' }),
       };

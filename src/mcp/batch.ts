@@ -1,5 +1,6 @@
+import { wireBytes } from '../base/wire-bytes.ts';
 import type { Sink } from './conversation.ts';
-import { type Incoming, invalidRequest } from './messages.ts';
+import { type Incoming, invalidRequest, type MessageLimits } from './messages.ts';
 
 /** The handshake must stand alone: a batch could otherwise carry calls past it. */
 export function refuseInitialize(item: Incoming): Incoming {
@@ -9,16 +10,19 @@ export function refuseInitialize(item: Incoming): Incoming {
 }
 
 /**
- * Collects the answers to a batch and delivers them together when the last has arrived. A batch whose requests were all
- * cancelled is `settled` with nothing to deliver.
+ * Collects the answers to a batch and delivers them together when the last has arrived. Those that would make the batch
+ * longer than one answer may be are replaced by an error. A batch whose requests were all cancelled is `settled` with
+ * nothing to deliver.
  */
 export function gatherAnswers(
   incoming: readonly Incoming[],
+  { answerBytesMax }: Pick<MessageLimits, 'answerBytesMax'>,
   deliver: (answers: object[]) => void,
   { tell }: Pick<Sink, 'tell'>,
   settled: () => void,
 ): Sink {
   const answers: object[] = [];
+  let bytes = 0;
   let missing = incoming.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
   const settle = (): void => {
     missing -= 1;
@@ -28,10 +32,22 @@ export function gatherAnswers(
   };
   return {
     answer(message) {
-      answers.push(message);
+      const size = wireBytes(message, 1, answerBytesMax);
+      const fits = bytes + size <= answerBytesMax - refusalBytes * answers.length;
+      if (fits) bytes += size;
+      answers.push(fits ? message : tooLong(message, answerBytesMax));
       settle();
     },
     tell,
     dropped: settle,
   };
+}
+
+/** About what an answer takes that says that there was no room for the real one. */
+const refusalBytes = 512;
+
+function tooLong(answer: object, bytesMax: number): object {
+  const message = `The answers to this batch have more than ${bytesMax} bytes together. Send this request again, alone.`;
+  const id = 'id' in answer ? answer.id : null;
+  return { jsonrpc: '2.0', id, error: { code: -32_000, message, data: { code: 'answer_too_large', bytesMax } } };
 }

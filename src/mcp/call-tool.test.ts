@@ -179,3 +179,28 @@ test('a job that fails keeps our code and message, never the foreign one', async
   await ended.promise;
   assert.deepEqual(jobs.get(jobId, 'me').error, { code: 'unavailable', message: 'The upstream is down.' });
 });
+
+test('an answer that is too long is refused at once and as a job, and its tool is told the bound', async () => {
+  const bounds: unknown[] = [];
+  const long = tool('long', async (_input, { answerBytesMax }) => {
+    bounds.push(answerBytesMax);
+    return { text: 'x'.repeat(2_200_000) };
+  });
+  const { callTool } = funnel([long]);
+  const { error } = await failureOf(callTool('long', {}, call()));
+  assert.equal(error.code, 'answer_too_large');
+  assert.deepEqual(bounds, [4 * 1024 * 1024]);
+
+  const go = Promise.withResolvers<void>();
+  const later = tool('later', async (input, running) => {
+    await go.promise;
+    return long.run(input, running);
+  });
+  const slow = funnel([later], { slowCallMs: 1 });
+  const { jobId } = (await slow.callTool('later', {}, call())) as { jobId: string };
+  go.resolve();
+  while (slow.jobs.get(jobId, 'me').state !== 'failed') await new Promise((resolve) => setImmediate(resolve));
+  const view = slow.jobs.get(jobId, 'me');
+  assert.equal(view.result, undefined);
+  assert.equal(view.error?.code, 'answer_too_large');
+});

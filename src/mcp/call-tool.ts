@@ -1,6 +1,8 @@
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createSlidingWindow, type MonotonicClock, type SlidingWindow } from '../base/sliding-window.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import { answerBytesDefault, checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
+import type { Call } from '../tools/call.ts';
 import type { Catalogue, OfferedTool } from '../tools/catalogue.ts';
 import { spend } from '../tools/quota.ts';
 import type { Toolset } from '../tools/toolset.ts';
@@ -12,6 +14,8 @@ export interface CallToolOptions {
   catalogue: Catalogue;
   jobs: CallJobs;
   gates: Gates;
+  /** The longest answer, in bytes. */
+  answerBytesMax?: number;
   clock?: MonotonicClock;
 }
 
@@ -38,12 +42,19 @@ export type CallTool = (name: string, given: unknown, call: IncomingCall) => Pro
  * 3. count the call against the caller's quota;
  * 4. wait for a free slot, or refuse;
  * 5. run it, as a job if it becomes slow;
- * 6. make every failure one of ours.
+ * 6. see that the answer is not too long;
+ * 7. make every failure one of ours.
  *
  * Returns the tool's plain data, or a job's handle.
  */
-export function createCallTool({ catalogue, jobs, gates, clock }: CallToolOptions): CallTool {
-  const quotas = createQuotas(catalogue, clock);
+export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolOptions): CallTool {
+  const { answerBytesMax = answerBytesDefault } = options;
+  const quotas = createQuotas(catalogue, options.clock);
+
+  const run = async (tool: OfferedTool['tool'], input: unknown, call: Call): Promise<object> => {
+    const data = await tool.run(input, { ...call, answerBytesMax });
+    return checkAnswer(data, answerBytesMax - envelopeBytes, { copies: 2, done: tool.effect !== 'read' });
+  };
 
   return async (name, given, call) => {
     const offered = find(catalogue, name);
@@ -51,10 +62,10 @@ export function createCallTool({ catalogue, jobs, gates, clock }: CallToolOption
     try {
       const { input, wait } = parser.parse(given);
       quotas.count(offered, call.caller.id);
-      if (tool.takesNoSlot) return await tool.run(input, call);
+      if (tool.takesNoSlot) return await run(tool, input, call);
       const slowMs = wait ? undefined : toolset.slowCallMs;
       const work: Work<object> = (running, begun) =>
-        gates.pass(toolset, running.signal, begun, () => tool.run(input, running));
+        gates.pass(toolset, running.signal, begun, () => run(tool, input, running));
       const outcome = await runOrBecomeJob(work, call, slowMs, jobs);
       return 'handle' in outcome ? outcome.handle : outcome.result;
     } catch (thrown) {

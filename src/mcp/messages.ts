@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { mayHaveLong, parseExact } from '../base/exact-json.ts';
 import { isObject } from '../base/json.ts';
+import { answerBytesDefault } from '../tools/answer-limit.ts';
 
 /** A request's id as the client wrote it, and as a key that tells `1` from `"1"`. */
 export interface WireId {
@@ -27,6 +28,8 @@ export interface MessageLimits {
   /** Array elements and object members in all: their validation costs far more than their bytes. */
   elementsMax: number;
   batchMax: number;
+  /** Bytes of all answers to a batch. */
+  answerBytesMax: number;
 }
 
 export const messageLimits: MessageLimits = {
@@ -34,6 +37,7 @@ export const messageLimits: MessageLimits = {
   depthMax: 128,
   elementsMax: 100_000,
   batchMax: 100,
+  answerBytesMax: answerBytesDefault,
 };
 
 export const parseError = -32_700;

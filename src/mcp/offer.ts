@@ -2,6 +2,7 @@ import type { Logger } from '../base/log.ts';
 import type { MonotonicClock } from '../base/sliding-window.ts';
 import type { SlotsOptions } from '../base/slots.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import { answerBytesDefault } from '../tools/answer-limit.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { createCallTool } from './call-tool.ts';
@@ -18,6 +19,8 @@ export interface OfferOptions {
   readOnly: boolean;
   disabledTools: readonly string[];
   inFlight: SlotsOptions;
+  /** The longest answer, in bytes. */
+  answerBytesMax?: number;
   jobs: CallJobs;
   log: Logger;
   clock?: MonotonicClock;
@@ -25,6 +28,7 @@ export interface OfferOptions {
 
 export function createOffer(options: OfferOptions): Offer {
   const { toolsets, jobs, inFlight, log, serverInfo, instructions, experimental, clock } = options;
+  const { answerBytesMax = answerBytesDefault } = options;
   const catalogue = createCatalogue(toolsets, options);
   const gates = createGates(toolsets, inFlight);
   return {
@@ -32,9 +36,10 @@ export function createOffer(options: OfferOptions): Offer {
     instructions,
     ...(experimental ? { experimental } : {}),
     catalogue,
-    callTool: createCallTool({ catalogue, jobs, gates, ...(clock ? { clock } : {}) }),
-    resources: createResources(toolsets, jobs, gates),
+    callTool: createCallTool({ catalogue, jobs, gates, answerBytesMax, ...(clock ? { clock } : {}) }),
+    resources: createResources(toolsets, jobs, gates, answerBytesMax),
     prompts: createPrompts(toolsets),
+    answerBytesMax,
     jobs,
     log,
   };

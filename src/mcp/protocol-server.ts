@@ -2,6 +2,7 @@ import { ProtocolError, Server, type ServerContext, type StandardSchemaV1 } from
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import { checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
 import type { Caller, Progress } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import type { Announcement } from '../tools/toolset.ts';
@@ -23,6 +24,8 @@ export interface Offer {
   resources: Resources;
   prompts: Prompts;
   jobs: CallJobs;
+  /** The longest answer, in bytes. */
+  answerBytesMax: number;
   log: Logger;
 }
 
@@ -116,9 +119,9 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
     if (!prompts.any) throw methodNotFound();
     return { prompts: prompts.list() };
   },
-  'prompts/get': ({ prompts }, params) => {
+  'prompts/get': ({ prompts, answerBytesMax }, params) => {
     if (!prompts.any) throw methodNotFound();
-    return prompts.get(params);
+    return checkAnswer(prompts.get(params), answerBytesMax - envelopeBytes, { copies: 1 });
   },
   'completion/complete': complete,
 } satisfies Record<string, Method>);

@@ -1,5 +1,6 @@
 import { CarrelError } from '../base/errors.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import { answerBytesDefault, checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
 import type { Call } from '../tools/call.ts';
 import type { ResourceContents, ResourcePage, ResourceProvider, ResourceTemplate } from '../tools/resource.ts';
 import type { Toolset } from '../tools/toolset.ts';
@@ -17,14 +18,23 @@ export interface Resources {
 const uriCharsMax = 8192;
 
 /** Every provider's resources as one list: a page belongs to one provider, and the cursor says which. */
-export function createResources(toolsets: readonly Toolset[], jobs: CallJobs, gates: Gates): Resources {
+export function createResources(
+  toolsets: readonly Toolset[],
+  jobs: CallJobs,
+  gates: Gates,
+  answerBytesMax: number = answerBytesDefault,
+): Resources {
+  const bounded = <Answer>(answer: Answer): Answer =>
+    checkAnswer(answer, answerBytesMax - envelopeBytes, { copies: 1 });
   const owners = toolsets.flatMap((toolset) => (toolset.resources ?? []).map((provider) => ({ provider, toolset })));
 
   const listFrom = async (index: number, cursor: string | undefined, call: Call): Promise<ResourcePage> => {
     const owner = owners[index];
     if (owner === undefined) return { resources: [] };
     const { provider, toolset } = owner;
-    const page = await gates.pass(toolset, call.signal, nothing, () => provider.list(cursor, call));
+    const page = await gates.pass(toolset, call.signal, nothing, () =>
+      provider.list(cursor, { ...call, answerBytesMax }),
+    );
     if (page.nextCursor !== undefined) return { ...page, nextCursor: `${index}.${page.nextCursor}` };
     if (index + 1 >= owners.length) return page;
     if (page.resources.length === 0) return listFrom(index + 1, undefined, call);
@@ -34,9 +44,9 @@ export function createResources(toolsets: readonly Toolset[], jobs: CallJobs, ga
   return {
     any: owners.length > 0,
     templates: owners.flatMap(({ provider }) => provider.templates),
-    list(given, call) {
+    async list(given, call) {
       const { index, cursor } = readCursor(given, owners.length);
-      return listFrom(index, cursor, call);
+      return bounded(await listFrom(index, cursor, call));
     },
     async read(params, call) {
       const { uri, cursor } = readTarget(params);
@@ -50,7 +60,10 @@ export function createResources(toolsets: readonly Toolset[], jobs: CallJobs, ga
       const { provider, toolset } = owner;
       const reading = cursor === undefined ? { uri } : { uri, cursor };
       const outcome = await runOrBecomeJob(
-        (running, begun) => gates.pass(toolset, running.signal, begun, () => provider.read(reading, running)),
+        (running, begun) =>
+          gates.pass(toolset, running.signal, begun, async () =>
+            bounded(await provider.read(reading, { ...running, answerBytesMax })),
+          ),
         call,
         toolset.slowCallMs,
         jobs,

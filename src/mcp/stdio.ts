@@ -134,6 +134,7 @@ function createPeer(options: StdioOptions, writer: LineWriter): Peer {
     }
     const gathered = gatherAnswers(
       incoming,
+      options.limits,
       (answers) => writer.write(answers),
       sink,
       () => idle.check(),

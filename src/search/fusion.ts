@@ -16,6 +16,8 @@ export interface TermShare {
   term: string;
   /** What it adds to the passage's share. */
   share: number;
+  /** The words of the passage that are near to a misspelt one, which no passage has. */
+  near?: readonly string[];
 }
 
 /** A passage that at least one leg found, with the scores of both. */

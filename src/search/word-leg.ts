@@ -42,7 +42,11 @@ export function createWordScores(
       if (ids.length === 0) return [];
       const { weighed, scoreMax } = await weigh({ query: parse(text), keys: ids }, { signal });
       return weighed.map(({ key, score, terms }): WordMatch => {
-        const shares = terms.map((each) => ({ term: each.term, share: shareOf(each.score, scoreMax) }));
+        const shares = terms.map(({ term, score: own, near }) => ({
+          term,
+          share: shareOf(own, scoreMax),
+          ...(near ? { near } : {}),
+        }));
         const coverage = shareOf(
           terms.reduce((sum, { highest }) => sum + highest, 0),
           scoreMax,

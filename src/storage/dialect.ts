@@ -8,6 +8,7 @@ import type { StorageDescription } from './contracts/storage.ts';
 import type { ModelState, VectorBlock, VectorCorpus, VectorsAfter } from './contracts/vectors.ts';
 import type { IdPages } from './id-set.ts';
 import type { BoundValue, Condition, Row } from './rows.ts';
+import type { VocabularyCache } from './vocabulary-cache.ts';
 
 /** The statements of one transaction, or of one consistent read. Stores are written on nothing else. */
 export interface Statements {
@@ -33,6 +34,13 @@ export interface Dialect {
   position(text: string, part: string): string;
   /** The last characters of the first text, as many as the second has. */
   ending(text: string, part: string): string;
+  /**
+   * Whether what lies at a path in a JSON text is a number on this side of another; of what is no number it may say either.
+   * Binds the path, as `jsonPath` writes it, and the other number.
+   */
+  orderedInJson(json: string, sign: '<=' | '>='): string;
+  /** Of keys that need no escaping. */
+  jsonPath(keys: readonly string[]): string;
   /** Of two values. */
   least(first: string, second: string): string;
   greatest(first: string, second: string): string;
@@ -53,6 +61,7 @@ export interface Dialect {
   readonly skipLocked: string;
   /** Rows that one INSERT carries, where many come. */
   readonly rowsAtOnce: number;
+  readonly keys: GivenKeys;
   readonly words: WordTable;
   readonly notes: NoteTable;
   readonly passages: PassageTable;
@@ -61,6 +70,16 @@ export interface Dialect {
   describe(on: Statements): Promise<StorageDescription>;
   /** Compares the stored data with the indexes. Returns the problems, one sentence each. */
   check(on: Statements): Promise<string[]>;
+}
+
+/** Keys that rows bring with them, into a table that generates them as a rule. */
+export interface GivenKeys {
+  /** The highest that any row has ever had. Nobody else adds a row until the end of the transaction. */
+  highest(on: Statements, table: string): Promise<number>;
+  /** Behind the columns of an INSERT that has the key. */
+  readonly given: string;
+  /** Generated keys follow this one. */
+  advance(on: Statements, table: string, key: number): Promise<void>;
 }
 
 /** Where the databases differ for notes: how their tags are indexed. */
@@ -105,6 +124,7 @@ export interface WordTable {
   /** The tables from which a document has to be taken, behind the prefix. Triggers keep the others in step. */
   readonly tables: readonly string[];
   readonly counts: CountCache;
+  readonly vocabulary: VocabularyCache;
   /** Begins at once where another thread helps, else as the terms are asked for. They come in the order of the texts. */
   cut(texts: readonly IndexedTexts[]): Iterable<DocumentTerms>;
   /** Terms of documents that are not in the index, in the order of the keys, which must ascend. */

@@ -28,15 +28,18 @@ import { indexFields } from './stores/entries/entry-fields.ts';
 import { entryStatistics, listTags, listThreads } from './stores/entries/entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './stores/entries/entry-summaries.ts';
 import {
+  entryImage,
   entryTexts,
   getEntries,
   listEntries,
+  loadEntries,
   matchingEntries,
   pastGaps,
   searchEntryWords,
   weighEntryWords,
 } from './stores/entries/read-entries.ts';
 import { removeEntries, restoreEntries } from './stores/entries/remove-entries.ts';
+import { changeReferences, takeOverEntries } from './stores/entries/take-over-entries.ts';
 import { storeEntries, updateEntries } from './stores/entries/write-entries.ts';
 import { getNote, listNotes } from './stores/notes/read-notes.ts';
 import { removeNote, restoreNote, saveNote, updateNote } from './stores/notes/write-notes.ts';
@@ -55,8 +58,27 @@ import { storedLanguage } from './stores/words/word-analysis.ts';
  * sides look it up in this table by its name.
  */
 const operations = {
-  ...{ storeEntries, updateEntries, removeEntries, restoreEntries, indexFields, putSummary },
-  ...{ getEntries, listEntries, searchEntryWords, weighEntryWords, matchingEntries, entryTexts, pastGaps },
+  ...{
+    storeEntries,
+    takeOverEntries,
+    changeReferences,
+    updateEntries,
+    removeEntries,
+    restoreEntries,
+    indexFields,
+    putSummary,
+  },
+  ...{
+    getEntries,
+    entryImage,
+    loadEntries,
+    listEntries,
+    searchEntryWords,
+    weighEntryWords,
+    matchingEntries,
+    entryTexts,
+    pastGaps,
+  },
   ...{ unsummarisedEntries, listThreads, listTags, entryStatistics },
   ...{
     getDocument,

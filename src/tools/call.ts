@@ -26,4 +26,6 @@ export interface Call {
   /** Does nothing when the client did not ask for progress. */
   report(progress: Progress): void;
   log: Logger;
+  /** The longest answer, in bytes; see answer-limit. */
+  answerBytesMax?: number;
 }

@@ -46,6 +46,34 @@ test('a tool without arguments lists none, instead of leaving open whether it ha
   assert.deepEqual(listing?.inputSchema, { type: 'object', properties: {}, additionalProperties: false });
 });
 
+test('arguments are listed without bounds that an error tells, and without lists of types', () => {
+  const tool = defineTool({
+    ...{ name: 'bounded', title: 'Bounded', description: 'For tests.', effect: 'read' as const },
+    input: z.object({
+      id: z.union([z.int(), z.string()]),
+      names: z.array(z.string().min(1)).max(2000),
+      top: z.int().min(1).max(100).default(10),
+      force: z.boolean().default(false),
+    }),
+    output: z.object({}),
+    run: async () => ({}),
+  });
+  const properties = (listsBounds: boolean) => {
+    const toolset: Toolset = { name: 'test', tools: [tool], failures: { as: 'result' }, listsBounds };
+    const [listing] = createCatalogue([toolset], { readOnly: false, disabledTools: [] }).listings;
+    return (listing?.inputSchema as { properties: unknown } | undefined)?.properties;
+  };
+  const id = { anyOf: [{ type: 'integer' }, { type: 'string' }] };
+  assert.deepEqual(properties(false), {
+    ...{ id, names: { type: 'array', items: { type: 'string' } } },
+    ...{ top: { type: 'integer', maximum: 100, default: 10 }, force: { type: 'boolean' } },
+  });
+  assert.deepEqual(properties(true), {
+    ...{ id, names: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 2000 } },
+    ...{ top: { type: 'integer', minimum: 1, maximum: 100, default: 10 }, force: { type: 'boolean', default: false } },
+  });
+});
+
 test('read-only mode offers only what reads; a disabled tool is known but not offered', () => {
   const catalogue = createCatalogue([toolset('x', { look: 'read', store: 'add', peek: 'read' })], {
     readOnly: true,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
 import { parseExact } from '../base/exact-json.ts';
 import { isObject } from '../base/json.ts';
-import { toJsonSchema } from './json-schema.ts';
+import { toJsonSchema, withoutBounds } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 import { mayBecomeJob, type Toolset } from './toolset.ts';
 
@@ -15,6 +15,7 @@ export interface ParsedInput {
 }
 
 export interface InputParser {
+  /** As `tools/list` shows it. */
   schema: JsonSchema;
   parse(raw: unknown): ParsedInput;
 }
@@ -31,7 +32,7 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   const schema = toJsonSchema(strict, 'input');
   const code = tool.argumentError ?? 'invalid_arguments';
   return {
-    schema,
+    schema: toolset.listsBounds === true ? schema : withoutBounds(schema),
     parse(raw) {
       const given = isObject(raw) ? relax(raw, schema, readsNumbers) : raw === undefined || raw === null ? {} : raw;
       const outcome = strict.safeParse(given, { reportInput: true });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isObject } from '../base/json.ts';
 
 /**
  * A schema as `tools/list` shows it, without what says nothing and costs every client tokens: the dialect, which is
@@ -23,8 +24,43 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.cor
       if (path.length > 0) delete jsonSchema.required;
     },
   });
-  return rest;
+  return withAlternatives(rest) as z.core.JSONSchema.BaseSchema;
 }
+
+/** Strict function calling takes alternatives, but no list of types, which a union of plain types is written as. */
+function withAlternatives(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withAlternatives);
+  if (!isObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) =>
+      key === 'type' && Array.isArray(value)
+        ? ['anyOf', value.map((type: unknown) => ({ type }))]
+        : [key, withAlternatives(value)],
+    ),
+  );
+}
+
+/**
+ * The schema of arguments without what the error tells as well to whoever goes beyond it: lengths, least numbers, and very great
+ * ones. A list of tools is paid for in every conversation, and hardly any call has such a fault.
+ */
+export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
+  const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...kept } = schema;
+  if (kept.minimum !== undefined && kept.minimum <= smallMinimum) delete kept.minimum;
+  if (kept.maximum !== undefined && kept.maximum >= greatMaximum) delete kept.maximum;
+  if (kept.default === false) delete kept.default;
+  const { properties, items } = kept;
+  if (isObject(items)) kept.items = withoutBounds(items);
+  if (properties !== undefined) {
+    kept.properties = Object.fromEntries(
+      Object.entries(properties).map(([name, each]) => [name, isObject(each) ? withoutBounds(each) : each]),
+    );
+  }
+  return kept;
+}
+
+const smallMinimum = 100;
+const greatMaximum = 1_000;
 
 function isEmpty(schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && Object.keys(schema).length === 0;

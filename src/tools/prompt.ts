@@ -16,3 +16,8 @@ export interface Prompt {
   /** The message that opens the conversation. Argument values are data: they are quoted, never spliced as commands. */
   render(values: Record<string, string>): string;
 }
+
+/** Whatever an argument holds, it can't end its own frame. */
+export function fenced(text: string): string {
+  return `-----\n${text.replaceAll(/^-{3,}/gm, '—')}\n-----`;
+}

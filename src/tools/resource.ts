@@ -28,9 +28,15 @@ export interface ResourceReading {
   cursor?: string;
 }
 
+/** Text, or bytes in base64. */
+export type ResourcePart = { uri: string; mimeType: string; _meta?: Record<string, unknown> } & (
+  | { text: string }
+  | { blob: string }
+);
+
 /** What `resources/read` answers. Fields beside `contents` go out as they are. */
 export interface ResourceContents {
-  contents: { uri: string; mimeType: string; text: string; _meta?: Record<string, unknown> }[];
+  contents: ResourcePart[];
   _meta?: Record<string, unknown>;
   [extra: string]: unknown;
 }

@@ -21,6 +21,8 @@ export interface Toolset {
   name: string;
   tools: readonly Tool[];
   failures: FailureStyle;
+  /** When to use these tools, for clients of a server that has others too. */
+  instructions?: string;
   quotas?: Readonly<Record<string, Quota>>;
   resources?: readonly ResourceProvider[];
   prompts?: readonly Prompt[];
@@ -37,6 +39,8 @@ export interface Toolset {
   announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
   /** Facts for `GET /health`. Must be quick and must not throw. */
   health?(): Record<string, unknown>;
+  /** Show all bounds of arguments in `tools/list`, as a specification demands. */
+  listsBounds?: boolean;
   /** Accept integers and booleans as text, as the original server does whose clients these tools serve. */
   readsNumbers?: boolean;
   /** Adapts an error before it leaves, where a specification demands another code or shape. */

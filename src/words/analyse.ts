@@ -46,8 +46,10 @@ const chunk = new RegExp(
 const plainAscii = /^[a-zA-Z0-9]+$/;
 const pairedScripts = '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Hangul}';
 const dictionaryScripts = '\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
+/** Of scripts that are written without spaces. */
+export const unspacedScripts = pairedScripts + dictionaryScripts;
 const paired = new RegExp(`^[${pairedScripts}]$`, 'u');
-const unspaced = new RegExp(`[${pairedScripts}${dictionaryScripts}]`, 'u');
+const unspaced = new RegExp(`[${unspacedScripts}]`, 'u');
 const scriptRuns = new RegExp(
   `([${pairedScripts}]+)|([${dictionaryScripts}]+)|((?:(?![${pairedScripts}${dictionaryScripts}])[^])+)`,
   'gu',

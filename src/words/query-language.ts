@@ -224,6 +224,7 @@ function countTerms(query: WordQuery): number {
       return 0;
     case 'term':
     case 'prefix':
+    case 'near':
       return 1;
     case 'phrase':
       return query.terms.length;

@@ -39,6 +39,7 @@ export function findMatches(text: string, query: WordQuery): Match[] {
   leavesOf(query).forEach((leaf, index) => {
     if (leaf.kind === 'term') terms.set(leaf.term, index);
     else if (leaf.kind === 'prefix') prefixes.push([leaf.prefix, index]);
+    else if (leaf.kind === 'near') for (const { term } of leaf.terms) terms.set(term, index);
     else phrases.push([leaf, index]);
   });
   const matches: Match[] = [];

@@ -1,6 +1,7 @@
 import { analyse, isPairedCharacter, writtenStem } from './analyse.ts';
 import { pairWeights } from './han-pairs.ts';
 import { stemOf } from './language.ts';
+import { isMendable } from './mendable.ts';
 import { questionWords } from './question-words.ts';
 
 /**
@@ -23,10 +24,28 @@ export type WordLeaf =
       readonly written?: string;
       /** How much it counts, 1 by default. For ranking only: it finds the same documents. */
       readonly weight?: number;
+      /** It looks like a word rather than a name in code: if no document has it, it may be a slip of the pen. */
+      readonly mendable?: boolean;
     }
   | { readonly kind: 'prefix'; readonly prefix: string }
+  /** Any of the terms nearest to a word that no document has. Made by an index, not by a parser. */
+  | {
+      readonly kind: 'near';
+      /** The stem of the word; what it is told apart by. */
+      readonly word: string;
+      readonly written: string;
+      readonly terms: readonly NearTerm[];
+    }
   /** Adjacent terms of the main stream; with `open`, the last one is a prefix. */
   | { readonly kind: 'phrase'; readonly terms: readonly string[]; readonly open: boolean };
+
+export interface NearTerm {
+  readonly term: string;
+  /** The form in the index of which it is the stem. */
+  readonly written: string;
+  /** How likely it was meant, from 0 to 1, which the likeliest has. */
+  readonly share: number;
+}
 
 /** More leaves cost a database seconds (500 OR-ed words: 1.7 s on 20,000 rows) and add nothing to a ranking. */
 export const queryLeavesMax = 48;
@@ -143,20 +162,30 @@ export function leavesOf(query: WordQuery): WordLeaf[] {
 
 export function leafKey(leaf: WordLeaf): string {
   if (leaf.kind === 'term') return leaf.term;
+  if (leaf.kind === 'near') return leaf.word;
   return leaf.kind === 'prefix' ? `${leaf.prefix}*` : `"${leaf.terms.join(' ')}"${leaf.open ? '*' : ''}`;
 }
 
 /** The words of a leaf, each as a leaf of its own. */
 export function membersOf(leaf: WordLeaf): WordLeaf[] {
+  if (leaf.kind === 'near') return leaf.terms.map(({ term, written }) => ({ kind: 'term', term, written }));
   if (leaf.kind !== 'phrase') return [leaf];
   return leaf.terms.map((term, index) =>
     leaf.open && index === leaf.terms.length - 1 ? { kind: 'prefix', prefix: term } : { kind: 'term', term },
   );
 }
 
+/** The query with some of its leaves replaced, but for those that exclude. */
+export function withLeaves(query: WordQuery, replaced: (leaf: WordLeaf) => WordLeaf): WordQuery {
+  if ('parts' in query) return { ...query, parts: query.parts.map((part) => withLeaves(part, replaced)) };
+  if (query.kind === 'except') return { ...query, keep: withLeaves(query.keep, replaced) };
+  return query.kind === 'nothing' ? query : replaced(query);
+}
+
 interface MainWord {
   term: string;
   stem: string;
+  isMendable: boolean;
   start: number;
   end: number;
 }
@@ -169,7 +198,7 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
     if (isExtra) extra.push(term);
     else {
       const stem = writtenStem(text.slice(start, end), term);
-      main.push({ term, stem, start, end });
+      main.push({ term, stem, start, end, isMendable: isMendable(text, start, end) });
       stems.add(stem).add(stemOf(term));
     }
   });
@@ -177,11 +206,12 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
 }
 
 /** A single character of a paired script is indexed only as the first half of a pair or at the end of its run. */
-function wordLeaf({ term, stem }: MainWord): WordLeaf {
+function wordLeaf({ term, stem, isMendable }: MainWord): WordLeaf {
   if (isPairedCharacter(term)) return { kind: 'prefix', prefix: term };
   // A pair always matches as it is written, and the form of a question word says nothing.
   const plain = startsPaired(term) || questionWords.has(term);
-  return plain ? { kind: 'term', term: stem } : { kind: 'term', term: stem, written: term };
+  if (plain) return { kind: 'term', term: stem };
+  return { kind: 'term', term: stem, written: term, ...(isMendable ? { mendable: true } : {}) };
 }
 
 function startsPaired(term: string): boolean {

@@ -24,7 +24,6 @@ onEachBackend('import and export of entries', (backend) => {
     for await (const line of exportLines(store, signal)) lines.push(line);
     return lines;
   };
-  const withoutIds = (lines: string[]) => lines.map((line) => line.replace(/"id":\d+,/, ''));
   const inThread = async (threadId: string) =>
     (await entries.list({ filter: { threadId }, limit: 100, offset: 0, images: true, explain: false })).entries;
 
@@ -51,10 +50,13 @@ onEachBackend('import and export of entries', (backend) => {
     const file = join(folder, 'export.jsonl');
     writeFileSync(file, lines.join(''));
     const { entries: second } = await backend.open();
-    assert.equal(await importEntries(second, file, now), 231);
-    assert.deepEqual(withoutIds(await exported(second)), withoutIds(lines));
-    await importEntries(second, file, now);
-    assert.equal((await exported(second)).length, 231, 'a second import adds nothing');
+    assert.equal((await importEntries(second, file, now)).added, 231);
+    assert.deepEqual(await exported(second), lines, 'with the same ids');
+    const { added, present, skipped } = await importEntries(second, file, now);
+    assert.deepEqual([added, present, skipped], [0, 231, []]);
+    assert.deepEqual(await exported(second), lines, 'a second import adds nothing');
+    const own = await importEntries(first, file, now);
+    assert.deepEqual([own.added, own.present], [0, 231], 'nor does one into the store that was exported');
   });
 
   test('every type of metadata, every kind of text, images and times survive both ways', async () => {
@@ -95,7 +97,7 @@ onEachBackend('import and export of entries', (backend) => {
     const file = join(folder, `types-${backend.name}.jsonl`);
     writeFileSync(file, lines.join(''));
     const { entries: second } = await backend.open();
-    assert.equal(await importEntries(second, file, now), 1);
+    assert.equal((await importEntries(second, file, now)).added, 1);
     assert.deepEqual(await exported(second), lines);
     const get = async (store: EntryStore) => store.get({ ids: [1], images: true });
     const [before, after] = [await get(first), await get(second)];
@@ -132,7 +134,7 @@ onEachBackend('import and export of entries', (backend) => {
       INSERT INTO image_attachments (context_entry_id, image_data, mime_type, image_metadata, position)
         VALUES (7, x'ffd8ff00', 'image/jpeg', '{"alt": "猫"}', 1), (7, x'89504e47', 'image/png', NULL, 0);`);
     database.close();
-    assert.equal(await importEntries(entries, file, now), 3);
+    assert.equal((await importEntries(entries, file, now)).added, 3);
     const [last, later, first] = await inThread('old');
     assert.deepEqual(
       [last?.source, last?.text, last?.metadata, last?.createdAt],
@@ -160,7 +162,7 @@ onEachBackend('import and export of entries', (backend) => {
       file,
       '{"type":"entity","name":"Ada","entityType":"Person","observations":["likes tea","codes"]}\n{"type":"relation","from":"Ada","to":"Carrel","relationType":"wrote"}\n',
     );
-    assert.equal(await importEntries(entries, file, now), 2);
+    assert.equal((await importEntries(entries, file, now)).added, 2);
     const texts = (await inThread('memory')).map(({ text }) => text);
     assert.deepEqual(texts.sort(), ['Ada (Person)\n- likes tea\n- codes', 'Ada wrote Carrel']);
   });
@@ -179,7 +181,7 @@ onEachBackend('import and export of entries', (backend) => {
       },
     ];
     writeFileSync(claude, JSON.stringify([{ uuid: 'u1', name: 'Greeting', chat_messages: messages }]));
-    assert.equal(await importEntries(entries, claude, now), 3);
+    assert.equal((await importEntries(entries, claude, now)).added, 3);
     assert.deepEqual(
       (await inThread('claude:u1')).map(({ source, text, metadata }) => [source, text, metadata]),
       [
@@ -208,7 +210,7 @@ onEachBackend('import and export of entries', (backend) => {
         { id: 'c2', mapping, current_node: 'loop' },
       ]),
     );
-    assert.equal(await importEntries(entries, chatgpt, now), 2);
+    assert.equal((await importEntries(entries, chatgpt, now)).added, 2);
     const turns = await inThread('chatgpt:c1');
     assert.deepEqual(
       turns.map(({ text, createdAt }) => [text, createdAt]),
@@ -245,7 +247,7 @@ onEachBackend('import and export of entries', (backend) => {
       JSON.stringify({ type: 'entity', name, entityType: 'x', observations: [observation] });
     const file = join(folder, 'marked.jsonl');
     writeFileSync(file, `\ufeff${line('Short', 'one')}\r\n${line('Long', 'word '.repeat(200))}\r\n`);
-    assert.equal(await importEntries(fresh, file, now), 2);
+    assert.equal((await importEntries(fresh, file, now)).added, 2);
     assert.deepEqual(
       (await fresh.unsummarised({ limit: 10 })).map(({ text }) => text.slice(0, 4)),
       ['Long'],
@@ -253,7 +255,7 @@ onEachBackend('import and export of entries', (backend) => {
     const chats = join(folder, 'marked.json');
     const messages = [{ sender: 'human', text: 'hi', created_at: '2025-01-01T00:00:00Z' }];
     writeFileSync(chats, `\ufeff${JSON.stringify([{ uuid: 'u', chat_messages: messages }])}`);
-    assert.equal(await importEntries(fresh, chats, now), 1);
+    assert.equal((await importEntries(fresh, chats, now)).added, 1);
   });
 });
 
@@ -265,7 +267,7 @@ describe('carrel export and carrel import (contract §9)', () => {
   test('move a memory from one data folder to another', () => {
     const memory = join(folder, 'memory.jsonl');
     writeFileSync(memory, '{"type":"entity","name":"Ada","entityType":"Person","observations":["likes tea"]}\n');
-    assert.equal(run('a', 'import', memory).stdout, '1 entries imported\n');
+    assert.equal(run('a', 'import', memory).stdout, '1 entries added, 0 already present, 0 skipped\n');
     const file = join(folder, 'out.jsonl');
     assert.equal(run('a', 'export', file).status, 0);
     assert.match(

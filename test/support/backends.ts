@@ -31,6 +31,14 @@ export function onEachBackend(name: string, suite: (backend: Backend) => void, n
   });
 }
 
+/** Runs the suite once with both, where there is a PostgreSQL server. */
+export function onBothBackends(name: string, suite: (sqlite: Backend, postgres: Backend) => void): void {
+  const obstacle = serverObstacle();
+  describe(name, { skip: obstacle ?? false }, () => {
+    if (obstacle === undefined) suite(sqliteBackend(), postgresBackend());
+  });
+}
+
 /** A folder that is removed when the suite has ended. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));

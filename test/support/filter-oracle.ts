@@ -25,7 +25,9 @@ export function oracleMatches(metadata: Json, condition: MetadataCondition): boo
     case 'array_contains':
       return Array.isArray(value) && value.some((each) => same(each, condition.value, condition.caseSensitive));
     case 'contains':
-      return onText(value, condition.value, condition.caseSensitive, (text, part) => text.includes(part));
+      return [value].flat().some((each) => {
+        return onText(each, condition.value, condition.caseSensitive, (text, part) => text.includes(part));
+      });
     case 'starts_with':
       return onText(value, condition.value, condition.caseSensitive, (text, part) => text.startsWith(part));
     case 'ends_with':

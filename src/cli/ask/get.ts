@@ -25,20 +25,27 @@ export async function getCommand(line: CommandLine): Promise<void> {
     );
   }
   const parts: string[] = [];
+  const bytes: Buffer[] = [];
   let facts: { mimeType?: string; _meta?: Record<string, unknown> } = {};
   await ask(line, toolset, async (tools) => {
     let cursor: string | undefined;
     do {
       const answer = await tools.read(uri, cursor);
-      for (const { text, ...more } of answer.contents) {
-        facts = { ...more, ...facts };
-        parts.push(text);
+      for (const { uri: _uri, ...part } of answer.contents) {
+        facts = { ...part, ...facts };
+        if ('text' in part) parts.push(part.text);
+        else bytes.push(Buffer.from(part.blob, 'base64'));
       }
       const { nextCursor } = answer;
       cursor = typeof nextCursor === 'string' ? nextCursor : undefined;
     } while (cursor !== undefined);
   });
-  const text = parts.join('\n\n');
+  if (bytes.length > 0) {
+    process.stdout.write(Buffer.concat(bytes));
+    return;
+  }
+  // Parts of a document are whole chunks of it; others are cut anywhere.
+  const text = parts.join(toolset === 'kb' ? '\n\n' : '');
   const { nextCursor: _, ...meta } = facts._meta ?? {};
   if (line.flags['json'] === true) {
     printJson({ uri, mimeType: facts.mimeType, ...meta, text });

@@ -48,7 +48,8 @@ export const dataCommands: readonly GroupedCommand[] = [
     wordsMin: 1,
     wordsMax: 1,
     needs: 'the file to read',
+    more: 'What is there already is left alone. What cannot be taken is named and skipped. --json shows which ids are others here.',
     completes: 'files',
-    flags: [],
+    flags: [jsonFlag],
   },
 ];

@@ -51,7 +51,7 @@ export interface Endpoint {
 /** The MCP endpoint: POST, GET and DELETE of one path, for every revision that the role offers. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
-  const sessions = createSessions(options.sessions);
+  const sessions = createSessions(options.sessions, limits);
   const modern = revisions.modern ? createModernRoute(options) : undefined;
 
   const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {

@@ -3,7 +3,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import { respondEmpty, respondJson } from '../../http/respond.ts';
 import { gatherAnswers, refuseInitialize } from '../batch.ts';
 import { type Conversation, createConversation, type Sink } from '../conversation.ts';
-import type { Incoming } from '../messages.ts';
+import type { Incoming, MessageLimits } from '../messages.ts';
 
 import { createEventLog } from './event-log.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
@@ -12,6 +12,7 @@ export interface SessionOptions {
   id: string;
   /** Who opened it: nobody else may use it, even knowing its id. */
   owner: string;
+  limits: Pick<MessageLimits, 'answerBytesMax'>;
   createServer(conversation: Conversation): Server;
 }
 
@@ -122,7 +123,7 @@ export function createSession(options: SessionOptions): Session {
     const hangUp = (): void => {
       if (acceptsStream) stream().stream?.end();
     };
-    if (batch) return { ...gatherAnswers(incoming, deliver, { tell }, settle), hangUp };
+    if (batch) return { ...gatherAnswers(incoming, options.limits, deliver, { tell }, settle), hangUp };
     const answer = (message: object): void => {
       deliver(message);
       settle();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import type { Conversation } from '../conversation.ts';
+import type { MessageLimits } from '../messages.ts';
 import { createSession, type Session } from './session.ts';
 
 export interface SessionLimits {
@@ -20,7 +21,10 @@ export interface Sessions {
 
 const sweepMs = 30_000;
 
-export function createSessions({ sessionsMax, idleMs }: SessionLimits): Sessions {
+export function createSessions(
+  { sessionsMax, idleMs }: SessionLimits,
+  limits: Pick<MessageLimits, 'answerBytesMax'>,
+): Sessions {
   // In the order of last use, so that the first idle one is the one to close.
   const sessions = new Map<string, Session>();
 
@@ -51,7 +55,12 @@ export function createSessions({ sessionsMax, idleMs }: SessionLimits): Sessions
     open(owner, createServer) {
       if (!makeRoom()) return undefined;
       const id = randomUUID();
-      const session = createSession({ id, owner, createServer: (conversation) => createServer(conversation, id) });
+      const session = createSession({
+        id,
+        owner,
+        limits,
+        createServer: (conversation) => createServer(conversation, id),
+      });
       sessions.set(id, session);
       return session;
     },

@@ -68,6 +68,7 @@ export function createSsePair({ limits, connectionsMax, createServer }: SsePairO
       const target = message.batch
         ? gatherAnswers(
             message.incoming,
+            limits,
             (answers) => sink.answer(answers),
             sink,
             () => {},

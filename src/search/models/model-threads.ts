@@ -78,7 +78,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
 
   function start(): Lane<Request, Answer> {
     keepRuntimeQuiet();
-    return { calls: createWorkerCalls({ ...config, resourceLimits, lost: failures.failed }), working: undefined };
+    return { calls: createWorkerCalls({ ...config, lean: true, lost: failures.failed }), working: undefined };
   }
 
   function nextJob(): Job<Request, Answer> | undefined {
@@ -169,9 +169,6 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
     },
   };
 }
-
-/** A tokenizer makes many short-lived strings; room for more of them at a time costs memory and gains nothing. */
-const resourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 /**
  * Terminating a thread while its native code runs crashes the whole process. So the text that is being read, or the

@@ -3,7 +3,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { moveFile, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 import { version } from '../../base/package-info.ts';
+import type { MoveReport } from '../move/move-report.ts';
 import type { StoragePlace } from '../open-storage.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
 import type { BackupOptions, BackupSource, ProgressReport } from './backup-source.ts';
@@ -18,6 +20,8 @@ export interface BackupPlace {
 
 export interface BackupReport extends Manifest {
   readonly bytes: number;
+  /** Where the backup was made from the other kind of database: what was compared after it was moved. */
+  readonly moved?: MoveReport;
   /** Remarks about a backup or restore that succeeded. */
   readonly warnings: readonly string[];
 }
@@ -58,16 +62,36 @@ export async function backUp(place: BackupPlace, file: string, options: BackupOp
  */
 export async function restore(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
   const manifest = await verifyBackup(file, options.onProgress);
-  checkBackend(manifest, place);
   const members = membersAfterManifest(file, options.onProgress);
-  if (place.storage.backend === 'sqlite') {
+  const moved = await fill(place, manifest, members, options);
+  return { ...manifest, bytes: statSync(file).size, ...(moved === undefined ? {} : { moved }), warnings: [] };
+}
+
+async function fill(
+  { storage, originals }: BackupPlace,
+  manifest: Manifest,
+  members: AsyncIterable<ArchiveMember>,
+  options: BackupOptions,
+): Promise<MoveReport | undefined> {
+  if (storage.backend === 'sqlite') {
+    const target = { path: storage.path, originals };
+    if (manifest.backend === 'postgres') {
+      const { postgresToSqlite } = await import('../move/postgres-to-sqlite.ts');
+      return postgresToSqlite(target, manifest, members, options);
+    }
     const { restoreSqlite } = await import('../sqlite/restore.ts');
-    await restoreSqlite({ path: place.storage.path, originals: place.originals }, manifest, members, options);
+    await restoreSqlite(target, manifest, members, options);
+  } else if (manifest.backend === 'sqlite') {
+    // The copy is as large as the database, and nobody else's to read: the data folder is where such files belong.
+    makeFolder(dirname(originals));
+    removeLeftovers(originals);
+    const { sqliteToPostgres } = await import('../move/sqlite-to-postgres.ts');
+    return sqliteToPostgres(storage, `${temporaryPath(originals)}-database`, manifest, members, options);
   } else {
     const { restorePostgres } = await import('../postgres/restore.ts');
-    await restorePostgres(place.storage, manifest, members, options);
+    await restorePostgres(storage, manifest, members, options);
   }
-  return { ...manifest, bytes: statSync(file).size, warnings: [] };
+  return undefined;
 }
 
 /** Reads a whole backup, which is the only way to know that it is intact. */
@@ -109,17 +133,6 @@ async function* membersAfterManifest(file: string, onProgress: ProgressReport): 
     done += member.size;
     onProgress('restoring', done, total);
   }
-}
-
-const nameOf = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
-
-function checkBackend({ backend }: Manifest, { storage }: BackupPlace): void {
-  if (backend === storage.backend) return;
-  throw new CarrelError(
-    'invalid_backup',
-    `The backup was made from ${nameOf[backend]}, and ${nameOf[storage.backend]} is configured. ` +
-      `Set STORAGE_BACKEND=${backend === 'sqlite' ? 'sqlite' : 'postgresql'} and restore it there.`,
-  );
 }
 
 function sizeOf(file: string): number {

@@ -55,10 +55,16 @@ export function isOriginal({ name }: ArchiveMember): boolean {
   return name.startsWith(prefix);
 }
 
-/** Puts an original where it was. One that is there already has the same content, unless it was damaged. */
-export async function restoreOriginal(member: ArchiveMember, folder: string): Promise<void> {
+/** The name that it has by its content. */
+export function originalHash(member: Pick<ArchiveMember, 'name'>): string {
   const name = member.name.slice(prefix.length);
   if (!hashName.test(name)) throw damaged();
+  return name;
+}
+
+/** Puts an original where it was. One that is there already has the same content, unless it was damaged. */
+export async function restoreOriginal(member: ArchiveMember, folder: string): Promise<void> {
+  const name = originalHash(member);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, name);
   const unfinished = temporaryPath(path);

@@ -1,4 +1,4 @@
-import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { MendedWord, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { ContentType, EntryFilter, Source } from './entry-filter.ts';
 import type { ReadOptions } from './read-options.ts';
@@ -7,6 +7,10 @@ import type { ReadOptions } from './read-options.ts';
 export interface EntryStore {
   /** In one transaction, in order. An entry that repeats the last one of its thread and source updates that one. */
   store(request: StoreRequest): Promise<StoreOutcome[]>;
+  /** Entries from elsewhere, in one transaction, in order; those that are here already are left alone. */
+  takeOver(request: TakeOverRequest): Promise<TakeOverOutcome[]>;
+  /** After entries were taken over under new ids. Returns how many were changed. */
+  changeReferences(request: { readonly changes: readonly ReferenceChange[] }): Promise<number>;
   /** In one transaction, in order. With `allOrNothing`, an id that names nothing throws `entry_not_found`. */
   update(request: UpdateRequest): Promise<UpdateOutcome[]>;
   /** Hides entries from all reads; `restore` brings them back until they are purged. */
@@ -14,6 +18,10 @@ export interface EntryStore {
   restore(request: RestoreRequest): Promise<RestoreOutcome>;
   /** Newest first; ids that name nothing are left out. */
   get(request: GetRequest, options?: ReadOptions): Promise<Entry[]>;
+  /** As many of them as fit into the bytes, at least one. */
+  load(request: LoadRequest, options?: ReadOptions): Promise<LoadedEntries>;
+  /** One image of an entry, counted from 0. */
+  image(request: ImageRequest, options?: ReadOptions): Promise<NewImage | undefined>;
   /** Newest first. */
   list(request: ListRequest, options?: ReadOptions): Promise<EntryPage>;
   /** By words: the most relevant first, equals in the order of their ids. */
@@ -105,6 +113,33 @@ export interface StoreOutcome {
   readonly summaryKept: boolean;
 }
 
+export interface TakeOverRequest {
+  readonly entries: readonly TakenOverEntry[];
+}
+
+/** Equal are entries of the same thread, source, time and text. */
+export interface TakenOverEntry extends NewEntry {
+  /** The id that it has where it comes from. */
+  readonly wantedId?: number | undefined;
+  /** How many of its equals come before it there: as many of those that are here are not this one. */
+  readonly equalsBefore: number;
+  /** Its time is only that of its coming, and does not count. */
+  readonly hasNoTime: boolean;
+}
+
+export interface TakeOverOutcome {
+  readonly id: number;
+  /** False: it was here already. */
+  readonly added: boolean;
+}
+
+/** Of `references.context_ids` in an entry's metadata. */
+export interface ReferenceChange {
+  readonly id: number;
+  readonly from: readonly unknown[];
+  readonly to: readonly unknown[];
+}
+
 export interface UpdateRequest extends WriteRequest {
   readonly updates: readonly EntryUpdate[];
   readonly allOrNothing: boolean;
@@ -164,6 +199,26 @@ export interface GetRequest {
   readonly images: boolean;
   /** As they were at this time; what is not known any more is left out. */
   readonly asOf?: string | undefined;
+  /** Of each text only this many characters, from its beginning. */
+  readonly textChars?: number | undefined;
+}
+
+export interface LoadRequest extends GetRequest {
+  /** In this order, or newest first. */
+  readonly order: 'given' | 'newest';
+  /** Of text, metadata, summary and images. An entry whose images are too large by themselves comes without them. */
+  readonly bytesMax: number;
+}
+
+export interface ImageRequest {
+  readonly id: number;
+  readonly position: number;
+}
+
+export interface LoadedEntries {
+  readonly entries: readonly Entry[];
+  /** Entries that exist and did not fit, in the same order. */
+  readonly rest: readonly number[];
 }
 
 export interface ListRequest {
@@ -173,10 +228,15 @@ export interface ListRequest {
   readonly images: boolean;
   /** Add the database's query plan. */
   readonly explain: boolean;
+  readonly textChars?: number | undefined;
+  /** As for `load`; without it, all entries of the page come. */
+  readonly bytesMax?: number;
 }
 
 export interface EntryPage {
   readonly entries: readonly Entry[];
+  /** Entries of this page that did not fit. */
+  readonly rest: readonly number[];
   readonly plan: string | undefined;
 }
 
@@ -195,6 +255,8 @@ export interface ScoredPage {
   readonly total: number;
   /** What an entry with every word of the query, often, would score. */
   readonly scoreMax: number;
+  /** See FoundPage. */
+  readonly mended: readonly MendedWord[];
   readonly plan: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { MendedWord, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { ReadOptions } from './read-options.ts';
 import type { TextVectors } from './vectors.ts';
@@ -68,6 +68,8 @@ export interface PassagePage {
   readonly total: number;
   /** What a passage with every word of the query, often, would score. 0 for a query without words. */
   readonly scoreMax: number;
+  /** See FoundPage. */
+  readonly mended: readonly MendedWord[];
 }
 
 export const matchesMax = 10_000;

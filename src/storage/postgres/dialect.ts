@@ -1,5 +1,6 @@
 import type { VectorCorpus } from '../contracts/vectors.ts';
 import type { Dialect } from '../dialect.ts';
+import { numberOf } from '../rows.ts';
 import type { NearestIndexes } from './nearest.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
 import { passageTable } from './passage-table.ts';
@@ -16,6 +17,8 @@ export function createPostgresDialect(indexes?: Readonly<Record<VectorCorpus, Ne
     texts: 'SELECT unnest(?::text[])',
     position: (text, part) => `strpos(${text}, ${part})`,
     ending: (text, part) => `right(${text}, length(${part}))`,
+    orderedInJson: (json, sign) => `(${json}::jsonb #> ?::text[]) ${sign} to_jsonb(?::float8)`,
+    jsonPath: (keys) => `{${keys.map((key) => `"${key}"`).join(',')}}`,
     least: (first, second) => `least(${first}, ${second})`,
     greatest: (first, second) => `greatest(${first}, ${second})`,
     forUpdate: 'FOR UPDATE',
@@ -27,6 +30,20 @@ export function createPostgresDialect(indexes?: Readonly<Record<VectorCorpus, Ne
     nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     rowsAtOnce: 100,
+    keys: {
+      async highest(on, table) {
+        await on.query(`LOCK TABLE carrel.${table} IN SHARE ROW EXCLUSIVE MODE`);
+        const [row] = await on.query(
+          `SELECT pg_sequence_last_value(pg_get_serial_sequence('carrel.' || ?, 'key')::regclass) AS last`,
+          [table],
+        );
+        return row === undefined ? 0 : numberOf(row, 'last');
+      },
+      given: 'OVERRIDING SYSTEM VALUE',
+      async advance(on, table, key) {
+        await on.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
+      },
+    },
     words: createWordTable(),
     // Tags are indexed where they are.
     notes: {

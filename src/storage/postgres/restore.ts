@@ -13,14 +13,30 @@ import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
 import { checkContent } from './upkeep.ts';
 
-/** In one transaction: whoever reads meanwhile sees the old content, and afterwards the new. */
 export async function restorePostgres(
   config: PostgresConfig,
   manifest: Manifest,
   members: AsyncIterable<ArchiveMember>,
-  { force, onProgress }: BackupOptions,
+  options: BackupOptions,
 ): Promise<void> {
   checkBackupSchema(manifest, migrations.length);
+  await replaceContent(config, manifest.schema, options, async (client, statements) => {
+    await checkShape(statements, manifest);
+    await load(client, manifest, members);
+    await setSequences(statements, manifest.tables);
+  });
+}
+
+/**
+ * In one transaction: whoever reads meanwhile sees the old content, and afterwards the new. `fill` finds the tables of that
+ * schema, empty but for what they begin with.
+ */
+export async function replaceContent(
+  config: PostgresConfig,
+  schema: number,
+  { force, onProgress }: BackupOptions,
+  fill: (client: Client, statements: Connection) => Promise<void>,
+): Promise<void> {
   const client = await connectAlone(config);
   try {
     const statements = statementsOf(client);
@@ -28,12 +44,10 @@ export async function restorePostgres(
     await statements.query("SET LOCAL lock_timeout = '10s'");
     await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
     await makeRoom(statements, force);
-    await applySteps(statements, 0, manifest.schema);
-    await checkShape(statements, manifest);
-    await load(client, manifest, members);
-    await setSequences(statements, manifest);
+    await applySteps(statements, 0, schema);
+    await fill(client, statements);
     onProgress('checking', 0, 0);
-    await applySteps(statements, manifest.schema, migrations.length);
+    await applySteps(statements, schema, migrations.length);
     // Whoever embedded something when the backup was made does so no more.
     for (const corpus of vectorCorpora) {
       await statements.query(
@@ -102,7 +116,10 @@ async function load(client: Client, { tables }: Manifest, members: AsyncIterable
   for (const table of all) await client.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
 }
 
-async function setSequences(statements: Connection, { tables }: Manifest): Promise<void> {
+export async function setSequences(
+  statements: Connection,
+  tables: readonly Pick<TableFacts, 'name' | 'sequences'>[],
+): Promise<void> {
   for (const { name, sequences = {} } of tables) {
     for (const [column, last] of Object.entries(sequences)) {
       if (last === 0) continue;

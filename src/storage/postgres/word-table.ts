@@ -2,9 +2,11 @@ import { documentTermsOf } from '../../words/document-terms.ts';
 import type { DocumentTerms } from '../../words/ranking/bm25.ts';
 import { createCountCache, isAlternatives, weighedWords } from '../../words/ranking/candidates.ts';
 import { countedMax } from '../../words/ranking/word-index.ts';
+import { spellingsIn } from '../../words/vocabulary.ts';
 import { anyOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import type { Statements, WordIndex, WordTable } from '../dialect.ts';
 import { type BoundValue, type Condition, numberOf } from '../rows.ts';
+import { createVocabularyCache } from '../vocabulary-cache.ts';
 
 /** Documents that one statement carries. Their words are found between two statements, and somebody may be waiting. */
 const rowsAtOnce = 100;
@@ -12,12 +14,23 @@ const rowsAtOnce = 100;
 /** Rows that are looked at to estimate how many documents hold a very common word. */
 const sampleRows = 1000;
 
+/** Of words, whenever new ones are looked for. */
+const placesReadAgain = 1000;
+
 /** Words in a tsvector for each document. */
 export function createWordTable(): WordTable {
   return {
     key: 'w.key',
     tables: ['terms', 'words'],
     counts: createCountCache(),
+    // A transaction may end after one that has taken later places: the last ones are read again.
+    vocabulary: createVocabularyCache(async (on, { name }, after) => {
+      const [row] = await on.query(
+        `SELECT string_agg(term, ' ') AS terms, max(place) AS last FROM carrel.${name}_vocabulary WHERE place > ?`,
+        [Math.max(0, after - placesReadAgain)],
+      );
+      return row;
+    }),
     *cut(texts) {
       for (const text of texts) yield documentTermsOf(text);
     },
@@ -92,6 +105,20 @@ async function insertTerms(
     `INSERT INTO carrel.${name}_words SELECT key, words::tsvector FROM unnest(?::bigint[], ?::text[]) AS fresh (key, words)`,
     [{ list: keys }, { list: keys.map((_, place) => vectorOf(streams.map((stream) => stream[place] ?? ''))) }],
   );
+  await insertSpellings(on, { name }, streams.flat());
+}
+
+/** Without a unique index, for which transactions with the same word would wait; twice a word does no harm. */
+async function insertSpellings(
+  on: Statements,
+  { name }: Pick<WordIndex, 'name'>,
+  streams: Iterable<string>,
+): Promise<void> {
+  await on.query(
+    `INSERT INTO carrel.${name}_vocabulary (term) SELECT term FROM unnest(?::text[]) AS fresh (term)
+     WHERE NOT EXISTS (SELECT 1 FROM carrel.${name}_vocabulary v WHERE v.term = fresh.term)`,
+    [{ list: [...spellingsIn(streams)] }],
+  );
 }
 
 /** The next ones, so that more can be taken afterwards. */
@@ -137,6 +164,8 @@ export function tsquery(query: WordQuery): string {
       return quoted(query.term);
     case 'prefix':
       return `${quoted(query.prefix)}:*`;
+    case 'near':
+      return query.terms.map(({ term }) => quoted(term)).join(' | ');
     case 'phrase':
       return phraseMembers(query).join(' & ');
     case 'except':

@@ -162,8 +162,22 @@ export function checkOwner(database: Pick<Database, 'get'>): void {
   if (id === applicationId) return;
   const used = database.get('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
   if (id === 0 && !used) return;
+  if (isOriginal(database)) {
+    throw new CarrelError(
+      'storage_foreign',
+      'The database file belongs to mcp-context-server. Choose another file (DB_PATH), then run carrel import with this one: it takes the entries over and leaves the file as it is.',
+    );
+  }
   throw new CarrelError(
     'storage_foreign',
     'The database file belongs to another program. Choose another file, or move this one away.',
   );
+}
+
+/** Of the server whose tools the context store has. */
+function isOriginal(database: Pick<Database, 'get'>): boolean {
+  const found = database.get(
+    "SELECT count(*) AS count FROM sqlite_schema WHERE type = 'table' AND name IN ('context_entries', 'image_attachments')",
+  );
+  return found !== undefined && numberOf(found, 'count') === 2;
 }

@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts';
+import { numberOf } from '../rows.ts';
 import type { Database } from './database.ts';
 import { createKeyLists } from './key-lists.ts';
 import { adoptFile, removeFile } from './original-files.ts';
@@ -26,6 +27,8 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     texts: 'SELECT value FROM json_each(?)',
     position: (text, part) => `instr(${text}, ${part})`,
     ending: (text, part) => `substr(${text}, -length(${part}))`,
+    orderedInJson: (json, sign) => `json_extract(${json}, ?) ${sign} ?`,
+    jsonPath: (keys) => `$${keys.map((key) => `."${key}"`).join('')}`,
     least: (first, second) => `min(${first}, ${second})`,
     greatest: (first, second) => `max(${first}, ${second})`,
     forUpdate: '',
@@ -39,6 +42,15 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     // There is one writer at a time.
     skipLocked: '',
     rowsAtOnce: 16,
+    keys: {
+      async highest(on, table) {
+        const [row] = await on.query('SELECT seq FROM sqlite_sequence WHERE name = ?', [table]);
+        return row === undefined ? 0 : numberOf(row, 'seq');
+      },
+      given: '',
+      // The sequence is the highest key there was.
+      advance: async () => {},
+    },
     words: createWordTable(database, keyLists, helper),
     // Tags are in a table of their own, beside the list that each note has.
     notes: {

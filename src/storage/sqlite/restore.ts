@@ -12,7 +12,7 @@ import { removeLeftovers, syncFile, temporaryPath } from '../backup/own-files.ts
 import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up.ts';
-import { checkOwner, openDatabase } from './database.ts';
+import { checkOwner, type Database, openDatabase } from './database.ts';
 import { closeToOthers } from './database-file.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
@@ -27,38 +27,53 @@ export interface SqliteTarget {
 /** A server holds its database open as long as it runs, so waiting longer would not help. */
 const busyTimeoutMs = 1000;
 
-/** The new database is made beside the old one, checked, and renamed to its place in one step. */
 export async function restoreSqlite(
-  { path, originals }: SqliteTarget,
+  target: SqliteTarget,
   manifest: Manifest,
   members: AsyncIterable<ArchiveMember>,
-  { force, onProgress }: BackupOptions,
+  options: BackupOptions,
 ): Promise<void> {
   checkBackupSchema(manifest, migrations.length);
+  await replaceFile(target.path, options, async (fresh) => {
+    for await (const member of members) {
+      if (member.name === databaseMember) await writeNewFile(fresh, member.content);
+      else if (isOriginal(member)) await restoreOriginal(member, target.originals);
+      else throw damaged();
+    }
+    options.onProgress('checking', 0, 0);
+    await examine(fresh, manifest);
+  });
+}
+
+/** The new database is made beside the old one by `make`, and renamed to its place in one step. */
+export async function replaceFile(
+  path: string,
+  { force }: BackupOptions,
+  make: (fresh: string) => Promise<void>,
+): Promise<void> {
   makeFolder(dirname(path));
   removeLeftovers(path);
   // Refused now if it must be; once more under the lock, because the copying takes a while.
   takeOver(path, force);
   const fresh = temporaryPath(path);
   try {
-    for await (const member of members) {
-      if (member.name === databaseMember) await writeNewFile(fresh, member.content);
-      else if (isOriginal(member)) await restoreOriginal(member, originals);
-      else throw damaged();
-    }
-    onProgress('checking', 0, 0);
-    await examine(fresh, manifest);
+    await make(fresh);
     syncFile(fresh);
     takeOver(path, force, fresh);
     await syncFolder(dirname(path));
   } catch (error) {
     throw storageError(error);
   } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(`${fresh}${suffix}`, { force: true });
+    await removeDatabase(fresh);
   }
 }
 
-async function examine(fresh: string, manifest: Manifest): Promise<void> {
+export async function removeDatabase(path: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(`${path}${suffix}`, { force: true });
+}
+
+/** Checks that a copy holds what the backup says, and brings it to this version's schema. */
+export async function examine(fresh: string, manifest: Manifest): Promise<void> {
   if (!existsSync(fresh)) throw damaged();
   const database = openDatabase({ path: fresh, role: 'writer', busyTimeoutMs });
   try {
@@ -66,18 +81,23 @@ async function examine(fresh: string, manifest: Manifest): Promise<void> {
     closeToOthers(fresh);
     if (schemaVersion(database) !== manifest.schema) throw damaged();
     if (!sameRows(countRows(database), manifest.tables)) throw damaged();
-    await migrate(database);
-    // Whoever embedded something when the backup was made does so no more.
-    for (const corpus of vectorCorpora) {
-      database.exec(
-        `UPDATE ${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL WHERE claimed_by IS NOT NULL`,
-      );
-    }
-    if (checkContent(database).length > 0) throw damaged();
+    await settle(database);
     database.exec('PRAGMA journal_mode = DELETE');
   } finally {
     database.close();
   }
+}
+
+/** Brings a database that is not in use yet to this version's schema, and checks it. */
+export async function settle(database: Database): Promise<void> {
+  await migrate(database);
+  // Whoever embedded something when the backup was made does so no more.
+  for (const corpus of vectorCorpora) {
+    database.exec(
+      `UPDATE ${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL WHERE claimed_by IS NOT NULL`,
+    );
+  }
+  if (checkContent(database).length > 0) throw damaged();
 }
 
 function sameRows(found: readonly TableFacts[], stated: readonly TableFacts[]): boolean {

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import type { DocumentTerms } from '../../words/ranking/bm25.ts';
 import { type CandidatePlan, createCountCache, isAlternatives, roughWords } from '../../words/ranking/candidates.ts';
 import { countedMax } from '../../words/ranking/word-index.ts';
+import { spellingsIn } from '../../words/vocabulary.ts';
 import { anyOf, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, WordIndex, WordTable } from '../dialect.ts';
 import { type Condition, numberOf } from '../rows.ts';
+import { createVocabularyCache } from '../vocabulary-cache.ts';
 import type { Database } from './database.ts';
 import type { KeyList, KeyLists } from './key-lists.ts';
 import { cutHere, type WriteHelper } from './write-helper/write-helper.ts';
@@ -15,6 +17,12 @@ export function createWordTable(database: Database, keyLists: KeyLists, helper: 
     key: 'w.rowid',
     tables: ['terms'],
     counts: createCountCache(),
+    vocabulary: createVocabularyCache(async (_, { name }, after) =>
+      database.get(
+        `SELECT group_concat(term, ' ') AS terms, max(place) AS last FROM ${name}_vocabulary WHERE place > ?`,
+        after,
+      ),
+    ),
     cut: (texts) => helper?.cut(texts) ?? cutHere(texts),
     write: async (_, index, keys, terms) => writeTerms(database, index, keys, terms),
     /** FTS5 goes through the keys upwards: how far the first ones reach tells how many there are in all. */
@@ -47,6 +55,7 @@ function writeTerms(
   const insertWords = `INSERT INTO ${name}_words (rowid, title, title_extra, heading, heading_extra, body, body_extra)
     VALUES (?, ?, ?, ?, ?, ?, ?)`;
   const sums = { title: 0, heading: 0, body: 0 };
+  const spellings = new Set<string>();
   let written = 0;
   for (const { title, heading, body } of terms) {
     const key = keys[written];
@@ -54,12 +63,17 @@ function writeTerms(
     const streams = [title.main, title.extra, heading.main, heading.extra, body.main, body.extra];
     database.run(insertTerms, key, ...streams, title.length, heading.length, body.length);
     database.run(insertWords, key, ...streams);
+    for (const each of spellingsIn(streams)) spellings.add(each);
     written += 1;
     sums.title += title.length;
     sums.heading += heading.length;
     sums.body += body.length;
   }
   assert(written === keys.length, 'fewer terms than keys');
+  database.run(
+    `INSERT OR IGNORE INTO ${name}_vocabulary (term) SELECT value FROM json_each(?)`,
+    JSON.stringify([...spellings]),
+  );
   database.run(
     `UPDATE ${name}_statistics SET documents = documents + ?, title_length = title_length + ?,
        heading_length = heading_length + ?, body_length = body_length + ? WHERE rowid = 1`,
@@ -119,6 +133,8 @@ function render(query: Exclude<WordQuery, { kind: 'nothing' }>): string {
       return quoted(query.term);
     case 'prefix':
       return `${quoted(query.prefix)} *`;
+    case 'near':
+      return query.terms.map(({ term }) => quoted(term)).join(' OR ');
     case 'phrase':
       // Side by side in the text, not in the list of further names.
       return `{title heading body} : ${quoted(query.terms.join(' '))}${query.open ? ' *' : ''}`;

@@ -2,6 +2,7 @@ import type { Meaning } from '../../search/meaning/meaning.ts';
 import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { Entry, EntryStore } from '../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../storage/contracts/entry-filter.ts';
+import type { TextThread } from './search/text-thread.ts';
 import type { EntrySummaries } from './write/entry-summaries.ts';
 import type { WriteSettings } from './write/write-input.ts';
 
@@ -14,6 +15,7 @@ export interface ContextParts {
   readonly meaning: EntryMeaning | undefined;
   /** Undefined if none are made. */
   readonly summaries: EntrySummaries | undefined;
+  readonly texts: TextThread;
   readonly backend: 'sqlite' | 'postgresql';
   readonly writes: WriteSettings;
   /** How many characters of an entry a search shows. */

@@ -9,7 +9,9 @@ import type { Storage } from '../../storage/contracts/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { type ContextParts, wakeBacklogs } from './context-parts.ts';
 import { type ContextConfig, contextSlice } from './context-slice.ts';
+import { createContextPrompts } from './prompts.ts';
 import { createEntrySource } from './search/entry-source.ts';
+import { createTextThread } from './search/text-thread.ts';
 import { createCitableEntries } from './show/citable-entries.ts';
 import { createEntryResources } from './show/entry-resources.ts';
 import { createDeleteContextTool } from './tools/delete-context.ts';
@@ -93,6 +95,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     entries,
     meaning,
     summaries,
+    texts: createTextThread(),
     backend: storage.backend === 'sqlite' ? 'sqlite' : 'postgresql',
     writes: {
       imageMaxMb: config.imageMaxMb,
@@ -106,6 +109,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const chunkChars = config.chunking ? config.chunkChars : undefined;
   const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
+  const search = isHybrid ? 'hybrid_search_context' : words ? 'fts_search_context' : 'search_context';
   // Work that an earlier process left behind waits until this one has started, because reading needs a thread of its own.
   // The read below starts that thread in any case, so that no caller waits for it.
   const backlog = setTimeout(() => {
@@ -136,12 +140,14 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     ],
     failures: { as: 'result' },
     readsNumbers: true,
+    instructions: `Memory: look up what is known before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and wishes of the user as they come up (store_context, a thread_id for each task).`,
     resources: [createEntryResources(entries)],
+    prompts: createContextPrompts(entries, { search }),
     citable: [createCitableEntries(entries)],
     sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
     async close() {
       clearTimeout(backlog);
-      await Promise.all([meaning?.close(), summaries?.close()]);
+      await Promise.all([meaning?.close(), summaries?.close(), parts.texts.close()]);
       await deps.close?.();
     },
   };

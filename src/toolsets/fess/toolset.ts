@@ -75,6 +75,7 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
     prompts: parts.flatMap(({ prompts }) => prompts),
     sources: parts.map(({ source }) => source),
     failures: { as: 'jsonrpc' },
+    listsBounds: true,
     slowCallMs: timeouts.longRunningThresholdMs,
     inFlight: {
       runningMax: limits.maxInFlightRequests,

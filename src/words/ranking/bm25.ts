@@ -1,5 +1,5 @@
 import type { TermText } from '../term-text.ts';
-import { leafKey, membersOf, type WordLeaf } from '../word-query.ts';
+import { leafKey, membersOf, type NearTerm, type WordLeaf } from '../word-query.ts';
 
 /** What an index knows about its documents as a whole. */
 export interface IndexStatistics {
@@ -47,6 +47,7 @@ export function weighTerms(
         term: leafKey(each.leaf),
         score: leafScore(each, document, statistics),
         highest: each.weight + each.writtenWeight,
+        ...nearField(each.leaf, document),
       }))
       .filter(({ score }) => score > 0)
       .sort((left, right) => right.score - left.score || (left.term < right.term ? -1 : 1));
@@ -56,8 +57,20 @@ export interface TermScore {
   /** As in the query: a stem, a "phrase" or a prefix*. */
   readonly term: string;
   readonly score: number;
+  /** The terms in the document that are near to a misspelt word, which no document has. */
+  readonly near?: readonly string[];
   /** The most that it can add: with those of all terms of the query, the highest possible score. */
   readonly highest: number;
+}
+
+/** Of the words that a misspelt one may be, those that a document has. */
+export function nearIn({ terms }: Extract<WordLeaf, { kind: 'near' }>, document: DocumentTerms): string[] {
+  const has = ({ term }: NearTerm) => fields.some((field) => countLeaf({ kind: 'term', term }, document[field]) > 0);
+  return terms.filter(has).map(({ written }) => written);
+}
+
+function nearField(leaf: WordLeaf, document: DocumentTerms): { near?: readonly string[] } {
+  return leaf.kind === 'near' ? { near: nearIn(leaf, document) } : {};
 }
 
 /** The limit of the score of a document that has every leaf ever more often: scores divided by it are between 0 and 1. */
@@ -74,8 +87,10 @@ export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
   const counted = new Map<string, WordLeaf>();
   for (const leaf of leaves) {
     for (const part of membersOf(leaf)) counted.set(leafKey(part), part);
-    const written = writtenOf(leaf);
-    if (written !== undefined) counted.set(written, { kind: 'term', term: written });
+    for (const part of [leaf, ...membersOf(leaf)]) {
+      const written = writtenOf(part);
+      if (written !== undefined) counted.set(written, { kind: 'term', term: written });
+    }
   }
   return [...counted.values()];
 }
@@ -107,6 +122,9 @@ const gainExponent = 1.5;
  */
 const writtenShare = 0.2;
 
+/** How much a word counts that is near to one of the query, of what that one would count. */
+const nearShare = 0.6;
+
 interface WeighedLeaf {
   readonly leaf: WordLeaf;
   /** For the word in any form. */
@@ -115,6 +133,8 @@ interface WeighedLeaf {
   readonly writtenWeight: number;
   /** That form, as it is stored among the terms of a field. */
   readonly writtenTerm: string | undefined;
+  /** If the leaf stands for a misspelt word, the words that it may be, of which the best counts. */
+  readonly near: readonly (WeighedLeaf & { readonly share: number })[];
 }
 
 function weigh(
@@ -128,10 +148,28 @@ function weigh(
     weight: formsWeight(leaf, documentsWith, documents),
     writtenWeight: writtenWeight(leaf, documentsWith, documents),
     writtenTerm: writtenOf(leaf) === undefined ? undefined : ` ${writtenOf(leaf)} `,
+    near: weighedNear(leaf, documentsWith, statistics),
   }));
 }
 
+function weighedNear(
+  leaf: WordLeaf,
+  documentsWith: ReadonlyMap<string, number>,
+  statistics: IndexStatistics,
+): WeighedLeaf['near'] {
+  if (leaf.kind !== 'near') return [];
+  const weighed = weigh(membersOf(leaf), documentsWith, statistics);
+  return weighed.map((each, index) => ({ ...each, share: leaf.terms[index]?.share ?? 0 }));
+}
+
 function leafScore(weighed: WeighedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
+  if (weighed.near.length > 0) {
+    // By how likely each was meant, not by how rare it is: among the words near to another the rarest would come first.
+    const parts = weighed.near.map(({ share, ...each }) => {
+      return (share * leafScore(each, document, statistics)) / (each.weight + each.writtenWeight);
+    });
+    return weighed.weight * Math.max(...parts);
+  }
   const { leaf, weight, writtenTerm } = weighed;
   let frequency = 0;
   let isWritten = false;
@@ -157,8 +195,18 @@ export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, nu
   return formsWeight(leaf, documentsWith, documents) + writtenWeight(leaf, documentsWith, documents);
 }
 
+/** In how many documents a leaf is, as far as counts of its words tell. */
+export function documentsOf(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>): number {
+  const counts = membersOf(leaf).map((member) => documentsWith.get(leafKey(member)) ?? 0);
+  return leaf.kind === 'near' ? counts.reduce((sum, count) => sum + count, 0) : Math.min(...counts);
+}
+
 /** A phrase is as rare as its words are together. */
 function formsWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
+  if (leaf.kind === 'near') {
+    const [likeliest] = membersOf(leaf);
+    return likeliest === undefined ? 0 : nearShare * leafWeight(likeliest, documentsWith, documents);
+  }
   let weight = 0;
   for (const member of membersOf(leaf)) weight += rarity(documentsWith.get(leafKey(member)), documents);
   return weight * (leaf.kind === 'term' ? (leaf.weight ?? 1) : 1);
@@ -184,6 +232,8 @@ function countLeaf(leaf: WordLeaf, text: TermText): number {
       return countIn(text.main, ` ${leaf.term} `) + countIn(text.extra, ` ${leaf.term} `);
     case 'prefix':
       return countIn(text.main, ` ${leaf.prefix}`) + countIn(text.extra, ` ${leaf.prefix}`);
+    case 'near':
+      return Math.max(...membersOf(leaf).map((member) => countLeaf(member, text)));
     case 'phrase':
       return countIn(text.main, ` ${leaf.terms.join(' ')}${leaf.open ? '' : ' '}`);
   }

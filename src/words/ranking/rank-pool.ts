@@ -4,20 +4,17 @@ import type { Ranked, WeighedDocument } from './word-index.ts';
 export interface Candidate {
   readonly key: number;
   readonly id: string;
-  readonly terms: DocumentTerms;
+  readonly score: number;
 }
 
 /** The best first, ties by id. Both backends rank here, so that they agree. */
-export function rankPool(pool: readonly Candidate[], score: (terms: DocumentTerms) => number): Ranked[] {
-  return pool
-    .map(({ key, id, terms }) => ({ key, id, score: score(terms) }))
-    .sort((a, b) => b.score - a.score || compareIds(a.id, b.id))
-    .map(({ key, score: value }) => ({ key, score: value }));
+export function rankPool(pool: readonly Candidate[]): Ranked[] {
+  return pool.toSorted((a, b) => b.score - a.score || compareIds(a.id, b.id)).map(({ key, score }) => ({ key, score }));
 }
 
 /** The score of each document by its words; documents with none of them are left out. */
 export function weighPool(
-  documents: readonly Omit<Candidate, 'id'>[],
+  documents: readonly { readonly key: number; readonly terms: DocumentTerms }[],
   termsOf: (terms: DocumentTerms) => TermScore[],
 ): WeighedDocument[] {
   return documents.flatMap(({ key, terms: held }) => {

@@ -28,6 +28,14 @@ export interface FoundPage {
   readonly total: number;
   /** The score of a document that had every word of the query many times. 0 for a query without words. */
   readonly scoreMax: number;
+  /** What was searched for instead of words that no document has, as far as it is in what was found. */
+  readonly mended: readonly MendedWord[];
+}
+
+export interface MendedWord {
+  /** As in the query. */
+  readonly word: string;
+  readonly terms: readonly string[];
 }
 
 /** Asks how well given documents match the words of a query. */

@@ -1,8 +1,9 @@
 const columns = 'body, body_extra, title, title_extra, heading, heading_extra';
 
 /**
- * The tables of one word index: the analysed terms of each document, the FTS5 index over them, and their sums. A trigger
- * keeps the three in step when something is removed. Whoever adds writes to all three: a statement with a trigger begins
+ * The tables of one word index: the analysed terms of each document, the FTS5 index over them, their sums, and every word that
+ * was ever in a document, for misspelt ones to be compared with. A trigger keeps the first three in step when something is
+ * removed. Whoever adds writes to all: a statement with a trigger begins
  * with a savepoint, and at each savepoint FTS5 writes out the terms that it has gathered, as one segment for each document.
  *
  * The body is the first column: FTS5 writes no number for the first one, and nearly all terms are of a body. The tokenizer
@@ -35,6 +36,8 @@ export function wordIndexSchema(name: string, owner: string, segments: number): 
   INSERT INTO ${name}_words (${name}_words, rank) VALUES ('hashsize', 8388608);
   INSERT INTO ${name}_words (${name}_words, rank) VALUES ('automerge', ${segments});
   INSERT INTO ${name}_words (${name}_words, rank) VALUES ('crisismerge', ${3 * segments});
+
+  CREATE TABLE ${name}_vocabulary (place INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE) STRICT;
 
   CREATE TABLE ${name}_statistics (
     documents INTEGER NOT NULL,

@@ -112,7 +112,7 @@ function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCond
     const missing = { sql, values: [path] };
     return { listed: missing, tested: missing, probe: 'wide' };
   }
-  const member = condition.operator === 'array_contains' ? 'f.member > 0' : 'f.member = 0';
+  const member = members[condition.operator] ?? 'f.member = 0';
   const of = (test: Condition) => ({
     from: `${fields} f.path = ? AND ${member} AND ${test.sql}`,
     values: [path, ...test.values],
@@ -124,6 +124,12 @@ function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCond
   const { from, values } = of(valueTest(condition, dialect));
   return setCondition('f', from, values, condition.operator !== 'starts_with', dialect);
 }
+
+/** `contains` is also asked of the texts of an array, which have rows where the index has those of arrays. */
+const members: Partial<Record<MetadataCondition['operator'], string>> = {
+  array_contains: 'f.member > 0',
+  contains: 'f.member >= 0',
+};
 
 /**
  * A part of a text is found by reading every text: of those that are short, in the index, and of the others where they

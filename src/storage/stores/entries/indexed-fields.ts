@@ -7,8 +7,8 @@ import { storable } from '../../storable.ts';
 export interface FieldIndex {
   /** `*`: every field, however deep. */
   readonly fields: readonly IndexedField[] | '*';
-  /** The index knows of every entry whether the condition holds. */
-  covers(condition: MetadataCondition): boolean;
+  /** The index knows of every entry whether the condition holds; `unless-array`: of those that have no array there. */
+  covers(condition: MetadataCondition): boolean | 'unless-array';
 }
 
 export interface IndexedField {
@@ -35,12 +35,13 @@ export function createFieldIndex(names: readonly string[]): FieldIndex {
   if (parsed.includes('*')) return { fields: '*', covers: () => true };
   return {
     fields,
-    covers: ({ path, operator }) =>
-      fields.some((field) => {
-        if (!field.path.every((key, place) => key === storable(path[place] ?? ''))) return false;
-        if (path.length > field.path.length) return field.kind === 'object';
-        return field.kind !== 'value' || operator !== 'array_contains';
-      }),
+    covers: ({ path, operator }) => {
+      const above = fields.filter((field) => field.path.every((key, place) => key === storable(path[place] ?? '')));
+      if (above.some(({ kind }) => kind === 'object')) return true;
+      const own = above.filter((field) => field.path.length === path.length);
+      if (own.length === 0 || own.some(({ kind }) => kind === 'array')) return own.length > 0;
+      return operator === 'contains' ? 'unless-array' : operator !== 'array_contains';
+    },
   };
 }
 

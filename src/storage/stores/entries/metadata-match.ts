@@ -31,10 +31,11 @@ function matches(value: unknown, condition: MetadataCondition): boolean {
     case 'array_contains':
       return Array.isArray(value) && value.some((each) => isEqual(each, condition.value, condition.caseSensitive));
     case 'contains':
+      // In an array, a text of it must.
+      return (Array.isArray(value) ? value : [value]).some((each) => hasPart(each, condition));
     case 'starts_with':
     case 'ends_with':
-      if (typeof value !== 'string') return false;
-      return hasPart(textOf(value, condition.caseSensitive), condition);
+      return hasPart(value, condition);
     default:
       return isOrdered(value, condition);
   }
@@ -48,14 +49,16 @@ function isEqual(value: unknown, wanted: Scalar, caseSensitive: boolean): boolea
 }
 
 function hasPart(
-  text: string,
+  value: unknown,
   {
     operator,
-    value,
+    value: wanted,
     caseSensitive,
   }: Extract<MetadataCondition, { operator: 'contains' | 'starts_with' | 'ends_with' }>,
 ): boolean {
-  const part = textOf(value, caseSensitive);
+  if (typeof value !== 'string') return false;
+  const text = textOf(value, caseSensitive);
+  const part = textOf(wanted, caseSensitive);
   if (operator === 'contains') return text.includes(part);
   return operator === 'starts_with' ? text.startsWith(part) : text.endsWith(part);
 }
@@ -83,19 +86,29 @@ function textOf(text: string, caseSensitive: boolean): string {
 }
 
 /**
- * What must stand in the metadata of an entry `o`, as the JSON that we wrote,
-   for the condition to hold: fewer entries have
- * to be read and tested. Undefined where nothing can be told.
+ * What must be so of the metadata of an entry `o`, as the JSON that we wrote, for the condition to hold: fewer entries have
+ * to be read and tested. Nothing where nothing can be told.
  */
-export function necessaryText(condition: MetadataCondition, dialect: Dialect): Condition | undefined {
+export function necessaryOf(condition: MetadataCondition, dialect: Dialect): Condition[] {
   const key = condition.path.at(-1) ?? '';
   // Other characters may be written in several ways.
-  if (condition.operator === 'not_exists' || !/^[\x20-\x7e]+$/.test(key)) return undefined;
-  return {
-    sql: `${dialect.position('o.metadata', '?')} > 0`,
-    values: [`${JSON.stringify(key)}:${beginningOf(condition)}`],
-  };
+  if (condition.operator === 'not_exists' || !/^[\x20-\x7e]+$/.test(key)) return [];
+  const text = `${JSON.stringify(key)}:${beginningOf(condition)}`;
+  return [{ sql: `${dialect.position('o.metadata', '?')} > 0`, values: [text] }, ...orderOf(condition, dialect)];
 }
+
+function orderOf({ path, ...condition }: MetadataCondition, dialect: Dialect): Condition[] {
+  if (!('value' in condition) || typeof condition.value !== 'number' || isLong(condition.value)) return [];
+  const sign = signs[condition.operator];
+  if (sign === undefined || !path.every((key) => /^[\w-]+$/.test(key))) return [];
+  const sql = dialect.orderedInJson('o.metadata', sign);
+  return [{ sql, values: [dialect.jsonPath(path), condition.value] }];
+}
+
+/** With the number itself: integers that SQLite reads as doubles may have become it. */
+const signs: Partial<Record<MetadataCondition['operator'], '<=' | '>='>> = {
+  ...({ gt: '>=', gte: '>=', lt: '<=', lte: '<=' } as const),
+};
 
 /** A colon of ours is followed by the value at once. */
 function beginningOf(condition: MetadataCondition): string {
@@ -104,7 +117,6 @@ function beginningOf(condition: MetadataCondition): string {
       return 'null';
     case 'array_contains':
       return '[';
-    case 'contains':
     case 'starts_with':
     case 'ends_with':
       return '"';

@@ -4,7 +4,11 @@ import type {
   EntryPage,
   EntryText,
   GetRequest,
+  ImageRequest,
   ListRequest,
+  LoadedEntries,
+  LoadRequest,
+  NewImage,
   PastGaps,
   ScoredPage,
   TextsRequest,
@@ -16,7 +20,7 @@ import { type Condition, type ListValue, numberOf, type Row, type SqlValue, text
 import { findWords, weighWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { entriesThen } from './entry-history.ts';
-import { entriesOf } from './entry-rows.ts';
+import { entriesOf, imageOf } from './entry-rows.ts';
 import { allOf } from './filter-condition.ts';
 import { readSetting } from './indexed-fields.ts';
 import {
@@ -28,26 +32,112 @@ import {
   selectedKeys,
 } from './select-entries.ts';
 
-export async function getEntries(on: Statements, { ids, images, asOf }: GetRequest): Promise<Entry[]> {
+export async function getEntries(on: Statements, { ids, images, asOf, textChars }: GetRequest): Promise<Entry[]> {
   const condition = allOf([amongKeys(on, ids), asOf === undefined ? live : existedAt(asOf, on.dialect)]);
-  const { sql, values } = newestFirst(on, 'o.*', condition, undefined, ids.length, 0);
-  return shown(on, await on.query(sql, values), images, asOf);
+  const { sql, values } = newestFirst(on, columnsWith(textChars), condition, undefined, ids.length, 0);
+  const found = await shown(on, await on.query(sql, values), images, asOf);
+  // A text of the past comes whole.
+  return textChars === undefined || asOf === undefined ? found : found.map((entry) => shortened(entry, textChars));
+}
+
+export async function loadEntries(on: Statements, request: LoadRequest): Promise<LoadedEntries> {
+  const { ids, images, asOf, textChars, order, bytesMax } = request;
+  const condition = allOf([amongKeys(on, ids), asOf === undefined ? live : existedAt(asOf, on.dialect)]);
+  const { sql, values } = newestFirst(on, sizes(on, images), condition, undefined, ids.length, 0);
+  const sized = (await on.query(sql, values)).map((row) => sizeOf(row, textChars));
+  const byKey = new Map(sized.map((size) => [size.key, size]));
+  const ordered = order === 'newest' ? sized : ids.flatMap((id) => byKey.get(id) ?? []);
+  const { whole, bare, rest } = within(ordered, bytesMax);
+  const found = [
+    ...(whole.length > 0 ? await getEntries(on, { ids: whole, images, asOf, textChars }) : []),
+    ...(bare.length > 0 ? await getEntries(on, { ids: bare, images: false, asOf, textChars }) : []),
+  ];
+  const entries = new Map(found.map((entry) => [entry.id, entry]));
+  return { entries: ordered.flatMap(({ key }) => entries.get(key) ?? []), rest };
+}
+
+export async function entryImage(on: Statements, { id, position }: ImageRequest): Promise<NewImage | undefined> {
+  const [row] = await on.query(
+    `SELECT i.data, i.mime_type, i.metadata FROM ${on.dialect.schema}context_images i
+      JOIN ${on.dialect.schema}context_entries o ON o.key = i.entry
+      WHERE ${live.sql} AND i.entry = ? ORDER BY i.position LIMIT 1 OFFSET ?`,
+    [id, position],
+  );
+  return row && imageOf(row);
+}
+
+interface Size {
+  readonly key: number;
+  readonly bytes: number;
+  readonly imageBytes: number;
+}
+
+/** Columns of an entry. A long text is shortened where it lies, not where it is read to. */
+function columnsWith(textChars: number | undefined): string {
+  if (textChars === undefined) return 'o.*';
+  return `o.key, o.thread_id, o.source, o.content_type, substr(o.text_content, 1, ${Math.ceil(textChars)}) AS text_content,
+    o.metadata, o.summary, o.created_at, o.updated_at`;
+}
+
+function shortened(entry: Entry, chars: number): Entry {
+  return {
+    ...entry,
+    text: Array.from(entry.text.slice(0, 2 * chars))
+      .slice(0, chars)
+      .join(''),
+  };
+}
+
+/** Known without reading what is measured. */
+function sizes(on: Statements, images: boolean): string {
+  const pictures = `(SELECT coalesce(sum(octet_length(i.data)), 0) FROM ${on.dialect.schema}context_images i WHERE i.entry = o.key)`;
+  return `o.key, octet_length(o.text_content) AS text_bytes, coalesce(octet_length(o.metadata), 0)
+    + coalesce(octet_length(o.summary), 0) AS other_bytes, ${images ? pictures : '0'} AS image_bytes`;
+}
+
+function sizeOf(row: Row, textChars = Number.POSITIVE_INFINITY): Size {
+  const text = Math.min(numberOf(row, 'text_bytes'), 4 * textChars);
+  return {
+    key: numberOf(row, 'key'),
+    bytes: text + numberOf(row, 'other_bytes'),
+    imageBytes: numberOf(row, 'image_bytes'),
+  };
+}
+
+/** The first that fit together, with or without their images, and the keys of the others. */
+function within(ordered: readonly Size[], bytesMax: number) {
+  const whole: number[] = [];
+  const bare: number[] = [];
+  let used = 0;
+  let taken = 0;
+  for (const { key, bytes, imageBytes } of ordered) {
+    const tooLarge = imageBytes > 0 && bytes + imageBytes > bytesMax;
+    used += tooLarge ? bytes : bytes + imageBytes;
+    if (taken > 0 && used > bytesMax) break;
+    (tooLarge ? bare : whole).push(key);
+    taken += 1;
+  }
+  return { whole, bare, rest: ordered.slice(taken).map(({ key }) => key) };
 }
 
 export async function listEntries(
   on: Statements,
-  { filter, limit, offset, images, explain }: ListRequest,
+  { filter, limit, offset, images, explain, textChars, bytesMax }: ListRequest,
 ): Promise<EntryPage> {
   const selection = await selectEntries(on, filter, 'read', 'some');
-  const page = newestFirst(on, 'o.*', selection.condition, undefined, limit, offset);
+  const columns = bytesMax === undefined ? 'o.*' : 'o.key';
+  const page = newestFirst(on, columns, selection.condition, undefined, limit, offset);
   const rows =
     selection.passes === undefined
       ? await on.query(page.sql, page.values)
-      : await testedRows(on, selection, limit, offset);
-  return {
-    entries: await shown(on, rows, images, filter.asOf),
-    plan: explain ? await planOf(on, page, selection) : undefined,
-  };
+      : await testedRows(on, selection, columns, limit, offset);
+  const ids = rows.map((row) => numberOf(row, 'key'));
+  const { asOf } = filter;
+  const { entries, rest } =
+    bytesMax === undefined
+      ? { entries: await shown(on, rows, images, asOf), rest: [] }
+      : await loadEntries(on, { ids, images, asOf, textChars, order: 'given', bytesMax });
+  return { entries, rest, plan: explain ? await planOf(on, page, selection) : undefined };
 }
 
 export async function searchEntryWords(
@@ -60,11 +150,12 @@ export async function searchEntryWords(
     values: where.values,
   });
   const keys = condition && { ...among(condition), isWide };
-  const { found, total, scoreMax } = await findWords(on, entryWords, words, keys, { limit, offset });
+  const { found, total, scoreMax, mended } = await findWords(on, entryWords, words, keys, { limit, offset });
   return {
     hits: found.map(({ key, score }) => ({ id: key, score })),
     total,
     scoreMax,
+    mended,
     plan: explain ? await planOf(on, among(selection.condition), selection) : undefined,
   };
 }
@@ -137,24 +228,27 @@ function newestFirst(
   };
 }
 
-/** Goes through the metadata, of more entries at a time the fewer of them pass. */
+/** Goes through the metadata of what may pass, of more entries at a time the fewer of them do. */
 async function testedRows(
   on: Statements,
   { condition, passes }: Selection,
+  columns: 'o.*' | 'o.key',
   limit: number,
   offset: number,
 ): Promise<Row[]> {
   const found: Row[] = [];
   let before: Row | undefined;
-  for (let size = 2 * (limit + offset) + 100; ; size = Math.min(2 * size, 5_000)) {
+  for (let size = limit + offset; ; size = Math.min(4 * size, 5_000)) {
     const page = newestFirst(on, 'o.key, o.created_at, o.metadata', condition, before, size, 0);
     const rows = await on.query(page.sql, page.values);
     for (const row of rows) if (passes?.(row)) found.push(row);
     before = rows.at(-1);
     if (before === undefined || rows.length < size || found.length >= offset + limit) break;
   }
-  const keys = found.slice(offset, offset + limit).map((row) => numberOf(row, 'key'));
-  const { sql, values } = newestFirst(on, 'o.*', amongKeys(on, keys), undefined, limit, 0);
+  const wanted = found.slice(offset, offset + limit);
+  if (columns === 'o.key') return wanted;
+  const keys = wanted.map((row) => numberOf(row, 'key'));
+  const { sql, values } = newestFirst(on, columns, amongKeys(on, keys), undefined, limit, 0);
   return on.query(sql, values);
 }
 

@@ -4,8 +4,8 @@ import { type Condition, numberOf, optionalTextOf, type Row } from '../../rows.t
 import { pastStates } from './entry-history.ts';
 import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
 import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
-import { parseMetadata } from './metadata-fields.ts';
-import { matchesMetadata, necessaryText } from './metadata-match.ts';
+import { parseMetadata, pathText } from './metadata-fields.ts';
+import { matchesMetadata, necessaryOf } from './metadata-match.ts';
 
 /** How the entries that a filter lets through are found. */
 export interface Selection {
@@ -36,7 +36,7 @@ export async function selectEntries(
     filter.asOf === undefined && wanted === 'some'
       ? await weighedConditions(on, rest)
       : { conditions: changingConditions(rest, on.dialect), isWide: false };
-  const changing = [...conditions, ...unindexed.flatMap((each) => necessaryText(each, on.dialect) ?? [])];
+  const changing = [...conditions, ...unindexed.flatMap((each) => necessaryOf(each, on.dialect))];
   const names = unindexed.map(({ path }) => path.join('.'));
   const passes = (row: Row) => matchesMetadata(metadataOf(row), unindexed);
   const tested = unindexed.length === 0 ? undefined : passes;
@@ -154,12 +154,21 @@ export async function searchCondition(
 }
 
 async function partedByIndex(on: Statements, conditions: readonly MetadataCondition[]) {
-  if (conditions.length === 0) return { indexed: [], unindexed: [] };
+  const indexed: MetadataCondition[] = [];
+  const unindexed: MetadataCondition[] = [];
+  if (conditions.length === 0) return { indexed, unindexed };
   const index = createFieldIndex(await readFieldNames(on, 'none'));
-  return {
-    indexed: conditions.filter((condition) => index.covers(condition)),
-    unindexed: conditions.filter((condition) => !index.covers(condition)),
-  };
+  for (const condition of conditions) {
+    const covers = index.covers(condition);
+    const isCovered = covers === 'unless-array' ? !(await hasArrays(on, condition)) : covers;
+    (isCovered ? indexed : unindexed).push(condition);
+  }
+  return { indexed, unindexed };
+}
+
+async function hasArrays(on: Statements, { path }: MetadataCondition): Promise<boolean> {
+  const sql = `SELECT 1 FROM ${on.dialect.schema}context_fields f WHERE f.path = ? AND f.kind = 'array' LIMIT 1`;
+  return (await on.query(sql, [pathText(path)])).length > 0;
 }
 
 function metadataOf(row: Row) {

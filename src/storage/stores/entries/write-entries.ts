@@ -35,7 +35,7 @@ import { parseMetadata } from './metadata-fields.ts';
 import { type AddedEntry, countAdded, countRetyped } from './thread-counts.ts';
 
 /** An entry whose row is written, and what is still to be written of it. */
-interface Added extends AddedEntry {
+export interface Added extends AddedEntry {
   readonly text: string;
   readonly tags: readonly string[];
   readonly metadata: Metadata | undefined;
@@ -82,7 +82,7 @@ export async function updateEntries(
 }
 
 /** The fields that the index holds. Shared with other writers, and not to be changed while one of them writes. */
-async function fieldIndex(on: Statements, isNeeded: boolean): Promise<FieldIndex> {
+export async function fieldIndex(on: Statements, isNeeded: boolean): Promise<FieldIndex> {
   return createFieldIndex(isNeeded ? await readFieldNames(on, 'share') : []);
 }
 
@@ -92,7 +92,7 @@ async function storeOne(on: Statements, entry: NewEntry, index: FieldIndex, adde
   // What comes from elsewhere with its own time is a record of the past, in which nothing repeats.
   const last = entry.createdAt === undefined ? await repeatedEntry(on, threadId, entry.source, text) : undefined;
   if (last === undefined) {
-    const fresh = await insert(on, entry, threadId, text);
+    const fresh = await insertEntry(on, entry);
     added.push(fresh);
     return { id: fresh.id, threadId, repeated: false, summaryKept: false };
   }
@@ -123,14 +123,18 @@ async function repeatedEntry(on: Statements, threadId: string, source: string, t
   return answer === undefined ? last : undefined;
 }
 
-async function insert(on: Statements, entry: NewEntry, threadId: string, text: string): Promise<Added> {
+/** Its row, and what is few of. `key` where the id is not generated. */
+export async function insertEntry(on: Statements, entry: NewEntry, key?: number): Promise<Added> {
   const { metadata } = entry;
+  const [threadId, text] = [storable(entry.threadId), storable(entry.text)];
   const type = contentType(entry.images.length);
   const createdAt = entry.createdAt ?? on.now;
   const [row = {}] = await on.query(
-    `INSERT INTO ${on.dialect.schema}context_entries (thread_id, source, content_type, text_content, text_hash,
-      metadata, summary, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+    `INSERT INTO ${on.dialect.schema}context_entries (${key === undefined ? '' : 'key, '}thread_id, source, content_type,
+      text_content, text_hash, metadata, summary, created_at, updated_at) ${key === undefined ? '' : on.dialect.keys.given}
+      VALUES (${key === undefined ? '' : '?, '}?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
+      ...(key === undefined ? [] : [key]),
       threadId,
       entry.source,
       type,
@@ -149,7 +153,7 @@ async function insert(on: Statements, entry: NewEntry, threadId: string, text: s
 }
 
 /** What belongs to new entries, of many in few statements. */
-async function writeParts(on: Statements, added: readonly Added[], index: FieldIndex): Promise<void> {
+export async function writeParts(on: Statements, added: readonly Added[], index: FieldIndex): Promise<void> {
   if (added.length === 0) return;
   await countAdded(on, added);
   await addWords(

@@ -19,7 +19,7 @@ export async function searchPassages(
   { query, filter = {}, ...page }: PassageSearch,
 ): Promise<PassagePage> {
   const narrowed = on.dialect.passages.filter(filter);
-  const { found, total, scoreMax } = await findWords(on, passageWords, query, narrowed, page);
+  const { found, total, scoreMax, mended } = await findWords(on, passageWords, query, narrowed, page);
   const keys = found.map(({ key }) => key);
   const rows = await rowsByKey(on, 'key, id, parent, position', keys);
   const hits = found.flatMap(({ key, score }) => {
@@ -27,7 +27,7 @@ export async function searchPassages(
     if (row === undefined) return [];
     return [{ key, id: textOf(row, 'id'), parent: textOf(row, 'parent'), position: numberOf(row, 'position'), score }];
   });
-  return { hits, total, scoreMax };
+  return { hits, total, scoreMax, mended };
 }
 
 export async function weighPassages(on: Statements, request: WeighRequest): Promise<WeighedWords> {

@@ -2,24 +2,29 @@ import {
   countedLeaves,
   createScorer,
   type DocumentTerms,
+  documentsOf,
   highestScore,
   type IndexStatistics,
   leafWeight,
+  nearIn,
   weighTerms,
 } from '../../../words/ranking/bm25.ts';
 import { essentialDocuments, isSettled, planCandidates } from '../../../words/ranking/candidates.ts';
 import { type Candidate, rankPool, weighPool } from '../../../words/ranking/rank-pool.ts';
 import {
   type FoundPage,
+  type MendedWord,
   type Page,
   type Ranked,
+  type WeighedDocument,
   type WeighedWords,
   type WeighRequest,
   weighedMax,
 } from '../../../words/ranking/word-index.ts';
-import { leafKey, leavesOf, membersOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
+import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
 import type { KeyFilter, Statements, WordIndex } from '../../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../../rows.ts';
+import { mendQuery } from './mend-query.ts';
 
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
 const poolMax = 200;
@@ -31,18 +36,19 @@ const keysMax = 2000;
 export async function findWords(
   on: Statements,
   index: WordIndex,
-  query: WordQuery,
+  asked: WordQuery,
   filter: KeyFilter | undefined,
   { limit, offset }: Page,
 ): Promise<FoundPage> {
-  if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0 };
+  if (asked.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
+  const query = await mendQuery(on, index, asked, countLeaves);
   const narrowed = filter && on.dialect.words.narrow(filter);
-  const { pool, scoreMax, ...known } = await findPool(on, index, query, narrowed);
+  const { pool, scoreMax, mended, ...known } = await findPool(on, index, query, narrowed);
   const total = known.total ?? (await countMatches(on, index, query, narrowed));
   const found = pool.slice(offset, offset + limit);
   const missing = { limit: Math.min(limit, total - offset) - found.length, offset: Math.max(0, offset - pool.length) };
   if (missing.limit > 0) found.push(...(await behindPool(on, index, query, narrowed, pool, missing)));
-  return { found, total, scoreMax };
+  return { found, total, scoreMax, mended };
 }
 
 export async function weighWords(
@@ -50,15 +56,20 @@ export async function weighWords(
   index: WordIndex,
   { query, keys }: WeighRequest,
 ): Promise<WeighedWords> {
-  const leaves = leavesOf(query);
+  const leaves = leavesOf(await mendQuery(on, index, query, countLeaves));
   const { statistics, counts } = await countLeaves(on, index, leaves);
-  const rows = await on.query(
-    `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.integers})`,
-    [{ list: keys.slice(0, weighedMax) }],
-  );
-  const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+  const weigh = weighTerms(leaves, counts, statistics);
+  const weighed: WeighedDocument[] = [];
+  for (const list of batches(keys.slice(0, weighedMax), statistics)) {
+    const rows = await on.query(
+      `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.integers})`,
+      [{ list }],
+    );
+    const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
+    weighed.push(...weighPool(documents, weigh));
+  }
   return {
-    weighed: weighPool(documents, weighTerms(leaves, counts, statistics)),
+    weighed,
     scoreMax: highestScore(leaves, counts, statistics),
   };
 }
@@ -68,6 +79,7 @@ interface Pool {
   /** Of all matches, where it is known already. */
   readonly total: number | undefined;
   readonly scoreMax: number;
+  readonly mended: readonly MendedWord[];
 }
 
 async function findPool(
@@ -79,11 +91,11 @@ async function findPool(
   const leaves = leavesOf(query);
   const { statistics, counts } = await countLeaves(on, index, leaves);
   const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
-  const rarest = (leaf: WordLeaf) => Math.min(...membersOf(leaf).map((member) => counts.get(leafKey(member)) ?? 0));
+  const rarest = (leaf: WordLeaf) => documentsOf(leaf, counts);
   const score = createScorer(leaves, counts, statistics);
   const scoreMax = highestScore(leaves, counts, statistics);
   const { words } = on.dialect;
-  let found: Pool = { pool: [], total: undefined, scoreMax };
+  let found: Pool = { pool: [], total: undefined, scoreMax, mended: [] };
   for (const documentsMin of essentialDocuments(query, leaves)) {
     const plan = planCandidates(leaves, rarest, documentsMin);
     const isComplete = plan.optional.length === 0;
@@ -95,21 +107,55 @@ async function findPool(
       [...matches.values, ...order.values],
     );
     const keys = rows.map((row) => numberOf(row, 'key'));
-    const pool = rankPool(await candidates(on, index, keys.slice(0, poolMax)), score);
-    found = { pool, total: isComplete && keys.length < wanted ? keys.length : undefined, scoreMax };
+    const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
+    const noted = (terms: DocumentTerms) => {
+      for (const each of near) for (const term of nearIn(each.leaf, terms)) each.terms.add(term);
+      return score(terms);
+    };
+    const pool = rankPool(await candidates(on, index, batches(keys.slice(0, poolMax), statistics), noted));
+    const total = isComplete && keys.length < wanted ? keys.length : undefined;
+    // Only what is in documents that pass the filter: the others may not be the caller's to see.
+    const mended = near.filter(({ terms }) => terms.size > 0);
+    found = {
+      ...{ pool, total, scoreMax },
+      mended: mended.map(({ leaf, terms }) => ({ word: leaf.written, terms: [...terms] })),
+    };
     const scores = pool.map((ranked) => ranked.score);
     if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
   }
   return found;
 }
 
-async function candidates(on: Statements, { name, owner }: WordIndex, keys: readonly number[]): Promise<Candidate[]> {
+async function candidates(
+  on: Statements,
+  { name, owner }: WordIndex,
+  keys: Iterable<readonly number[]>,
+  score: (terms: DocumentTerms) => number,
+): Promise<Candidate[]> {
   const { schema, integers } = on.dialect;
-  const rows = await on.query(
-    `SELECT t.*, o.id FROM ${schema}${name}_terms t JOIN ${schema}${owner} o ON o.key = t.key WHERE t.key IN (${integers})`,
-    [{ list: keys }],
-  );
-  return rows.map((row) => ({ key: numberOf(row, 'key'), id: textOf(row, 'id'), terms: documentTerms(row) }));
+  const found: Candidate[] = [];
+  for (const list of keys) {
+    const rows = await on.query(
+      `SELECT t.*, o.id FROM ${schema}${name}_terms t JOIN ${schema}${owner} o ON o.key = t.key
+        WHERE t.key IN (${integers})`,
+      [{ list }],
+    );
+    for (const row of rows) {
+      found.push({ key: numberOf(row, 'key'), id: textOf(row, 'id'), score: score(documentTerms(row)) });
+    }
+  }
+  return found;
+}
+
+/** Terms that are read at a time: a few megabytes. */
+const batchTerms = 500_000;
+const batchMin = 4;
+
+/** Keys of documents that are read together: of long ones, fewer. The usual ones are one batch. */
+function* batches(keys: readonly number[], { averageLengths }: IndexStatistics): Generator<readonly number[]> {
+  const { title, heading, body } = averageLengths;
+  const size = Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
+  for (let at = 0; at < keys.length; at += size) yield keys.slice(at, at + size);
 }
 
 async function behindPool(

@@ -10,7 +10,7 @@ import { removeWords, writeWords } from './write-words.ts';
  * Which analysis made the stored terms. Raised whenever the code in src/words tokenises or stems differently: a
  * database written by another is tokenised again when it is opened, because queries would not find its terms.
  */
-const analysisVersion = 2;
+const analysisVersion = 3;
 
 export interface WordAnalysis {
   readonly language: Language;

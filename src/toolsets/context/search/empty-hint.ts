@@ -1,5 +1,6 @@
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import type { MendedWord } from '../../../words/ranking/word-index.ts';
 import { leavesOf, type WordQuery } from '../../../words/word-query.ts';
 import { filterHints } from './filter-hints.ts';
 import { neededFilter } from './ranked-search.ts';
@@ -45,6 +46,19 @@ export async function emptyHint(
   return said.length === 0 ? { hint: 'No entry matches; use other words.' } : { hint: said.join(' ') };
 }
 
+/** Says what was searched for instead of words that no entry has. */
+export function mendedHint(mended: readonly MendedWord[]): string | undefined {
+  if (mended.length === 0) return undefined;
+  const said = mended.map(({ word, terms }) => `No entry has ${listed([word])}; searched for ${listed(terms)}.`);
+  return said.join(' ');
+}
+
+/** Hints as one. */
+export function joinHints(...hints: readonly (string | undefined)[]): { hint?: string } {
+  const said = hints.filter((each) => each !== undefined);
+  return said.length === 0 ? {} : { hint: said.join(' ') };
+}
+
 /** The words of any query, as they are indexed. */
 export function wordsOf(query: WordQuery): SoughtWord[] {
   return leavesOf(query).map((leaf) => ({
@@ -54,7 +68,9 @@ export function wordsOf(query: WordQuery): SoughtWord[] {
         ? leaf.terms.join(' ')
         : leaf.kind === 'prefix'
           ? `${leaf.prefix}*`
-          : (leaf.written ?? leaf.term),
+          : leaf.kind === 'near'
+            ? leaf.written
+            : (leaf.written ?? leaf.term),
   }));
 }
 

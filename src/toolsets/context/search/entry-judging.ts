@@ -33,8 +33,7 @@ export function judgedFields({ omitted, reranking }: Judged) {
 }
 
 /** Said where weak results were left out and none are shown. */
-export function weakHint(omitted: number): { hint?: string } {
-  if (omitted === 0) return {};
+export function weakHint(omitted: number): string {
   const found = omitted === 1 ? 'One entry was' : `${omitted} entries were`;
-  return { hint: `Nothing here answers this. ${found} too weak a match to show; include_weak: true shows them.` };
+  return `Nothing here answers this. ${found} too weak a match to show; include_weak: true shows them.`;
 }

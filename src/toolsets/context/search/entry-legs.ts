@@ -1,7 +1,9 @@
 import type { HybridDeps, MeaningLeg, WordLeg } from '../../../search/hybrid.ts';
 import { createMeaningLeg } from '../../../search/meaning-leg.ts';
-import { createWordLeg, type WordSourcePage } from '../../../search/word-leg.ts';
+import { createWordLeg } from '../../../search/word-leg.ts';
+import type { ScoredPage } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import type { MendedWord } from '../../../words/ranking/word-index.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { neededFilter, planOf } from './ranked-search.ts';
@@ -27,6 +29,8 @@ export interface EntryLegs extends HybridDeps {
     wordMode: 'boolean' | undefined;
     wordStats: Stats | undefined;
     meaningStats: Stats | undefined;
+    /** What was searched for instead of misspelt words. */
+    mended: readonly MendedWord[];
   };
 }
 
@@ -40,6 +44,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     wordMode: undefined,
     wordStats: undefined,
     meaningStats: undefined,
+    mended: [],
   };
   return { told, words: words ? wordLeg() : undefined, meaning: meaning && meaningLeg(meaning) };
 
@@ -47,9 +52,10 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     return createWordLeg({
       async search({ limit }) {
         const stats = startStats(backend, applied);
-        const { hits, scoreMax, plan } = await searchWords(limit);
+        const { hits, scoreMax, plan, mended } = await searchWords(limit);
         told.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
         told.wordMode = 'boolean';
+        told.mended = mended;
         told.wordStats = stats(hits.length, plan);
         return { hits, scoreMax };
       },
@@ -57,7 +63,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     });
   }
 
-  async function searchWords(limit: number): Promise<WordSourcePage & { plan?: string | undefined }> {
+  async function searchWords(limit: number): Promise<ScoredPage> {
     return entries.searchWords({ query: plainQuery(request.text), filter, limit, offset: 0, explain }, { signal });
   }
 

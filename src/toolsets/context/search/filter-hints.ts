@@ -101,7 +101,7 @@ function alternatives(condition: MetadataCondition): MetadataCondition[] {
     case 'in':
       return [{ ...condition, value: condition.value.flatMap((value) => [...otherTypes(value), value]) }];
     case 'contains':
-      return [{ ...condition, operator: 'array_contains' }];
+      return otherTypes(condition.value).map((value) => ({ ...condition, operator: 'array_contains', value }));
     default:
       return [];
   }

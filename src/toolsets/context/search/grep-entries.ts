@@ -1,79 +1,103 @@
 import { CarrelError } from '../../../base/errors.ts';
+import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
 import { withinTime } from '../../../base/workers/within-time.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
-import { compile, type GrepPattern, type LineMatch } from './grep-text.ts';
+import {
+  compile,
+  type GrepFound,
+  type GrepPattern,
+  type GrepRequest,
+  type LineMatch,
+  type MatchPlace,
+} from './grep-text.ts';
 
-export interface GrepRequest {
+export interface GrepSearch {
   readonly pattern: GrepPattern;
   readonly filter: EntryFilter;
   readonly entriesMax: number;
+  readonly matchesMax: number;
+  /** For the matches, in an answer. */
+  readonly bytesMax: number;
+  /** The first entry, and the place in it; without it, the search starts at the beginning. */
+  readonly from?: EntryPlace | undefined;
   readonly signal: AbortSignal;
+}
+
+export interface EntryPlace extends MatchPlace {
+  readonly id: number;
 }
 
 export interface GrepOutcome {
   readonly entries: { readonly id: number; readonly matches: readonly LineMatch[] }[];
   readonly scanned: number;
-  /** A limit of entries, matches or time was reached, so there may be more. */
-  readonly truncated: boolean;
+  /** A limit of entries, matches, bytes or time was reached: where there may be more. */
+  readonly next: EntryPlace | undefined;
   readonly timedOutIds: readonly number[];
 }
 
-const batchSize = 100;
+/** Entries that are read at a time: more of short ones, fewer of long ones. */
+const batchMin = 5;
+const batchMax = 100;
+const batchUnits = 1_000_000;
 const entryTimeoutMs = 1_000;
 const totalTimeoutMs = 10_000;
 /** After this many entries on which a pattern took too long, the search is given up. */
 const timeoutsMax = 3;
 
 /** Searches the texts in the order of their ids, on a thread that is terminated when a text takes too long. */
-export async function grepEntries(entries: EntryStore, request: GrepRequest): Promise<GrepOutcome> {
-  const { pattern, filter, entriesMax, signal } = request;
+export async function grepEntries(entries: EntryStore, search: GrepSearch): Promise<GrepOutcome> {
+  const { pattern, filter, entriesMax, signal, from } = search;
   checkPattern(pattern);
   const deadline = performance.now() + totalTimeoutMs;
   const found: { id: number; matches: LineMatch[] }[] = [];
   const timedOutIds: number[] = [];
-  // One more than is shown, to know whether there are more.
-  const sought = { ...pattern, matchesMax: pattern.matchesMax + 1 };
-  let thread = startThread(sought);
+  let thread = startThread(pattern);
   let scanned = 0;
-  let matches = 0;
+  let matchesMax = search.matchesMax;
+  let bytesMax = search.bytesMax;
+  let batch = batchMin;
   try {
-    for (let after = 0; ; ) {
-      const limit = Math.min(batchSize, entriesMax - scanned);
-      const texts = limit > 0 ? await entries.texts({ filter, after, limit }, { signal }) : [];
-      if (texts.length === 0) return outcome(limit === 0 && (await isMore(after)));
+    for (let after = (from?.id ?? 1) - 1; ; ) {
+      const limit = Math.min(batch, entriesMax - scanned);
+      const texts = await entries.texts({ filter, after, limit: Math.max(limit, 1) }, { signal });
+      const [first] = texts;
+      if (first === undefined) return outcome(undefined);
+      if (limit <= 0) return outcome(startOf(first.id));
+      const units = texts.reduce((sum, { text }) => sum + text.length, 0);
+      batch = units > batchUnits ? Math.max(1, batch >> 1) : Math.min(batchMax, 2 * batch);
       for (const { id, text } of texts) {
         signal.throwIfAborted();
-        if (performance.now() > deadline || timedOutIds.length >= timeoutsMax) {
-          return outcome(true);
-        }
+        const place = id === from?.id ? from : startOf(id);
+        if (performance.now() > deadline || timedOutIds.length >= timeoutsMax) return outcome(place);
         after = id;
         scanned += 1;
-        const lines = await grepOn(thread, text);
+        const lines = await grepOn(thread, { text, from: place, matchesMax, bytesMax });
         if (lines === undefined) {
           timedOutIds.push(id);
-          thread = startThread(sought);
+          thread = startThread(pattern);
           continue;
         }
-        const kept = lines.slice(0, pattern.matchesMax - matches);
-        matches += kept.length;
-        if (kept.length > 0) found.push({ id, matches: kept });
-        if (kept.length < lines.length) return outcome(true);
+        const { matches, next } = lines;
+        if (matches.length > 0) found.push({ id, matches });
+        if (next !== undefined) return outcome({ id, ...next });
+        matchesMax -= matches.length;
+        bytesMax -= wireBytes(matches, 2);
       }
     }
   } finally {
     await thread.terminate();
   }
 
-  async function isMore(after: number): Promise<boolean> {
-    return (await entries.texts({ filter, after, limit: 1 }, { signal })).length > 0;
+  function outcome(next: EntryPlace | undefined): GrepOutcome {
+    return { entries: found, scanned, next, timedOutIds };
   }
+}
 
-  function outcome(truncated: boolean): GrepOutcome {
-    return { entries: found, scanned, truncated: truncated || timedOutIds.length > 0, timedOutIds };
-  }
+function startOf(id: number): EntryPlace {
+  return { id, line: 1, skip: 0 };
 }
 
 function checkPattern(pattern: GrepPattern): void {
@@ -86,13 +110,14 @@ function checkPattern(pattern: GrepPattern): void {
   }
 }
 
-type GrepThread = Calls<string, LineMatch[]>;
+type GrepThread = Calls<GrepRequest, GrepFound>;
 
 function startThread(workerData: GrepPattern): GrepThread {
   return createWorkerCalls({
     from: import.meta.url,
     file: 'grep-worker',
     name: 'carrel-grep',
+    lean: true,
     workerData,
     lost: (cause) => new Error('the thread that greps was lost', { cause }),
   });
@@ -101,11 +126,11 @@ function startThread(workerData: GrepPattern): GrepThread {
 const overdue = new Error('the pattern ran away');
 
 /** Undefined if it took too long; the thread is then terminated. */
-async function grepOn(thread: GrepThread, text: string): Promise<LineMatch[] | undefined> {
+async function grepOn(thread: GrepThread, request: GrepRequest): Promise<GrepFound | undefined> {
   // The time to start a thread does not count against the pattern.
   await thread.ready();
   try {
-    return await withinTime(thread, thread.call(text), { timeoutMs: entryTimeoutMs, overdue: () => overdue });
+    return await withinTime(thread, thread.call(request), { timeoutMs: entryTimeoutMs, overdue: () => overdue });
   } catch (error) {
     if (error === overdue) return undefined;
     throw error;

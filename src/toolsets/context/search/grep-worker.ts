@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../../base/workers/answer-calls.ts';
-import { type GrepPattern, grepText } from './grep-text.ts';
+import { type GrepPattern, type GrepRequest, grepText } from './grep-text.ts';
 
 const pattern: GrepPattern = workerData;
 
 /** Searches one text after another. A regular expression may never end, so the thread can be terminated at any time. */
-answerCalls(() => ({ perform: (text: string) => grepText(text, pattern) }));
+answerCalls(() => ({ perform: (request: GrepRequest) => grepText(request, pattern) }));

@@ -1,5 +1,6 @@
 import { type HybridMatch, searchHybrid } from '../../../search/hybrid.ts';
 import type { RerankingState } from '../../../search/reranking/reranker.ts';
+import type { MendedWord } from '../../../words/ranking/word-index.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { createEntryJudging } from './entry-judging.ts';
 import { createEntryLegs, type LegsRequest } from './entry-legs.ts';
@@ -46,6 +47,8 @@ export interface HybridMatches {
   readonly ftsCount: number;
   readonly semanticCount: number;
   readonly warnings: Warned;
+  /** What was searched for instead of misspelt words. */
+  readonly mended: readonly MendedWord[];
   readonly stats: Record<string, unknown>;
 }
 
@@ -93,6 +96,7 @@ export async function searchEntries(
     ftsCount,
     semanticCount,
     warnings: found.failure ? meaningFailed : pendingWarning(found.pending),
+    mended: told.mended,
     stats: {
       fts_stats: told.wordStats ?? null,
       semantic_stats: told.meaningStats ?? null,

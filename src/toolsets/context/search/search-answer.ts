@@ -2,8 +2,14 @@ import { freeAnswer } from '../../../tools/free-answer.ts';
 
 /** The answers of all four searches: what is always there besides `own`, then what depends on the call and its outcome. */
 export function searchAnswer(own: string, ownSometimes = '') {
-  const sometimes = 'hint?, stats?, clamped_limit?, budget?, degraded?, warnings?, error?, validation_errors?';
+  const sometimes =
+    'hint?, stats?, clamped_limit?, budget?, truncated?, omitted_ids?, omitted_next?, next_offset?, cut?, degraded?, warnings?, error?, validation_errors?';
   return freeAnswer(`${own}results, count, has_more, ${ownSometimes}${sometimes}`);
+}
+
+/** Where the same search goes on after an answer that was full; what it left out is on this page. */
+export function nextOffset(offset: number, results: readonly unknown[], omitted: readonly unknown[]) {
+  return omitted.length === 0 ? {} : { next_offset: offset + results.length };
 }
 
 export interface Stats {

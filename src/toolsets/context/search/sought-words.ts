@@ -1,5 +1,6 @@
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import type { MendedWord } from '../../../words/ranking/word-index.ts';
 import { anyOf, leafKey, leavesOf, type WordQuery } from '../../../words/word-query.ts';
 
 /** A word of a query as it was written, and what finds it. */
@@ -34,6 +35,7 @@ export interface RelaxedPage {
   readonly hits: readonly { readonly id: number; readonly score: number }[];
   readonly total: number;
   readonly scoreMax: number;
+  readonly mended: readonly MendedWord[];
 }
 
 /** For a search that no entry matches in full: the entries with most of the words, those with more of them first. */
@@ -59,7 +61,7 @@ export async function searchMostWords(
   const kept = held
     .filter(({ count }) => count >= least)
     .sort((a, b) => b.count - a.count || b.score - a.score || a.id - b.id);
-  return { query, hits: kept.slice(offset, offset + limit), total: kept.length, scoreMax };
+  return { query, hits: kept.slice(offset, offset + limit), total: kept.length, scoreMax, mended: any.mended };
 }
 
 export function listed(words: readonly string[]): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { highlight } from '../tools/fts-search-context.ts';
+import { highlight } from './highlight.ts';
 import { modeRemark, searchModes, soughtWords, wordQueryOf } from './word-modes.ts';
 
 test('T100: no text is a syntax error in any mode, and punctuation alone finds nothing', () => {

@@ -1,18 +1,26 @@
 import { CarrelError } from '../../../base/errors.ts';
+import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
-import type { ResourceProvider } from '../../../tools/resource.ts';
+import { answerRoom } from '../../../tools/answer-limit.ts';
+import type { Call } from '../../../tools/call.ts';
+import type { ResourceProvider, ResourceSummary } from '../../../tools/resource.ts';
 import { createCursorSigner } from '../../../tools/signed-cursor.ts';
+import { type Begun, batchBytes } from './collect-entries.ts';
 import { truncate } from './entry-shapes.ts';
 
 export const entryUriPrefix = 'carrel://context/';
 
 const pageSize = 50;
 const titleChars = 80;
+/** In these is the first line, or enough of it. */
+const firstChars = 1_000;
 const mimeType = 'text/plain';
 
 /** Entries as `carrel://context/<id>`, newest first. */
 export function createEntryResources(entries: EntryStore): ResourceProvider {
-  const cursors = createCursorSigner(entryUriPrefix);
+  const lists = createCursorSigner(entryUriPrefix);
+  const texts = createCursorSigner(`${entryUriPrefix} text`);
+  const images = createCursorSigner(`${entryUriPrefix} image`);
   return {
     uriPrefix: entryUriPrefix,
     templates: [
@@ -23,46 +31,104 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
         description: 'The text of a stored context entry.',
         mimeType,
       },
+      {
+        uriTemplate: `${entryUriPrefix}{id}/images/{number}`,
+        name: 'context image',
+        title: 'Image of a context entry',
+        description: 'An image that was stored with an entry, counted from 0.',
+        mimeType: 'application/octet-stream',
+      },
     ],
     async list(cursor, { signal }) {
-      const offset = cursor === undefined ? 0 : cursors.read(cursor);
-      const request = { filter: {}, limit: pageSize + 1, offset, images: false, explain: false };
-      const { entries: found } = await entries.list(request, { signal });
-      const resources = found.slice(0, pageSize).map(({ id, text, threadId, source, createdAt }) => ({
-        uri: `${entryUriPrefix}${id}`,
-        name: String(id),
-        title: titleOf(text),
-        description: `Thread ${threadId}, ${source}, ${createdAt.slice(0, 10)}`,
-        mimeType,
-      }));
-      return found.length > pageSize ? { resources, nextCursor: cursors.issue(offset + pageSize) } : { resources };
-    },
-    async read({ uri }, { signal }) {
-      const id = /^[1-9]\d{0,14}$/.exec(uri.slice(entryUriPrefix.length))?.[0];
-      const [entry] = id === undefined ? [] : await entries.get({ ids: [Number(id)], images: false }, { signal });
-      if (entry === undefined) {
-        throw new CarrelError('resource_not_found', 'No context entry has this URI.', { data: { uri } });
-      }
-      const { threadId, source, tags, metadata, createdAt, updatedAt } = entry;
-      return {
-        contents: [
-          {
-            uri: `${entryUriPrefix}${entry.id}`,
+      const offset = cursor === undefined ? 0 : lists.read(cursor);
+      const request = {
+        filter: {},
+        limit: pageSize + 1,
+        offset,
+        images: false,
+        explain: false,
+        textChars: firstChars,
+        bytesMax: batchBytes,
+      };
+      const resources: ResourceSummary[] = [];
+      let batch: Begun = await entries.list(request, { signal });
+      const isMore = batch.entries.length + batch.rest.length > pageSize;
+      for (;;) {
+        for (const { id, text, threadId, source, createdAt } of batch.entries) {
+          resources.push({
+            uri: `${entryUriPrefix}${id}`,
+            name: String(id),
+            title: titleOf(text),
+            description: `Thread ${threadId}, ${source}, ${createdAt.slice(0, 10)}`,
             mimeType,
-            text: entry.text,
-            _meta: {
-              thread_id: threadId,
-              source,
-              tags,
-              metadata: metadata ?? null,
-              created_at: createdAt,
-              updated_at: updatedAt,
-            },
-          },
-        ],
+          });
+        }
+        if (batch.rest.length === 0 || resources.length >= pageSize) break;
+        const next = {
+          ids: batch.rest,
+          images: false,
+          textChars: firstChars,
+          order: 'given',
+          bytesMax: batchBytes,
+        } as const;
+        batch = await entries.load(next, { signal });
+      }
+      const page = resources.slice(0, pageSize);
+      return isMore ? { resources: page, nextCursor: lists.issue(offset + pageSize) } : { resources: page };
+    },
+    async read({ uri, cursor }, call) {
+      const [, given, position] =
+        /^([1-9]\d{0,14})(?:\/images\/(\d{1,4}))?$/.exec(uri.slice(entryUriPrefix.length)) ?? [];
+      if (given === undefined) throw notFound(uri);
+      const id = Number(given);
+      if (position !== undefined) return readImage({ id, position: Number(position) }, cursor, call);
+      const [entry] = await entries.get({ ids: [id], images: false }, call);
+      if (entry === undefined) throw notFound(uri);
+      const { threadId, source, tags, metadata, createdAt, updatedAt } = entry;
+      const facts = {
+        thread_id: threadId,
+        source,
+        tags,
+        metadata: metadata ?? null,
+        created_at: createdAt,
+        updated_at: updatedAt,
+      };
+      const start = cursor === undefined ? 0 : texts.read(cursor);
+      const room = Math.max(answerRoom(call) - wireBytes(facts, 1), roomMin);
+      const end = start + fittingUnits(entry.text, 1, room, start);
+      const next = end < entry.text.length ? { nextCursor: texts.issue(end) } : {};
+      const text = entry.text.slice(start, end);
+      return {
+        contents: [{ uri: `${entryUriPrefix}${id}`, mimeType, text, _meta: { ...facts, ...next } }],
+        ...next,
       };
     },
   };
+
+  /** An image that is too large for an answer comes in parts, whose base64 can be joined. */
+  async function readImage(wanted: { id: number; position: number }, cursor: string | undefined, call: Call) {
+    const uri = imageUri(wanted.id, wanted.position);
+    const image = await entries.image(wanted, call);
+    if (image === undefined) throw notFound(uri);
+    const start = cursor === undefined ? 0 : images.read(cursor);
+    const end = Math.min(image.data.length, start + 3 * Math.floor(answerRoom(call) / 4));
+    const blob = Buffer.from(image.data.subarray(start, end)).toString('base64');
+    const next = end < image.data.length ? { nextCursor: images.issue(end) } : {};
+    const facts = { size: image.data.length, metadata: image.metadata ?? null };
+    return { contents: [{ uri, mimeType: image.mimeType, blob, _meta: { ...facts, ...next } }], ...next };
+  }
+}
+
+/** Room for text, whatever stands beside it: every read must lead further. */
+const roomMin = 16_384;
+
+/** Of one image of an entry, counted from 0. */
+export function imageUri(id: number, position: number): string {
+  return `${entryUriPrefix}${id}/images/${position}`;
+}
+
+function notFound(uri: string): CarrelError {
+  return new CarrelError('resource_not_found', 'No context entry has this URI.', { data: { uri } });
 }
 
 /** The first line, shortened to the length of a title. */

@@ -16,17 +16,25 @@ interface Heading {
   readonly start: number;
 }
 
+/** An outline has no more, of whatever a text has. */
+export const headingsMax = 10_000;
+
+function headingsOf(text: string) {
+  return blocksOf(text).flatMap((block) => (block.kind === 'heading' ? [block] : []));
+}
+
 /** The root is the whole text. Ids are made of the titles on the path, numbered if siblings have the same title. */
 export function outlineOf(text: string, depthMax: number): OutlineNode {
-  const headings = blocksOf(text).flatMap((block) => (block.kind === 'heading' ? [block] : []));
+  const headings = headingsOf(text);
   const at = codePointCounter(text);
-  const marks = headings.map(({ level, title, start }) => ({ level, title, start: at(start) }));
-  const total = at(text.length);
-  return { node_id: 'root', level: 0, title: '', char_start: 0, char_end: total, children: nodes(marks, total, '', 1) };
+  const marks = headings.slice(0, headingsMax).map(({ level, title, start }) => ({ level, title, start: at(start) }));
+  const end = at(headings[headingsMax]?.start ?? text.length);
+  const children = nodes(marks, end, '', 1);
+  return { node_id: 'root', level: 0, title: '', char_start: 0, char_end: at(text.length), children };
 
   function nodes(list: readonly Heading[], end: number, parent: string, depth: number): OutlineNode[] {
     if (depth > depthMax) return [];
-    const top = Math.min(...list.map(({ level }) => level));
+    const top = list.reduce((least, { level }) => Math.min(least, level), Number.POSITIVE_INFINITY);
     const firsts = list.flatMap(({ level }, index) => (level === top ? [index] : []));
     // Deeper headings before the first top-level one belong to the root.
     if (firsts[0] !== undefined && firsts[0] > 0) firsts.unshift(0);

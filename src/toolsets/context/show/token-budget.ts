@@ -7,7 +7,7 @@ interface Entry {
   readonly text_content: string;
 }
 
-interface EntryBudget extends BudgetReport<number> {
+export interface EntryBudget extends BudgetReport<number> {
   /** The call that returns the entries that did not fit. */
   omitted_next?: string;
 }

@@ -3,18 +3,16 @@ import { judgePage, reachOf } from '../../../search/judging.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
-import { findMatches } from '../../../words/snippet.ts';
-import type { WordQuery } from '../../../words/word-query.ts';
-import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { emptyHint, wordsOf } from '../search/empty-hint.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
 import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
-import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
+import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
 import { absentWords, listed, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
 import { modeRemark, searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
 import { showFound } from '../show/entry-shapes.ts';
-import { fitBudget } from '../show/token-budget.ts';
+import { fitAnswer } from '../show/fit-answer.ts';
 
 export function createFtsSearchContextTool({
   entries,
@@ -22,7 +20,8 @@ export function createFtsSearchContextTool({
   truncationChars,
   reranker,
   summaries,
-}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries'>): Tool {
+  texts,
+}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>): Tool {
   return defineTool({
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
@@ -36,7 +35,8 @@ export function createFtsSearchContextTool({
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
     output: searchAnswer('query, mode, language, total, relaxed?, ', 'reranking, '),
-    async run(input, { signal }) {
+    async run(input, call) {
+      const { signal } = call;
       const text = queryText(input.query);
       const asked = wordQueryOf(text, input.mode);
       const { filter, faults, applied } = parseFilters(input);
@@ -65,52 +65,64 @@ export function createFtsSearchContextTool({
       );
       const shownHits = new Map(judged.page.map((each) => [each.hit.id, each]));
       await summaries?.settle();
-      const shape = { images: input.include_images, asOf: filter.asOf };
-      const found = await loadEntries(entries, [...shownHits.keys()], shape, signal);
-      const shown = found.map((entry) => {
-        const { hit, relevance = 0 } = shownHits.get(entry.id) ?? {};
-        return {
-          ...showFound(entry, truncationChars),
-          relevance,
-          scores: {
-            fts_score: hit?.found ?? 0,
-            fts_rank: null,
-            ...(reranker.provider ? { rerank_score: relevance } : {}),
+      // What is too long for the answer anyway needs no marks.
+      const highlighted = async (whole: string, left: number): Promise<string> =>
+        2 * whole.length > left ? whole : texts.highlight(whole, query, signal);
+      const { results, found, omitted, report } = await fitAnswer(
+        entries,
+        [...shownHits.keys()],
+        {
+          images: input.include_images,
+          asOf: filter.asOf,
+          ...(input.highlight ? {} : { textChars: truncationChars + 1 }),
+          order: 'given',
+          input,
+          show: async (entry, left) => {
+            const { hit, relevance = 0 } = shownHits.get(entry.id) ?? {};
+            return {
+              ...showFound(entry, truncationChars),
+              relevance,
+              scores: {
+                fts_score: hit?.found ?? 0,
+                fts_rank: null,
+                ...(reranker.provider ? { rerank_score: relevance } : {}),
+              },
+              ...(input.highlight ? { highlighted: await highlighted(entry.text, left) } : {}),
+            };
           },
-          ...(input.highlight ? { highlighted: highlight(entry.text, query) } : {}),
-        };
-      });
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
+        },
+        call,
+      );
       return {
         ...head,
         results,
         count: results.length,
         total: page.total,
-        has_more: offset + judged.page.length < page.total,
+        has_more: omitted.length > 0 || offset + judged.page.length < page.total,
         ...(explain ? { stats: stats(results.length, strict.plan) } : {}),
         ...clamped,
         ...report,
+        ...nextOffset(offset, results, omitted),
         ...judgedFields(judged),
         ...(relaxed ? { relaxed } : {}),
         ...joinHints(
           modeRemark(text, input.mode),
+          mendedHint(page.mended),
           relaxed ? await relaxedHint(entries, sought, signal) : undefined,
-          await emptyHint(
-            entries,
-            found,
-            { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
-            signal,
-          ),
+          report.hint,
+          (
+            await emptyHint(
+              entries,
+              [...found, ...omitted],
+              { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
+              signal,
+            )
+          ).hint,
         ),
         ...(await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });
-}
-
-function joinHints(remark: string | undefined, relaxed: string | undefined, { hint }: { hint?: string }) {
-  const said = [remark, relaxed, hint].filter((each) => each !== undefined);
-  return said.length === 0 ? {} : { hint: said.join(' ') };
 }
 
 async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], signal: AbortSignal): Promise<string> {
@@ -121,19 +133,3 @@ async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], si
 
 const tryThis =
   'Use fewer words, mode prefix for parts of words, or hybrid_search_context, which also finds by meaning.';
-
-/** The whole text with `<mark>` around the matches. Marks that are already in the text are escaped. */
-export function highlight(text: string, query: WordQuery): string {
-  let result = '';
-  let at = 0;
-  for (const { start, end } of findMatches(text, query)) {
-    if (start < at) continue;
-    result += `${plain(text.slice(at, start))}<mark>${plain(text.slice(start, end))}</mark>`;
-    at = end;
-  }
-  return result + plain(text.slice(at));
-}
-
-function plain(text: string): string {
-  return text.replace(/<(\/?mark>)/gi, '&lt;$1');
-}

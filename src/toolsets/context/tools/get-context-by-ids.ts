@@ -1,11 +1,13 @@
 import * as z from 'zod';
+import type { Entry } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
 import { showFull } from '../show/entry-shapes.ts';
-import { budgetInput, fitBudget } from '../show/token-budget.ts';
+import { fitAnswer } from '../show/fit-answer.ts';
+import { budgetInput } from '../show/token-budget.ts';
 
 export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextParts, 'entries' | 'summaries'>): Tool {
   return defineTool({
@@ -27,21 +29,28 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
         missing_ids: z.unknown().optional(),
         hint: z.unknown().optional(),
         budget: z.unknown().optional(),
+        truncated: z.unknown().optional(),
+        omitted_ids: z.unknown().optional(),
+        omitted_next: z.unknown().optional(),
+        cut: z.unknown().optional(),
         warnings: z.unknown().optional(),
       })
       .meta({ 'x-fastmcp-wrap-result': true }),
-    async run({ context_ids: given, include_images: images, budget_tokens: budget, ...then }, { signal }) {
+    async run(input, call) {
+      const { context_ids: given, include_images: images } = input;
+      const { signal } = call;
       const ids = [...new Set(given)];
-      const { asOf } = asOfFilter(then);
+      const { asOf } = asOfFilter(input);
       await summaries?.settle();
-      const found = await entries.get({ ids, images, asOf }, { signal });
-      const there = new Set(found.map(({ id }) => id));
+      const show = (entry: Entry) => showFull(entry);
+      const fitted = await fitAnswer(entries, ids, { images, asOf, order: 'newest', input, show }, call);
+      const { results: result, omitted, report } = fitted;
+      const there = new Set([...fitted.found, ...omitted]);
       const missing = ids.filter((id) => !there.has(id));
-      const { entries: result, report } = fitBudget(found.map(showFull), budget, then);
       return {
         result,
         ...(missing.length > 0 ? { missing_ids: missing } : {}),
-        ...(found.length > 0 ? {} : { hint: 'No entry has any of these ids; searches name those there are.' }),
+        ...(there.size > 0 ? {} : { hint: 'No entry has any of these ids; searches name those there are.' }),
         ...report,
         ...(await pastWarnings(entries, { ids, asOf }, 'read', signal)),
       };

@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { createSlots } from '../../../base/slots.ts';
+import { answerRoom } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
-import { grepEntries } from '../search/grep-entries.ts';
+import { type EntryPlace, grepEntries } from '../search/grep-entries.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
@@ -26,7 +28,20 @@ function tryOf(input: { case_sensitive: boolean; is_regex: boolean }, scanned: n
   return `The pattern is on no line of ${scanned} entries: ${said.join(', ')}.`;
 }
 
+/** Each search has a thread of its own, with a text in it. */
+const threadsMax = 2;
+const waitingMax = 64;
+
+/** Entry, line and match, as an answer names where to go on. */
+function placeOf(cursor: string | undefined): EntryPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const [, id, line, skip] = /^([1-9]\d{0,14}):([1-9]\d{0,9}):(\d{1,10})$/.exec(cursor) ?? [];
+  if (id === undefined) throw new CarrelError('invalid_cursor', 'cursor must be next_cursor of an earlier answer.');
+  return { id: Number(id), line: Number(line), skip: Number(skip) };
+}
+
 export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+  const slots = createSlots({ runningMax: threadsMax, waitingMax });
   return defineTool({
     name: 'grep_context',
     title: 'Grep Context',
@@ -40,34 +55,37 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
       output_mode: z.enum(['content', 'files_with_matches', 'count']).default('content'),
       context_lines: z.int().min(0).max(20).default(0),
       max_matches: z.int().min(1).max(1000).default(100),
+      cursor: z.string().max(100).optional().describe('next_cursor of the answer before.'),
       max_entries_scanned: z.int().min(1).max(100_000).default(10_000),
       ...filterInput,
       ...asOfInput,
       ...budgetInput,
     }),
     output: freeAnswer(
-      'mode, total_matches, entries_scanned, truncated (there may be more), results, hint?, budget?, warnings?, timed_out_context_ids?',
+      'mode, total_matches, entries_scanned, truncated (there may be more), results, next_cursor?, hint?, budget?, warnings?, timed_out_context_ids?',
     ),
-    async run(input, { signal }) {
+    async run(input, call) {
+      const { signal } = call;
       const { filter, faults } = parseFilters(input);
       if (faults.length > 0) throw new CarrelError('invalid_arguments', faults.join('; '));
-      const {
-        entries: found,
-        scanned,
-        truncated,
-        timedOutIds,
-      } = await grepEntries(entries, {
+      const search = {
         pattern: {
           pattern: input.pattern,
           isRegex: input.is_regex,
           caseSensitive: input.case_sensitive,
           contextLines: input.context_lines,
-          matchesMax: input.max_matches,
         },
+        matchesMax: input.max_matches,
+        // The rest is for the ids beside the matches.
+        bytesMax: 0.9 * answerRoom(call),
+        from: placeOf(input.cursor),
         filter,
         entriesMax: input.max_entries_scanned,
         signal,
-      });
+      };
+      const leave = await slots.acquire(signal);
+      const outcome = await grepEntries(entries, search).finally(leave);
+      const { entries: found, scanned, next, timedOutIds } = outcome;
       const total = found.reduce((sum, { matches }) => sum + matches.length, 0);
       const results =
         input.output_mode === 'content'
@@ -84,8 +102,9 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
         mode: input.output_mode,
         total_matches: total,
         entries_scanned: scanned,
-        truncated: truncated || shown.length < results.length,
+        truncated: next !== undefined || timedOutIds.length > 0 || shown.length < results.length,
         results: shown,
+        ...(next === undefined ? {} : { next_cursor: `${next.id}:${next.line}:${next.skip}` }),
         ...report,
         ...(await emptyHint(entries, found, { filter, tryThis: tryOf(input, scanned) }, signal)),
         ...(await pastWarnings(entries, filter, 'read', signal)),

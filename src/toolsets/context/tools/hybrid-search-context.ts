@@ -2,16 +2,16 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { plainQuery } from '../../../words/word-query.ts';
-import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { emptyHint, wordsOf } from '../search/empty-hint.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
 import { judgedFields, weakHint } from '../search/entry-judging.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
-import { elapsed, filterFaults, searchAnswer } from '../search/search-answer.ts';
+import { elapsed, filterFaults, nextOffset, searchAnswer } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
 import { showFound } from '../show/entry-shapes.ts';
-import { fitBudget } from '../show/token-budget.ts';
+import { fitAnswer } from '../show/fit-answer.ts';
 
 export interface HybridSettings {
   readonly words: boolean;
@@ -39,7 +39,8 @@ export function createHybridSearchContextTool(
       'query, fusion_method, search_modes_used, fts_count, semantic_count, ',
       'weak_omitted?, reranking, ',
     ),
-    async run(input, { signal }) {
+    async run(input, call) {
+      const { signal } = call;
       const start = performance.now();
       const text = queryText(input.query);
       const { filter, faults, applied } = parseFilters(input);
@@ -59,20 +60,27 @@ export function createHybridSearchContextTool(
       const fused = await searchEntries({ ...request, waitMs: settleMs, signal }, settings, parts);
       const page = new Map(fused.matches.map((match) => [match.id, match]));
       await parts.summaries?.settle();
-      const shape = { images: input.include_images, asOf: filter.asOf };
-      const found = await loadEntries(entries, [...page.keys()], shape, signal);
-      const shown = found.flatMap((entry) => {
-        const match = page.get(entry.id);
-        if (match === undefined) return [];
-        const { relevance, scores } = match;
-        return [{ ...showFound(entry, truncationChars), relevance, scores }];
-      });
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
+      const { results, found, omitted, report } = await fitAnswer(
+        entries,
+        [...page.keys()],
+        {
+          images: input.include_images,
+          asOf: filter.asOf,
+          textChars: truncationChars + 1,
+          order: 'given',
+          input,
+          show: (entry) => {
+            const { relevance, scores } = page.get(entry.id) ?? {};
+            return { ...showFound(entry, truncationChars), relevance, scores };
+          },
+        },
+        call,
+      );
       return {
         ...head,
         results,
         count: results.length,
-        has_more: fused.hasMore,
+        has_more: omitted.length > 0 || fused.hasMore,
         search_modes_used: [...fused.modes],
         fts_count: fused.ftsCount,
         semantic_count: fused.semanticCount,
@@ -80,14 +88,21 @@ export function createHybridSearchContextTool(
         ...clamped,
         ...report,
         ...judgedFields(fused),
-        ...(found.length === 0 && fused.omitted > 0
-          ? weakHint(fused.omitted)
-          : await emptyHint(
-              entries,
-              found,
-              { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
-              signal,
-            )),
+        ...nextOffset(offset, results, omitted),
+        ...joinHints(
+          found.length > 0 ? mendedHint(fused.mended) : undefined,
+          report.hint,
+          found.length === 0 && fused.omitted > 0
+            ? weakHint(fused.omitted)
+            : (
+                await emptyHint(
+                  entries,
+                  [...found, ...omitted],
+                  { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
+                  signal,
+                )
+              ).hint,
+        ),
         ...joinWarnings(fused.warnings, await pastWarnings(entries, filter, 'search', signal)),
       };
     },

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { named } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -6,6 +7,9 @@ import { nearestName } from '../search/nearest-name.ts';
 
 /** The latest, among which the one spelt most alike is looked for. */
 const comparedMax = 10_000;
+
+/** Without a limit, as many as an answer can hold at most. */
+const rowsMax = 20_000;
 
 export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   async function hintOf(part: string | undefined, total: number, signal: AbortSignal): Promise<string> {
@@ -36,12 +40,15 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
       ),
       total_threads: z.int(),
       has_more: z.unknown(),
+      next_offset: z.unknown().optional(),
+      truncated: z.unknown().optional(),
       hint: z.unknown().optional(),
     }),
-    async run({ filter: containing, limit, offset }, { signal }) {
+    async run({ filter: containing, limit = rowsMax, offset }, call) {
+      const { signal } = call;
       const { threads, total } = await entries.threads({ containing, limit, offset }, { signal });
-      return {
-        threads: threads.map((thread) => ({
+      const shown = fitItems(
+        threads.map((thread) => ({
           thread_id: thread.threadId,
           entry_count: thread.entries,
           source_types: thread.sources,
@@ -50,9 +57,18 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
           last_entry: thread.lastEntry,
           last_id: thread.lastId,
         })),
+        answerRoom(call),
+      );
+      const next = offset + shown.length;
+      return {
+        threads: shown,
         total_threads: total,
         ...(threads.length > 0 ? {} : { hint: await hintOf(containing, total, signal) }),
-        has_more: offset + threads.length < total,
+        has_more: next < total,
+        ...(next < total ? { next_offset: next } : {}),
+        ...(shown.length < threads.length
+          ? { truncated: true, hint: `The answer is full: ask again with offset ${next} for the next threads.` }
+          : {}),
       };
     },
   });

@@ -1,12 +1,12 @@
 import * as z from 'zod';
+import { answerRoom } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
 import { oneEntry } from '../show/entry-shapes.ts';
-import { countNodes, outlineOf } from '../show/outline.ts';
 
-export function createNavigateContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+export function createNavigateContextTool({ entries, texts }: Pick<ContextParts, 'entries' | 'texts'>): Tool {
   return defineTool({
     name: 'navigate_context',
     title: 'Navigate Context',
@@ -18,17 +18,16 @@ export function createNavigateContextTool({ entries }: Pick<ContextParts, 'entri
       ...asOfInput,
     }),
     output: freeAnswer(
-      'context_id, total_chars, total_lines, node_count, root: {node_id, title, char_start, char_end, children}',
+      'context_id, total_chars, total_lines, node_count, root: {node_id, title, char_start, char_end, children}, truncated?, hint?',
     ),
-    async run({ context_id: id, max_depth: depth, ...then }, { signal }) {
-      const { text } = await oneEntry(entries, id, signal, asOfFilter(then).asOf);
-      const root = outlineOf(text, depth);
+    async run({ context_id: id, max_depth: depth, ...then }, call) {
+      const { text } = await oneEntry(entries, id, call.signal, asOfFilter(then).asOf);
+      const outline = await texts.outline(text, { depth, room: answerRoom(call) }, call.signal);
       return {
         context_id: id,
-        total_chars: root.char_end,
+        total_chars: outline.root.char_end,
         total_lines: text.split('\n').length,
-        node_count: countNodes(root),
-        root,
+        ...outline,
       };
     },
   });

@@ -1,14 +1,17 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { fittingUnits } from '../../../base/wire-bytes.ts';
+import { answerRoom } from '../../../tools/answer-limit.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
+import type { Section } from '../search/text-requests.ts';
 import { oneEntry } from '../show/entry-shapes.ts';
-import { findNode, outlineOf } from '../show/outline.ts';
+import { countCharacters } from '../show/fit-answer.ts';
 
 const place = z.int().min(0).optional();
 
-export function createReadContextRangeTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
+export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts, 'entries' | 'texts'>): Tool {
   return defineTool({
     name: 'read_context_range',
     title: 'Read Context Range',
@@ -32,21 +35,39 @@ export function createReadContextRangeTool({ entries }: Pick<ContextParts, 'entr
       text: z.string(),
       has_more: z.boolean(),
     }),
-    async run(input, { signal }) {
+    async run(input, call) {
+      const { signal } = call;
       const { text } = await oneEntry(entries, input.context_id, signal, asOfFilter(input).asOf);
-      const characters = Array.from(text);
-      const total = characters.length;
-      const { start, end } = rangeOf(input, text, total);
+      const { node_id: nodeId } = input;
+      const section = nodeId === undefined ? undefined : await texts.section(text, nodeId, signal);
+      const total = countCharacters(text);
+      const { start, end } = rangeOf(input, text, total, section);
+      const from = unitsOf(text, start);
+      const wanted = text.slice(from, unitsOf(text, end - start, from));
+      const shown = wanted.slice(0, fittingUnits(wanted, 2, answerRoom(call)));
+      const last = shown.length < wanted.length ? start + countCharacters(shown) : end;
       return {
         context_id: input.context_id,
         start_char: start,
-        end_char: end,
+        end_char: last,
         total_chars: total,
-        text: characters.slice(start, end).join(''),
-        has_more: end < total,
+        text: shown,
+        has_more: last < total,
+        ...(last < end
+          ? { truncated: true, hint: `The answer is full: go on with start_char=${last}, end_char=${end}.` }
+          : {}),
       };
     },
   });
+}
+
+/** Where this many characters after a place end, in UTF-16 units. */
+function unitsOf(text: string, characters: number, from = 0): number {
+  let at = from;
+  for (let count = 0; count < characters && at < text.length; count += 1) {
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return at;
 }
 
 interface Wanted {
@@ -58,7 +79,12 @@ interface Wanted {
 }
 
 /** A range that goes beyond the text is clamped. */
-function rangeOf(wanted: Wanted, text: string, total: number): { start: number; end: number } {
+function rangeOf(
+  wanted: Wanted,
+  text: string,
+  total: number,
+  section: Section | undefined,
+): { start: number; end: number } {
   const byChars = wanted.start_char !== undefined || wanted.end_char !== undefined;
   const byLines = wanted.start_line !== undefined || wanted.end_line !== undefined;
   const byNode = wanted.node_id !== undefined;
@@ -71,12 +97,11 @@ function rangeOf(wanted: Wanted, text: string, total: number): { start: number; 
     if (end < start) throw fault('end_char must not be before start_char');
     return { start, end };
   }
-  if (wanted.node_id !== undefined) {
-    const node = findNode(outlineOf(text, 6), wanted.node_id);
-    if (node === undefined) throw fault('No part of this entry has this node_id; navigate_context lists them');
-    return { start: node.char_start, end: node.char_end };
+  if (byNode) {
+    if (section === undefined) throw fault('No part of this entry has this node_id; navigate_context lists them');
+    return { start: section.char_start, end: section.char_end };
   }
-  const lines = text.split('\n').map((line) => Array.from(line).length + 1);
+  const lines = text.split('\n').map((line) => countCharacters(line) + 1);
   const first = Math.min(wanted.start_line ?? 1, lines.length);
   const last = Math.min(wanted.end_line ?? lines.length, lines.length);
   if (last < first) throw fault('end_line must not be before start_line');

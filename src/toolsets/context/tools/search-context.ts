@@ -1,12 +1,13 @@
 import * as z from 'zod';
+import { answerRoom } from '../../../tools/answer-limit.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
-import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
+import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, searchInput } from '../search/search-input.ts';
 import { showFound } from '../show/entry-shapes.ts';
-import { fitBudget } from '../show/token-budget.ts';
+import { fitAnswer } from '../show/fit-answer.ts';
 
 export function createSearchContextTool({
   entries,
@@ -22,7 +23,8 @@ export function createSearchContextTool({
     effect: 'read',
     input: z.object(searchInput({ limit: 30 })),
     output: searchAnswer(''),
-    async run(input, { signal }) {
+    async run(input, call) {
+      const { signal } = call;
       const { filter, faults, applied } = parseFilters(input);
       const { limit, offset, clamped } = pageOf(input);
       const stats = startStats(backend, applied);
@@ -32,19 +34,40 @@ export function createSearchContextTool({
       await summaries?.settle();
       const page = await entries.list(
         // One more, to know whether there are more.
-        { filter, limit: limit + 1, offset, images: input.include_images, explain },
+        {
+          filter,
+          limit: limit + 1,
+          offset,
+          images: input.include_images,
+          explain,
+          textChars: truncationChars + 1,
+          bytesMax: answerRoom(call),
+        },
         { signal },
       );
-      const shown = page.entries.slice(0, limit).map((entry) => showFound(entry, truncationChars));
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
+      const more = page.entries.length + page.rest.length > limit;
+      const { results, found, omitted, report } = await fitAnswer(
+        entries,
+        { entries: page.entries.slice(0, limit), rest: page.rest.slice(0, limit - page.entries.length) },
+        {
+          images: input.include_images,
+          asOf: filter.asOf,
+          textChars: truncationChars + 1,
+          order: 'given',
+          input,
+          show: (entry) => showFound(entry, truncationChars),
+        },
+        call,
+      );
       return {
         results,
         count: results.length,
-        has_more: page.entries.length > limit,
+        has_more: omitted.length > 0 || more,
         ...(explain ? { stats: stats(results.length, page.plan) } : {}),
         ...clamped,
         ...report,
-        ...(await emptyHint(entries, shown, { filter, offset }, signal)),
+        ...nextOffset(offset, results, omitted),
+        ...(await emptyHint(entries, [...found, ...omitted], { filter, offset }, signal)),
         ...(await pastWarnings(entries, filter, 'read', signal)),
       };
     },

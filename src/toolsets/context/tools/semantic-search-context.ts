@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { cosineSpanOf } from '../../../search/embeddings/bundled-model.ts';
 import { judgePage } from '../../../search/judging.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { type ContextParts, type EntryMeaning, loadEntries } from '../context-parts.ts';
+import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
 import { createEntryJudging, judgedFields, weakHint } from '../search/entry-judging.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, settleMs } from '../search/ranked-search.ts';
-import { filterFaults, searchAnswer, startStats } from '../search/search-answer.ts';
+import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
 import { showFound } from '../show/entry-shapes.ts';
-import { fitBudget } from '../show/token-budget.ts';
+import { fitAnswer } from '../show/fit-answer.ts';
 
 export function createSemanticSearchContextTool(
   meaning: EntryMeaning,
@@ -29,7 +29,8 @@ export function createSemanticSearchContextTool(
     effect: 'read',
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
     output: searchAnswer('query, model, ', 'weak_omitted?, reranking, '),
-    async run(input, { signal }) {
+    async run(input, call) {
+      const { signal } = call;
       const text = queryText(input.query);
       const { filter, faults, applied } = parseFilters(input);
       const { limit, offset, clamped } = pageOf(input);
@@ -49,35 +50,45 @@ export function createSemanticSearchContextTool(
         createEntryJudging({ entries, reranker }, { asOf: filter.asOf }),
       );
       const page = new Map(judged.page.slice(0, limit).map((each) => [each.hit.id, each]));
-      const omitted = input.include_weak ? 0 : Math.max(0, Math.min(limit, matches.length - offset) - page.size);
+      const weak = input.include_weak ? 0 : Math.max(0, Math.min(limit, matches.length - offset) - page.size);
       await summaries?.settle();
-      const shape = { images: input.include_images, asOf: filter.asOf };
-      const found = await loadEntries(entries, [...page.keys()], shape, signal);
-      const shown = found.map((entry) => {
-        const { hit, relevance = 0 } = page.get(entry.id) ?? {};
-        return {
-          ...showFound(entry, truncationChars),
-          relevance,
-          scores: {
-            semantic_distance: distanceOf(hit?.near ?? 1),
-            semantic_rank: null,
-            ...(reranker.provider ? { rerank_score: relevance } : {}),
+      const { results, found, omitted, report } = await fitAnswer(
+        entries,
+        [...page.keys()],
+        {
+          images: input.include_images,
+          asOf: filter.asOf,
+          textChars: truncationChars + 1,
+          order: 'given',
+          input,
+          show: (entry) => {
+            const { hit, relevance = 0 } = page.get(entry.id) ?? {};
+            return {
+              ...showFound(entry, truncationChars),
+              relevance,
+              scores: {
+                semantic_distance: distanceOf(hit?.near ?? 1),
+                semantic_rank: null,
+                ...(reranker.provider ? { rerank_score: relevance } : {}),
+              },
+            };
           },
-        };
-      });
-      const { entries: results, report } = fitBudget(shown, input.budget_tokens, input);
+        },
+        call,
+      );
       return {
         ...head,
         results,
         count: results.length,
-        has_more: judged.page.length > limit,
+        has_more: omitted.length > 0 || judged.page.length > limit,
         ...(explain ? { stats: stats(results.length, plan) } : {}),
         ...clamped,
         ...report,
-        ...judgedFields({ ...judged, omitted }),
-        ...(found.length === 0 && omitted > 0
-          ? weakHint(omitted)
-          : await emptyHint(entries, found, { filter, offset, total: judged.kept }, signal)),
+        ...nextOffset(offset, results, omitted),
+        ...judgedFields({ ...judged, omitted: weak }),
+        ...(found.length === 0 && weak > 0
+          ? { hint: weakHint(weak) }
+          : await emptyHint(entries, [...found, ...omitted], { filter, offset, total: judged.kept }, signal)),
         ...joinWarnings(pendingWarning(pending), await pastWarnings(entries, filter, 'search', signal)),
       };
     },

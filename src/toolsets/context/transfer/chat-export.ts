@@ -1,9 +1,9 @@
 import { isObject } from '../../../base/json.ts';
-import type { NewEntry } from '../../../storage/contracts/entries.ts';
 import { timeOf } from './entry-lines.ts';
+import { type FoundEntry, foundEntry } from './found-entry.ts';
 
 /** The conversations of a ChatGPT or Claude export (conversations.json), each a thread, turn by turn. */
-export function* entriesOfChats(conversations: readonly unknown[]): Generator<NewEntry> {
+export function* entriesOfChats(conversations: readonly unknown[]): Generator<FoundEntry> {
   for (const conversation of conversations) {
     if (!isObject(conversation)) continue;
     if (Array.isArray(conversation['chat_messages'])) yield* claudeTurns(conversation, conversation['chat_messages']);
@@ -21,13 +21,14 @@ export function isChatExport(value: unknown): value is readonly unknown[] {
 
 type Json = Readonly<Record<string, unknown>>;
 
-function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generator<NewEntry> {
-  for (const message of messages) {
+function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generator<FoundEntry> {
+  for (const [index, message] of messages.entries()) {
     if (!isObject(message)) continue;
     const text =
       typeof message['text'] === 'string' && message['text'] !== '' ? message['text'] : partsOf(message['content']);
     const source = message['sender'] === 'human' ? 'user' : 'agent';
-    yield* turn(`claude:${conversation['uuid']}`, conversation['name'], source, text, message['created_at']);
+    const threadId = `claude:${conversation['uuid']}`;
+    yield* turn({ threadId, index, title: conversation['name'], source, text, time: message['created_at'] });
   }
 }
 
@@ -41,7 +42,7 @@ function partsOf(content: unknown): string {
 }
 
 /** Edits create branches. The one that the user saw last is the path from the current node up. */
-function* chatgptTurns(conversation: Json, mapping: Json): Generator<NewEntry> {
+function* chatgptTurns(conversation: Json, mapping: Json): Generator<FoundEntry> {
   const path: Json[] = [];
   const seen = new Set<unknown>();
   for (let at = conversation['current_node']; typeof at === 'string' && !seen.has(at); ) {
@@ -51,37 +52,42 @@ function* chatgptTurns(conversation: Json, mapping: Json): Generator<NewEntry> {
     path.unshift(node);
     at = node['parent'];
   }
-  const thread = `chatgpt:${conversation['conversation_id'] ?? conversation['id']}`;
-  for (const { message } of path) {
+  const threadId = `chatgpt:${conversation['conversation_id'] ?? conversation['id']}`;
+  for (const [index, { message }] of path.entries()) {
     if (!isObject(message) || !isObject(message['author']) || !isObject(message['content'])) continue;
     const { role } = message['author'];
     if (role !== 'user' && role !== 'assistant') continue;
     const { parts } = message['content'];
     const text = Array.isArray(parts) ? parts.filter((part) => typeof part === 'string').join('\n') : '';
     const time = message['create_time'] ?? conversation['create_time'];
-    yield* turn(thread, conversation['title'], role === 'user' ? 'user' : 'agent', text, time);
+    const source = role === 'user' ? 'user' : 'agent';
+    yield* turn({ threadId, index, title: conversation['title'], source, text, time });
   }
 }
 
-function* turn(
-  threadId: string,
-  title: unknown,
-  source: 'user' | 'agent',
-  text: string,
-  time: unknown,
-): Generator<NewEntry> {
+interface Turn {
+  threadId: string;
+  index: number;
+  title: unknown;
+  source: 'user' | 'agent';
+  text: string;
+  time: unknown;
+}
+
+function* turn({ threadId, index, title, source, text, time }: Turn): Generator<FoundEntry> {
   if (text.trim() === '') return;
-  const createdAt = timeOf(time);
-  const metadata = typeof title === 'string' && title !== '' ? { title } : undefined;
-  yield {
-    threadId,
-    source,
-    text,
-    metadata,
-    tags: ['chat'],
-    images: [],
-    summary: undefined,
-    createdAt,
-    updatedAt: createdAt,
-  };
+  yield foundEntry(`message ${index + 1} of ${threadId}`, () => {
+    const createdAt = timeOf(time);
+    return {
+      threadId,
+      source,
+      text,
+      metadata: typeof title === 'string' && title !== '' ? { title } : undefined,
+      tags: ['chat'],
+      images: [],
+      summary: undefined,
+      createdAt,
+      updatedAt: createdAt,
+    };
+  });
 }

@@ -2,7 +2,10 @@ import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import type { Entry, EntryStore, NewEntry } from '../../../storage/contracts/entries.ts';
 import { loadEntries } from '../context-parts.ts';
+import { normaliseTags } from '../inputs.ts';
+import { checkText } from '../write/checked-text.ts';
 import { parseImages, showImage } from '../write/images.ts';
+import { unreadable } from './found-entry.ts';
 
 const pageSize = 100;
 /** What could be stored once can be imported, whatever the limits are now. */
@@ -44,23 +47,23 @@ function lineOf(entry: Entry) {
   };
 }
 
-/** The entry in one line of an export. It gets a new id. */
+/** The entry in one line of an export. */
 export function entryOfLine(line: Readonly<Record<string, unknown>>): NewEntry {
   const { thread_id: threadId, source, text, metadata, tags, images, summary, created_at: created } = line;
-  if (typeof threadId !== 'string' || typeof text !== 'string' || threadId === '' || text === '') throw damaged();
-  if (source !== 'user' && source !== 'agent') throw damaged();
-  if (!Array.isArray(tags) || !Array.isArray(images)) throw damaged();
-  const updated = line['updated_at'];
+  if (source !== 'user' && source !== 'agent') throw unreadable('its source is neither user nor agent');
+  if (!Array.isArray(tags) || !Array.isArray(images)) throw unreadable('its tags or images are no list');
+  const names = tags.map(String);
+  for (const name of names) checkText('a tag', name);
   return {
-    threadId,
+    threadId: typeof threadId === 'string' ? threadId : '',
     source,
-    text,
+    text: typeof text === 'string' ? text : '',
     metadata: isObject(metadata) ? metadata : undefined,
-    tags: tags.map(String),
+    tags: normaliseTags(names),
     images: parseImages(images.filter(isObject), imageLimits),
     summary: typeof summary === 'string' ? summary : undefined,
     createdAt: timeOf(created),
-    updatedAt: timeOf(updated ?? created),
+    updatedAt: timeOf(line['updated_at'] ?? created),
   };
 }
 
@@ -69,7 +72,9 @@ export function timeOf(given: unknown): string {
   const text = typeof given === 'string' ? given.trim() : '';
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(' ', 'T')}Z`;
   const date = typeof given === 'number' ? new Date(given * 1000) : new Date(zoned);
-  if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0) throw damaged();
+  if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0) {
+    throw unreadable('it has no time that can be read');
+  }
   return date.toISOString();
 }
 

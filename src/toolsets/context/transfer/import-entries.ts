@@ -1,41 +1,102 @@
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import type { EntryStore, NewEntry } from '../../../storage/contracts/entries.ts';
+import type { EntryStore, Metadata, NewEntry, TakenOverEntry } from '../../../storage/contracts/entries.ts';
 import { summaryCharsMin } from '../context-slice.ts';
-import { normaliseTags } from '../inputs.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
-import { entryOfLine, exportedType } from './entry-lines.ts';
+import type { FoundEntry } from './found-entry.ts';
+import { byteOrderMark, entriesOfLines, unknownKind } from './line-file.ts';
 import { entriesOfOriginal } from './original-server.ts';
 
 const batchSize = 100;
-/** Some programs put it at the start of UTF-8 files. */
-const byteOrderMark = /^\ufeff/;
+
+export interface ImportReport {
+  readonly added: number;
+  /** Were here already, and are left alone. */
+  readonly present: number;
+  readonly skipped: readonly { readonly place: string; readonly reason: string }[];
+  /** The ids of the file and those here, where they differ. */
+  readonly newIds: ReadonlyMap<number, number>;
+  /** Entries in which references to others were made to name their ids here. */
+  readonly rewritten: number;
+}
 
 /**
  * Imports a file of any known kind (our own export, a database of the original server, the memory server's file, a chat
- * export). Importing the same file again within 30 days changes nothing.
+ * export). What is here already is left alone, so that an import that was interrupted can be repeated. An entry that cannot be
+ * taken is reported, and the others are taken.
  */
-export async function importEntries(entries: EntryStore, path: string, now: string): Promise<number> {
-  const file = await hashOf(path);
-  let count = 0;
-  let batch: NewEntry[] = [];
+export async function importEntries(entries: EntryStore, path: string, now: string): Promise<ImportReport> {
+  const skipped: { place: string; reason: string }[] = [];
+  const newIds = new Map<number, number>();
+  const referring: { id: number; from: readonly unknown[] }[] = [];
+  const equals = new Map<string, number>();
+  let [added, present] = [0, 0];
+  let batch: TakenOverEntry[] = [];
   const write = async () => {
-    const idempotency = { key: `import ${file} ${count}`, bodyHash: file };
-    if (batch.length > 0) await entries.store({ entries: batch, idempotency });
-    count += batch.length;
+    const outcomes = batch.length === 0 ? [] : await entries.takeOver({ entries: batch });
+    for (const [index, { id, added: isNew }] of outcomes.entries()) {
+      const { wantedId, metadata } = batch[index] ?? {};
+      if (isNew) added += 1;
+      else present += 1;
+      if (wantedId !== undefined && wantedId !== id) newIds.set(wantedId, id);
+      const from = wantedId === undefined ? [] : referencesOf(metadata);
+      if (from.length > 0) referring.push({ id, from });
+    }
     batch = [];
   };
-  for await (const entry of entriesOfFile(path, now)) {
-    batch.push({ ...entry, summaryWanted: entry.summary === undefined && entry.text.length >= summaryCharsMin });
+  for await (const found of entriesOfFile(path, now)) {
+    if ('reason' in found) {
+      skipped.push(found);
+      continue;
+    }
+    const { entry, id: wantedId, hasNoTime = false } = found;
+    const identity = identityOf(entry, hasNoTime);
+    const equalsBefore = equals.get(identity) ?? 0;
+    equals.set(identity, equalsBefore + 1);
+    const summaryWanted = entry.summary === undefined && entry.text.length >= summaryCharsMin;
+    batch.push({ ...entry, summaryWanted, wantedId, equalsBefore, hasNoTime });
     if (batch.length >= batchSize) await write();
   }
   await write();
-  return count;
+  const [first] = skipped;
+  if (added + present === 0 && first !== undefined) throw nothingTaken(first, skipped.length);
+  return { added, present, skipped, newIds, rewritten: await changeReferences(entries, referring, newIds) };
 }
 
-async function* entriesOfFile(path: string, now: string): AsyncGenerator<NewEntry> {
+/** Behind all entries: one may refer to another that comes later. */
+async function changeReferences(
+  entries: EntryStore,
+  referring: readonly { id: number; from: readonly unknown[] }[],
+  newIds: ReadonlyMap<number, number>,
+): Promise<number> {
+  const here = (id: unknown) => (typeof id === 'number' ? (newIds.get(id) ?? id) : id);
+  const changes = referring
+    .map(({ id, from }) => ({ id, from, to: from.map(here) }))
+    .filter(({ from, to }) => from.some((id, index) => id !== to[index]));
+  let rewritten = 0;
+  for (let at = 0; at < changes.length; at += batchSize) {
+    rewritten += await entries.changeReferences({ changes: changes.slice(at, at + batchSize) });
+  }
+  return rewritten;
+}
+
+/** As agents of the original server note the entries that an entry is about. */
+function referencesOf(metadata: Metadata | undefined): readonly unknown[] {
+  const references = metadata?.['references'];
+  const ids = isObject(references) ? references['context_ids'] : undefined;
+  return Array.isArray(ids) ? ids : [];
+}
+
+/** Entries with the same one are told apart by their number. */
+function identityOf({ threadId, source, createdAt = '', text }: NewEntry, hasNoTime: boolean): string {
+  return createHash('sha256')
+    .update([threadId, source, hasNoTime ? '' : createdAt, text].join('\n'))
+    .digest('base64');
+}
+
+async function* entriesOfFile(path: string, now: string): AsyncGenerator<FoundEntry> {
   const start = firstBytes(path);
   if (start.startsWith('SQLite format 3\0')) yield* entriesOfOriginal(path);
   else if (start.replace(byteOrderMark, '').trimStart().startsWith('[')) {
@@ -43,32 +104,6 @@ async function* entriesOfFile(path: string, now: string): AsyncGenerator<NewEntr
     if (!isChatExport(parsed)) throw unknownKind();
     yield* entriesOfChats(parsed);
   } else yield* entriesOfLines(path, now);
-}
-
-async function* entriesOfLines(path: string, now: string): AsyncGenerator<NewEntry> {
-  for await (const given of linesOf(path)) {
-    const line = given.replace(byteOrderMark, '');
-    if (line.trim() === '') continue;
-    const parsed = parse(line);
-    if (!isObject(parsed)) throw unknownKind();
-    const entry = parsed['type'] === exportedType ? entryOfLine(parsed) : entryOfMemory(parsed, now);
-    if (entry === undefined) throw unknownKind();
-    yield entry;
-  }
-}
-
-/** JSON lines end with \n only. Other line separators (U+2028) may occur within one. */
-async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest: string[] = [];
-  for await (const part of createReadStream(path, 'utf8')) {
-    const [first = '', ...others] = String(part).split('\n');
-    rest.push(first);
-    for (const next of others) {
-      yield rest.join('');
-      rest = [next];
-    }
-  }
-  yield rest.join('');
 }
 
 function parse(text: string): unknown {
@@ -79,12 +114,9 @@ function parse(text: string): unknown {
   }
 }
 
-function unknownKind(cause?: unknown): CarrelError {
-  return new CarrelError(
-    'invalid_import',
-    'This kind of file cannot be imported. Importable are exports of Carrel or of the memory server (JSONL), databases of mcp-context-server 2.x, and conversations.json files.',
-    { cause },
-  );
+function nothingTaken({ place, reason }: { place: string; reason: string }, count: number): CarrelError {
+  const others = count > 1 ? ` So it is, or alike, with ${count - 1} more.` : '';
+  return new CarrelError('invalid_import', `No entry of it can be taken. Of ${place}: ${reason}.${others}`);
 }
 
 function firstBytes(path: string): string {
@@ -95,46 +127,4 @@ function firstBytes(path: string): string {
   } finally {
     closeSync(file);
   }
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const part of createReadStream(path)) hash.update(part);
-  return hash.digest('hex');
-}
-
-const thread = 'memory';
-
-/** One line of the reference memory server's file: an entity with its observations, or a relation between two. */
-export function entryOfMemory(line: Readonly<Record<string, unknown>>, now: string): NewEntry | undefined {
-  const common = {
-    threadId: thread,
-    source: 'agent' as const,
-    images: [],
-    summary: undefined,
-    createdAt: now,
-    updatedAt: now,
-  };
-  const text = (key: string) => (typeof line[key] === 'string' ? line[key] : '');
-  if (line['type'] === 'entity' && text('name') !== '') {
-    const observations = Array.isArray(line['observations']) ? line['observations'].map(String) : [];
-    const kind = text('entityType');
-    return {
-      ...common,
-      text: [`${text('name')}${kind === '' ? '' : ` (${kind})`}`, ...observations.map((each) => `- ${each}`)].join(
-        '\n',
-      ),
-      metadata: { entity: text('name'), entity_type: kind },
-      tags: normaliseTags(kind === '' ? [] : [kind]),
-    };
-  }
-  if (line['type'] === 'relation' && text('from') !== '' && text('to') !== '') {
-    return {
-      ...common,
-      text: `${text('from')} ${text('relationType')} ${text('to')}`,
-      metadata: { from: text('from'), to: text('to'), relation_type: text('relationType') },
-      tags: ['relation'],
-    };
-  }
-  return undefined;
 }

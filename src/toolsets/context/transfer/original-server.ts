@@ -1,14 +1,17 @@
 import { isCarrelError } from '../../../base/errors.ts';
+import { parseExact } from '../../../base/exact-json.ts';
 import { isObject } from '../../../base/json.ts';
-import type { NewEntry, NewImage } from '../../../storage/contracts/entries.ts';
+import type { Metadata, NewEntry, NewImage } from '../../../storage/contracts/entries.ts';
 import { loadSqlite } from '../../../storage/sqlite/sqlite-module.ts';
 import { normaliseTags } from '../inputs.ts';
+import { checkText } from '../write/checked-text.ts';
 import { damaged, timeOf } from './entry-lines.ts';
+import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';
 
 type Row = Record<string, unknown>;
 
-/** The entries of an mcp-context-server 2.x database. The file is opened read-only. */
-export function* entriesOfOriginal(path: string): Generator<NewEntry> {
+/** The entries of an mcp-context-server 2.x database, in the order of their ids. The file is opened read-only. */
+export function* entriesOfOriginal(path: string): Generator<FoundEntry> {
   const database = new (loadSqlite().DatabaseSync)(path, { readOnly: true });
   try {
     database.exec('PRAGMA trusted_schema = OFF');
@@ -16,7 +19,7 @@ export function* entriesOfOriginal(path: string): Generator<NewEntry> {
     const images = database.prepare('SELECT * FROM image_attachments WHERE context_entry_id = ? ORDER BY position');
     for (const row of database.prepare('SELECT * FROM context_entries ORDER BY id').iterate()) {
       const id = Number(row['id']);
-      yield entryOf(row, tags.all(id), images.all(id));
+      yield foundEntry(`entry ${id}`, () => entryOf(row, tags.all(id), images.all(id)), { id });
     }
   } catch (error) {
     throw isCarrelError(error) ? error : damaged(error);
@@ -27,14 +30,15 @@ export function* entriesOfOriginal(path: string): Generator<NewEntry> {
 
 function entryOf(row: Row, tags: readonly Row[], images: readonly Row[]): NewEntry {
   const { thread_id: threadId, source, text_content: text, summary } = row;
-  if (typeof threadId !== 'string' || typeof text !== 'string' || threadId === '' || text === '') throw damaged();
-  if (source !== 'user' && source !== 'agent') throw damaged();
+  if (source !== 'user' && source !== 'agent') throw unreadable('its source is neither user nor agent');
+  const names = tags.map(({ tag }) => String(tag));
+  for (const name of names) checkText('a tag', name);
   return {
-    threadId,
+    threadId: typeof threadId === 'string' ? threadId : '',
     source,
-    text,
-    metadata: jsonObject(row['metadata']),
-    tags: normaliseTags(tags.map(({ tag }) => String(tag))),
+    text: typeof text === 'string' ? text : '',
+    metadata: metadataOf(row['metadata']),
+    tags: normaliseTags(names),
     images: images.map(imageOf),
     summary: typeof summary === 'string' && summary !== '' ? summary : undefined,
     createdAt: timeOf(row['created_at']),
@@ -42,14 +46,33 @@ function entryOf(row: Row, tags: readonly Row[], images: readonly Row[]): NewEnt
   };
 }
 
-function imageOf(row: Row): NewImage {
-  const data = row['image_data'];
-  if (!(data instanceof Uint8Array)) throw damaged();
-  return { data, mimeType: String(row['mime_type'] ?? 'image/png'), metadata: jsonObject(row['image_metadata']) };
+function metadataOf(json: unknown): Metadata | undefined {
+  if (json === null || json === undefined || json === '') return undefined;
+  const value = parsed(json);
+  if (value === null) return undefined;
+  if (!isObject(value)) throw unreadable('its metadata is not a JSON object');
+  return value;
 }
 
-function jsonObject(text: unknown) {
-  if (typeof text !== 'string') return undefined;
-  const value: unknown = JSON.parse(text);
-  return isObject(value) ? value : undefined;
+function imageOf(row: Row, index: number): NewImage {
+  const data = row['image_data'];
+  if (!(data instanceof Uint8Array)) throw unreadable(`its image ${index} has no bytes`);
+  return { data, mimeType: String(row['mime_type'] ?? 'image/png'), metadata: imageMetadata(row['image_metadata']) };
+}
+
+/** An object or a text, as JSON; what is neither, as the text that it is. */
+function imageMetadata(json: unknown): Metadata | string | undefined {
+  if (json === null || json === undefined || json === '') return undefined;
+  const value = parsed(json);
+  if (value === null) return undefined;
+  return isObject(value) || typeof value === 'string' ? value : String(json);
+}
+
+/** Undefined for what is no JSON. */
+function parsed(json: unknown): unknown {
+  try {
+    return typeof json === 'string' ? parseExact(json) : undefined;
+  } catch {
+    return undefined;
+  }
 }

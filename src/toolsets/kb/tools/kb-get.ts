@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { Engine, EngineCall, EngineChunk } from '../../../engine/engine.ts';
+import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, fitBudget } from '../../../tools/token-budget.ts';
 import { estimateTokens } from '../../../tools/token-estimate.ts';
@@ -33,14 +35,16 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
       budget_tokens: z.int().min(100).max(1_000_000).default(budgetDefault),
     }),
     output: freeAnswer(`${documentFields}, outline?, chunks, next?, budget?; or documents, total`),
-    async run({ document_id: id, source_path: sourcePath, ...page }, { signal }) {
+    async run({ document_id: id, source_path: sourcePath, ...page }, call) {
+      const { signal } = call;
       if ((id === undefined) === (sourcePath === undefined)) {
         throw new CarrelError('invalid_arguments', 'Give either document_id or source_path.');
       }
-      if (id !== undefined) return getOne(engine, id, page, { signal });
+      if (id !== undefined) return getOne(engine, id, { ...page, room: answerRoom(call) }, { signal });
       const request = { source_path: sourcePath, limit: documentsMax };
       const { documents, total } = await engine.documents(request, { signal });
-      return { documents: withinBudget(documents.map(showDocument), page.budget_tokens), total };
+      const shown = withinBudget(documents.map(showDocument), page.budget_tokens);
+      return { documents: fitItems(shown, answerRoom(call)), total };
     },
   });
 }
@@ -58,6 +62,8 @@ interface Page {
   first_chunk: number;
   max_chunks: number;
   budget_tokens: number;
+  /** Bytes of the answer for outline and chunks. */
+  room: number;
 }
 
 async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, options: EngineCall) {
@@ -69,7 +75,7 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   const left = Math.max(roomMin, room - (outline.length === 0 ? 0 : estimateTokens(JSON.stringify(outline))));
 
   const later = chunks.filter(({ chunk_index: index }) => index >= page.first_chunk);
-  const wanted = later.slice(0, page.max_chunks);
+  const wanted = fitItems(later.slice(0, page.max_chunks), page.room - wireBytes(outline, 2));
   const { items, report } = fitBudget(wanted, left, shapeFor(id));
   const cut = items.length === 1 ? (report.budget?.cut ?? []) : [];
   // Whole chunks are easier to continue from; only one that is too long by itself is cut.

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { Engine, EngineDocument } from '../../../engine/engine.ts';
+import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../collections.ts';
@@ -30,8 +32,11 @@ export function createKbListTool(engine: Pick<Engine, 'documents' | 'tags'>): To
       limit: z.int().min(1).max(500).default(50),
       offset: z.int().min(0).default(0),
     }),
-    output: freeAnswer('documents, total, collections, tags, collections_omitted?, tags_omitted?'),
-    async run({ collection, tag, type, query, limit, offset }, { signal }) {
+    output: freeAnswer(
+      'documents, total, collections, tags, collections_omitted?, tags_omitted?, truncated?, next_offset?, hint?',
+    ),
+    async run({ collection, tag, type, query, limit, offset }, call) {
+      const { signal } = call;
       const tags = tagsToMatch({ collection, tags: tag });
       const [{ documents, total }, there] = await Promise.all([
         engine.documents({ tags, type, query, limit, offset }, { signal }),
@@ -41,11 +46,16 @@ export function createKbListTool(engine: Pick<Engine, 'documents' | 'tags'>): To
       if (wanted !== null && total === 0 && !there.collections.some(({ name }) => name === wanted)) {
         throw unknownCollection(wanted, there.collections);
       }
+      const names = { collections: there.collections.slice(0, namesMax), tags: there.tags.slice(0, namesMax) };
+      const shown = fitItems(documents.map(row), answerRoom(call) - wireBytes(names, 2));
+      const next = offset + shown.length;
       return {
-        documents: documents.map(row),
+        documents: shown,
         total,
-        collections: there.collections.slice(0, namesMax),
-        tags: there.tags.slice(0, namesMax),
+        ...names,
+        ...(shown.length < documents.length
+          ? { truncated: true, next_offset: next, hint: `The answer is full: kb_list(offset=${next}) goes on.` }
+          : {}),
         ...omitted('collections_omitted', there.collections.length),
         ...omitted('tags_omitted', there.tags.length),
       };

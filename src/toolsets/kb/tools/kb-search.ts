@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine, EngineSearchAnswer } from '../../../engine/engine.ts';
+import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
@@ -29,8 +30,11 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
       neighbours: z.int().min(0).max(5).default(0).describe('Chunks before and after each hit.'),
       ...budgetInput,
     }),
-    output: freeAnswer('query, results, total_matches, returned, weak_omitted?, hint?, reranking?, degraded?, budget?'),
-    async run(input, { signal }) {
+    output: freeAnswer(
+      'query, results, total_matches, returned, weak_omitted?, reranking?, degraded?, budget?, truncated?, omitted?, hint?',
+    ),
+    async run(input, call) {
+      const { signal } = call;
       if (input.fts_only && input.vec_only) {
         throw new CarrelError(
           'invalid_arguments',
@@ -53,7 +57,9 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
         { signal },
       );
       if (answer.results.length === 0) await checkCollection(engine, tags, { signal });
-      const { items, report } = fitBudget(answer.results.map(showHit), input.budget_tokens, shape);
+      const hits = answer.results.map(showHit);
+      const held = fitItems(hits, answerRoom(call));
+      const { items, report } = fitBudget(held, input.budget_tokens, shape);
       return {
         query: answer.query,
         results: items,
@@ -63,6 +69,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
         ...(answer.reranking === undefined ? {} : { reranking: answer.reranking }),
         ...(answer.degraded === undefined ? {} : { degraded: answer.degraded }),
         ...report,
+        ...leftOut(hits.slice(held.length)),
       };
     },
   });
@@ -73,6 +80,15 @@ function weakFields({ results, weak_omitted: omitted }: EngineSearchAnswer) {
   if (omitted === undefined) return {};
   const hint = `Nothing here answers this. ${omitted} chunks were too weak a match to show; include_weak: true shows them.`;
   return { weak_omitted: omitted, ...(results.length === 0 ? { hint } : {}) };
+}
+
+function leftOut(hits: readonly ShownHit[]) {
+  if (hits.length === 0) return {};
+  return {
+    truncated: true,
+    omitted: hits.map(({ document_id, chunk_id, chunk_index }) => ({ document_id, chunk_id, chunk_index })),
+    hint: 'The answer is full. Ask with fewer neighbours, or read what was omitted: kb_get(document_id, first_chunk=chunk_index, max_chunks=1).',
+  };
 }
 
 const shape: Budgeted<ShownHit, number | string> = {

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { fittingUnits } from '../../../base/wire-bytes.ts';
+import { answerRoom } from '../../../tools/answer-limit.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { Page, PageReader } from '../page-reader.ts';
 import { cutWindow } from '../page-window.ts';
@@ -51,7 +53,8 @@ export function createFetchPageTool({ pageCharsMax }: FetchPageToolConfig, pages
     async run({ url, max_chars: charsMax, extract_mode: mode, start }, call) {
       const page = await pages.read({ url: url.trim(), mode, goesOn: start > 0, signal: call.signal });
       if (start > 0 && start >= page.text.length) throw beyondTheEnd(start, page.text.length);
-      const { content, end } = cutWindow(page.text, start, Math.min(charsMax, pageCharsMax));
+      const fitting = fittingUnits(page.text, 2, answerRoom(call), start);
+      const { content, end } = cutWindow(page.text, start, Math.min(charsMax, pageCharsMax, fitting));
       const hasMore = end < page.text.length;
       return {
         url: page.url,

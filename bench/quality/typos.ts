@@ -1,0 +1,136 @@
+/**
+ * Misspelt queries: one word of each is given one slip of the pen (two in some words of eight letters and more), at a random
+ * place. Counts how many find in their first five what the right spelling finds first, by words alone, with the shipped
+ * settings, and how long both take.
+ *
+ *     node bench/quality/typos.ts --data ../shared/data [--sets locomo,scifact,chroma-chunking] [--count 500]
+ */
+import { parseArgs } from 'node:util';
+import { leavesOf, plainQuery } from '../../src/words/word-query.ts';
+import { type DataSet, loadDataSet } from './data-set.ts';
+import { createProductLegs, type ProductLegs } from './product-legs.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    data: { type: 'string', default: '../shared/data' },
+    sets: { type: 'string', default: 'locomo,scifact,chroma-chunking' },
+    count: { type: 'string', default: '500' },
+  },
+});
+
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+const random = randomNumbers(20);
+const names = options.sets.split(',');
+console.log('| set (n) | found | of those found by the right spelling | median ms right / misspelt | 95th ms |');
+console.log('| --- | --- | --- | --- | --- |');
+for (const name of names) {
+  const set = loadDataSet(options.data, name);
+  if (set) await report(set, Math.ceil(Number(options.count) / names.length));
+  else console.error(`${name}: not in ${options.data}`);
+}
+
+async function report(set: DataSet, count: number): Promise<void> {
+  const legs = await createProductLegs(set, undefined);
+  await measure('questions', set, legs, set.queries, count);
+  const alone = set.passages.flatMap(({ text, group }) => {
+    const words = wordsIn(text);
+    const [word] = words[Math.floor(random() * words.length)] ?? [];
+    return word === undefined ? [] : [{ text: word, group }];
+  });
+  await measure('words', set, legs, alone, count);
+  await legs.close();
+}
+
+async function measure(
+  kind: string,
+  set: DataSet,
+  legs: ProductLegs,
+  queries: readonly { text: string; group: string }[],
+  count: number,
+): Promise<void> {
+  const words = (text: string, group: string) => legs.forGroup(group).words.search(text, 5);
+  const times: { right: number[]; misspelt: number[] } = { right: [], misspelt: [] };
+  let [tried, found] = [0, 0];
+  for (const { text, group } of shuffled(queries)) {
+    if (tried === count) break;
+    const misspelt = misspell(text);
+    if (misspelt === undefined) continue;
+    const right = await timed(times.right, () => words(text, group));
+    const [first] = right;
+    if (first === undefined) continue;
+    const hits = await timed(times.misspelt, () => words(misspelt.text, group));
+    tried += 1;
+    if (hits.some(({ id }) => id === first.id)) found += 1;
+    else if (process.env['SHOW']) console.error(`${misspelt.word} → ${misspelt.slip}: ${text}`);
+  }
+  const quantiles = (share: number) => `${at(times.right, share).toFixed(1)} / ${at(times.misspelt, share).toFixed(1)}`;
+  const percent = `${((100 * found) / tried).toFixed(1)} %`;
+  console.log(`| ${set.name}, ${kind} (${tried}) | ${found} | ${percent} | ${quantiles(0.5)} | ${quantiles(0.95)} |`);
+}
+
+/** A word of the query with a slip. */
+function misspell(text: string): { text: string; word: string; slip: string } | undefined {
+  const words = wordsIn(text);
+  const match = words[Math.floor(random() * words.length)];
+  if (match === undefined) return undefined;
+  const [word] = match;
+  const edits = word.length > 7 && random() < 0.3 ? 2 : 1;
+  let slip = word;
+  for (let edit = 0; edit < edits; edit += 1) slip = slipped(slip);
+  if (slip.toLowerCase() === word.toLowerCase()) return undefined;
+  const replaced = (by: string) => text.slice(0, match.index) + by + text.slice(match.index + word.length);
+  return { text: replaced(slip), word, slip };
+}
+
+/** Not in quotes and not part of a name: those are taken as they are. */
+function wordsIn(text: string): RegExpExecArray[] {
+  return [...text.matchAll(/(?<=^|[\s(])\p{L}\p{Ll}{3,}(?=$|[\s,;?!).])/gu)].filter(
+    ([word]) => !text.includes('"') && leavesOf(plainQuery(word, { alone: false })).length > 0,
+  );
+}
+
+/** A letter too few, too many, another one, or two swapped. */
+function slipped(word: string): string {
+  const at = Math.floor(random() * word.length);
+  const letter = letters[Math.floor(random() * letters.length)] ?? 'e';
+  const [head, rest] = [word.slice(0, at), word.slice(at)];
+  switch (Math.floor(random() * 4)) {
+    case 0:
+      return head + rest.slice(1);
+    case 1:
+      return head + letter + rest;
+    case 2:
+      return head + letter + rest.slice(1);
+    default:
+      return head + (rest[1] ?? '') + (rest[0] ?? '') + rest.slice(2);
+  }
+}
+
+async function timed<Result>(times: number[], act: () => Promise<Result>): Promise<Result> {
+  const start = performance.now();
+  const result = await act();
+  times.push(performance.now() - start);
+  return result;
+}
+
+function at(times: readonly number[], share: number): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(share * times.length)] ?? 0;
+}
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
+
+/** The same numbers each time (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

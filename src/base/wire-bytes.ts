@@ -1,0 +1,82 @@
+/** How often a value is in a message: once as it is, and perhaps once more as text. */
+export type Copies = 1 | 2;
+
+/**
+ * The bytes of a value as JSON in UTF-8; with two copies, also those of its JSON as a string within JSON. Counted without
+ * making either, and no further than the bound: an answer that is too long must not be made first.
+ */
+export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSITIVE_INFINITY): number {
+  let bytes = 0;
+  const left: unknown[] = [value];
+  for (let item = left.pop(); bytes <= bytesMax; item = left.pop()) {
+    if (typeof item === 'string') bytes += textBytes(item, copies, bytesMax - bytes);
+    else if (typeof item === 'number' || typeof item === 'bigint') bytes += copies * Math.max(4, String(item).length);
+    else if (typeof item !== 'object' || item === null) bytes += copies * literalBytes;
+    else if (Array.isArray(item)) {
+      bytes += copies * (2 + item.length);
+      for (const member of item) left.push(member);
+    } else {
+      bytes += copies * 2;
+      for (const [key, member] of Object.entries(item)) {
+        if (member === undefined) continue;
+        bytes += textBytes(key, copies, bytesMax - bytes) + copies * 2;
+        left.push(member);
+      }
+    }
+    if (left.length === 0) break;
+  }
+  return bytes;
+}
+
+/** `false`, the longest. */
+const literalBytes = 5;
+
+/** How many UTF-16 units of the text, from this one on, fit into the bytes. Never half a character. */
+export function fittingUnits(text: string, copies: Copies, bytesMax: number, start = 0): number {
+  let bytes = quoteBytes(copies);
+  let index = start;
+  while (index < text.length) {
+    const isPair = pairAt(text, index);
+    bytes += isPair ? 4 * copies : unitBytes(text.charCodeAt(index), copies);
+    if (bytes > bytesMax) break;
+    index += isPair ? 2 : 1;
+  }
+  return index - start;
+}
+
+function textBytes(text: string, copies: Copies, bytesMax: number): number {
+  let bytes = quoteBytes(copies);
+  for (let index = 0; index < text.length && bytes <= bytesMax; index += 1) {
+    if (pairAt(text, index)) {
+      bytes += 4 * copies;
+      index += 1;
+    } else {
+      bytes += unitBytes(text.charCodeAt(index), copies);
+    }
+  }
+  return bytes;
+}
+
+/** Around a string; within JSON that is a string itself, quotes are escaped. */
+function quoteBytes(copies: Copies): number {
+  return copies === 1 ? 2 : 6;
+}
+
+function unitBytes(unit: number, copies: Copies): number {
+  if (unit === 0x22 || unit === 0x5c) return copies === 1 ? 2 : 6;
+  if (unit >= 0x20 && unit < 0x80) return copies;
+  // \n and its like; the second copy escapes the backslash.
+  if (unit === 0x0a || unit === 0x09 || unit === 0x0d || unit === 0x08 || unit === 0x0c) return copies === 1 ? 2 : 5;
+  if (unit < 0x20) return copies === 1 ? 6 : 13;
+  if (unit < 0x800) return 2 * copies;
+  // Half of a pair is written as an escape.
+  if (unit >= 0xd800 && unit <= 0xdfff) return copies === 1 ? 6 : 13;
+  return 3 * copies;
+}
+
+function pairAt(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index);
+  if (unit < 0xd800 || unit > 0xdbff) return false;
+  const next = text.charCodeAt(index + 1);
+  return next >= 0xdc00 && next <= 0xdfff;
+}

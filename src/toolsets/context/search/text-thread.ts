@@ -1,0 +1,50 @@
+import type { Calls } from '../../../base/workers/calls.ts';
+import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
+import { currentLanguage } from '../../../words/language.ts';
+import type { WordQuery } from '../../../words/word-query.ts';
+import type { FittedOutline, OutlineBounds } from '../show/fit-outline.ts';
+import { performTextRequest, type Section, type TextAnswer, type TextRequest } from './text-requests.ts';
+
+export interface TextThread {
+  highlight(text: string, query: WordQuery, signal: AbortSignal): Promise<string>;
+  outline(text: string, bounds: OutlineBounds, signal: AbortSignal): Promise<FittedOutline>;
+  /** The part of a text that a node of its outline stands for. */
+  section(text: string, nodeId: string, signal: AbortSignal): Promise<Section | undefined>;
+  close(): Promise<void>;
+}
+
+/** Texts up to this length take a millisecond or two: not worth a thread. */
+const shortUnits = 20_000;
+
+/** The thread starts with the first long text and does not keep the process alive. */
+export function createTextThread(): TextThread {
+  let thread: Calls<TextRequest, TextAnswer> | undefined;
+  const ask = async (request: TextRequest, signal: AbortSignal): Promise<TextAnswer> => {
+    if (request.text.length <= shortUnits) return performTextRequest(request);
+    if (!thread?.alive) {
+      thread = createWorkerCalls({
+        from: import.meta.url,
+        file: 'text-worker',
+        name: 'carrel-texts',
+        lean: true,
+        lost: (cause) => new Error('the thread for long texts was lost', { cause }),
+      });
+    }
+    return thread.call(request, signal);
+  };
+  // Which answer belongs to which request is in text-requests; a message cannot carry that proof.
+  return {
+    async highlight(text, query, signal) {
+      return (await ask({ kind: 'highlight', text, query, language: currentLanguage() }, signal)) as string;
+    },
+    async outline(text, bounds, signal) {
+      return (await ask({ kind: 'outline', text, bounds }, signal)) as FittedOutline;
+    },
+    async section(text, nodeId, signal) {
+      return (await ask({ kind: 'section', text, nodeId }, signal)) as Section | undefined;
+    },
+    async close() {
+      await thread?.terminate();
+    },
+  };
+}

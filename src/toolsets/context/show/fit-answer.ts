@@ -1,0 +1,139 @@
+import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
+import type { Entry } from '../../../storage/contracts/entries.ts';
+import { answerRoom } from '../../../tools/answer-limit.ts';
+import type { Call } from '../../../tools/call.ts';
+import type { BudgetReport } from '../../../tools/token-budget.ts';
+import { type Collected, type Collecting, collectEntries } from './collect-entries.ts';
+import { imageUri } from './entry-resources.ts';
+import { type EntryBudget, fitBudget } from './token-budget.ts';
+
+interface ShownEntry {
+  readonly id: number;
+  readonly text_content: string;
+  readonly metadata: unknown;
+  readonly images?: unknown;
+  readonly highlighted?: string;
+}
+
+/** What an answer says about entries for which it had no room. */
+export interface LeftOut {
+  truncated?: true;
+  omitted_ids?: number[];
+  /** The call that returns them. */
+  omitted_next?: string;
+  /** Entries of which something is missing, and how to get it. */
+  cut?: BudgetReport<number>['cut'];
+  hint?: string;
+}
+
+export interface Fitted<Shown> {
+  readonly results: Shown[];
+  readonly omitted: readonly number[];
+  /** Whatever was shown, before the token budget. */
+  readonly found: readonly number[];
+  readonly report: LeftOut & { budget?: EntryBudget };
+}
+
+export interface FitRequest<Shown> extends Omit<Collecting<Shown>, 'room' | 'shorten' | 'asOf'> {
+  readonly asOf?: string | undefined;
+  /** The caller's own arguments, for the calls that continue. */
+  readonly input: { readonly budget_tokens?: number | undefined; readonly as_of?: string | undefined };
+}
+
+/** The entries of an answer: as many as its bytes hold, then as many of these as the caller's token budget allows. */
+export async function fitAnswer<Shown extends ShownEntry>(
+  entries: Parameters<typeof collectEntries>[0],
+  given: Parameters<typeof collectEntries>[1],
+  request: FitRequest<Shown>,
+  call: Call,
+): Promise<Fitted<Shown>> {
+  const { input, images } = request;
+  const past = input.as_of === undefined ? '' : `, as_of=${JSON.stringify(input.as_of)}`;
+  const cut: BudgetReport<number>['cut'] = [];
+  const pictures: number[] = [];
+  const collected: Collected<Shown> = await collectEntries(
+    entries,
+    given,
+    {
+      ...request,
+      room: answerRoom(call),
+      async show(entry, left) {
+        const shown = await request.show(entry, left);
+        if (images && entry.contentType === 'multimodal' && entry.images === undefined) pictures.push(entry.id);
+        return shown;
+      },
+      shorten(shown, entry, room) {
+        if (shown.images !== undefined) pictures.push(shown.id);
+        return shortenEntry(shown, entry, room, past, cut);
+      },
+    },
+    call,
+  );
+  const { entries: results, report } = fitBudget(collected.shown, input.budget_tokens, input);
+  const kept = new Set(results.map(({ id }) => id));
+  const unseen = pictures.filter((id) => kept.has(id));
+  const { omitted } = collected;
+  const found = collected.shown.map(({ id }) => id);
+  if (omitted.length === 0 && cut.length === 0 && unseen.length === 0) return { results, omitted, found, report };
+  const next = `get_context_by_ids(context_ids=[${omitted.join(', ')}]${past})`;
+  const hints = [
+    omitted.length > 0 &&
+      `The answer is full: ${omitted.length} more entries are in omitted_ids; omitted_next returns them.`,
+    cut.length > 0 && 'An entry is too long for one answer: cut says how to read on.',
+    unseen.length > 0 &&
+      `Images that are too large for an answer are resources: read ${unseen.map((id) => imageUri(id, 0)).join(', ')} and so on.`,
+  ];
+  return {
+    results,
+    omitted,
+    found,
+    report: {
+      ...report,
+      truncated: true,
+      ...(omitted.length > 0 ? { omitted_ids: [...omitted], omitted_next: next } : {}),
+      ...(cut.length > 0 ? { cut } : {}),
+      hint: hints.filter((hint) => typeof hint === 'string').join(' '),
+    },
+  };
+}
+
+/** What is said beside the entry when its text is shortened. */
+const noteBytes = 1_024;
+
+function shortenEntry<Shown extends ShownEntry>(
+  shown: Shown,
+  entry: Entry,
+  room: number,
+  past: string,
+  cut: BudgetReport<number>['cut'],
+): Shown {
+  const { images: _images, highlighted: _highlighted, ...small } = shown;
+  // Without its images or the highlighted copy of its text, most entries fit.
+  const whole = small as Shown;
+  if (wireBytes(whole, 2, room) <= room) return whole;
+  const bare = { ...whole, text_content: '' };
+  // Metadata has at most a megabyte, but of what may need many times as much.
+  const base = wireBytes(bare, 2, room) > room ? { ...bare, metadata: null } : bare;
+  const units = fittingUnits(entry.text, 2, room - noteBytes - wireBytes(base, 2));
+  const text = entry.text.slice(0, units);
+  const chars = countCharacters(text);
+  cut.push({
+    id: shown.id,
+    returned_chars: chars,
+    total_chars: countCharacters(entry.text),
+    next: `read_context_range(context_id=${shown.id}, start_char=${chars}${past})`,
+  });
+  return { ...base, text_content: text };
+}
+
+/** Code points, counted without making an array of them. */
+export function countCharacters(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    if ((text.codePointAt(index) ?? 0) > 0xffff) {
+      count -= 1;
+      index += 1;
+    }
+  }
+  return count;
+}

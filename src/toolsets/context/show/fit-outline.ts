@@ -1,0 +1,52 @@
+import { wireBytes } from '../../../base/wire-bytes.ts';
+import { fitItems } from '../../../tools/answer-limit.ts';
+import { countNodes, type OutlineNode, outlineOf } from './outline.ts';
+
+export interface OutlineBounds {
+  /** Levels of headings. */
+  readonly depth: number;
+  /** Bytes of the answer. */
+  readonly room: number;
+}
+
+export interface FittedOutline {
+  readonly node_count: number;
+  readonly root: OutlineNode;
+  readonly truncated?: true;
+  readonly hint?: string;
+}
+
+/** As deep as there is room; if even the top level is too long, its beginning. */
+export function fitOutline(text: string, { depth, room }: OutlineBounds): FittedOutline {
+  const root = outlineOf(text, depth);
+  const count = { node_count: countNodes(root) };
+  const last = endOf(root);
+  const beyond = last < root.char_end ? { truncated: true as const, hint: readOn(last) } : {};
+  if (wireBytes(root, 2, room) <= room) return { ...count, root, ...beyond };
+  for (let kept = Math.min(depth, depthOf(root)) - 1; kept > 0; kept -= 1) {
+    const flat = prune(root, kept);
+    if (wireBytes(flat, 2, room) > room) continue;
+    const hint = `The outline is too long for an answer: only ${kept} levels of headings are shown. grep_context finds the others.`;
+    return { ...count, root: flat, truncated: true, hint };
+  }
+  const flat = prune(root, 1);
+  const children = fitItems(flat.children, room);
+  return { ...count, root: { ...flat, children }, truncated: true, hint: readOn(children.at(-1)?.char_end ?? 0) };
+}
+
+function readOn(place: number): string {
+  return `The outline is too long for an answer: it ends at ${place}, and read_context_range(start_char=${place}) reads on.`;
+}
+
+/** Where the last section ends; without any, where the text does. */
+function endOf(root: OutlineNode): number {
+  return root.children.at(-1)?.char_end ?? root.char_end;
+}
+
+function depthOf(node: OutlineNode): number {
+  return node.children.reduce((deepest, child) => Math.max(deepest, 1 + depthOf(child)), 0);
+}
+
+function prune(node: OutlineNode, depth: number): OutlineNode {
+  return { ...node, children: depth === 0 ? [] : node.children.map((child) => prune(child, depth - 1)) };
+}

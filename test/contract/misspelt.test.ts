@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { EntryStore } from '../../src/storage/contracts/entries.ts';
+import type { PassageStore } from '../../src/storage/contracts/passages.ts';
+import { exactWord, plainQuery, type WordQuery } from '../../src/words/word-query.ts';
+import { onEachBackend } from '../support/backends.ts';
+
+onEachBackend('misspelt words', (backend) => {
+  let entries: EntryStore;
+  let passages: PassageStore;
+  const texts: Record<string, string> = {};
+  const search = (query: WordQuery, threadId?: string) =>
+    entries.searchWords({ query, filter: { threadId }, limit: 10, offset: 0, explain: false });
+  const found = async (query: string, threadId?: string) =>
+    (await search(plainQuery(query), threadId)).hits.map(({ id }) => texts[id]);
+  const store = async (threadId: string, ...fresh: string[]) => {
+    const stored = await entries.store({
+      entries: fresh.map((text) => ({
+        ...{ threadId, text, source: 'user' as const, metadata: undefined, tags: [], images: [], summary: undefined },
+      })),
+    });
+    stored.forEach(({ id }, index) => {
+      texts[id] = fresh[index] ?? '';
+    });
+    return stored.map(({ id }) => id);
+  };
+
+  before(async () => {
+    const storage = await backend.open();
+    entries = storage.entries;
+    passages = storage.passages;
+    await store('office', 'The invoice was paid in May.', 'Quarterly figures are late.', 'Lunch is at noon.');
+    await store('secret', 'The marmalade plan must stay hidden.');
+  });
+
+  test('are searched for by the nearest words, which are told', async () => {
+    assert.deepEqual(await found('invioce'), [texts[1]]);
+    assert.deepEqual(await found('quartrely figrues'), [texts[2]]);
+    const { mended, hits, scoreMax } = await search(plainQuery('when was the invioce paid'));
+    assert.deepEqual(mended, [{ word: 'invioce', terms: ['invoice'] }]);
+    const right = await search(plainQuery('when was the invoice paid'));
+    assert.deepEqual([right.mended, right.hits[0]?.id], [[], hits[0]?.id]);
+    assert.ok((hits[0]?.score ?? 0) < (right.hits[0]?.score ?? 0) && scoreMax < right.scoreMax);
+    const { weighed } = await entries.weighWords({ query: plainQuery('invioce'), keys: [1, 2] });
+    assert.deepEqual(
+      weighed.map(({ key, terms }) => [key, terms.map(({ near }) => near)]),
+      [[1, [['invoice']]]],
+    );
+  });
+
+  test('rank what has a word of the query as it is written before what has one that is near', async () => {
+    const ids = await store('mixed', 'The lantern is in the shed.', 'The lectern is in the hall.');
+    const { hits } = await search(plainQuery('lantern lectren'), 'mixed');
+    assert.deepEqual(
+      hits.map(({ id }) => id),
+      ids,
+    );
+  });
+
+  test('find nothing through a word that only others may see, and do not tell it', async () => {
+    assert.deepEqual(await found('marmelade', 'secret'), [texts[4]]);
+    const hidden = await search(plainQuery('marmelade'), 'office');
+    assert.deepEqual([hidden.hits, hidden.mended], [[], []]);
+    const both = await search(plainQuery('marmelade invoice'), 'office');
+    assert.deepEqual([both.hits.map(({ id }) => id), both.mended], [[1], []]);
+  });
+
+  test('are taken as they are in quotes, as phrases and where some document has them', async () => {
+    assert.deepEqual(await found('"invioce"'), []);
+    await store('typos', 'He wrote invioce again.');
+    assert.deepEqual(await found('invioce'), ['He wrote invioce again.']);
+  });
+
+  test('follow what is stored and removed', async () => {
+    const [id = 0] = await store('later', 'A trombone was bought.');
+    assert.deepEqual(await found('trombnoe'), ['A trombone was bought.']);
+    await entries.remove({ ids: [id], dryRun: false });
+    assert.deepEqual(await found('trombnoe'), []);
+  });
+
+  test('are mended in queries with operators, but not where they exclude', async () => {
+    const any = (word: string) => exactWord(word);
+    const both: WordQuery = { kind: 'and', parts: [any('quartrely'), any('late')] };
+    assert.deepEqual((await search(both, 'office')).total, 1);
+    const except: WordQuery = { kind: 'except', keep: any('figures'), drop: any('quartrely') };
+    assert.equal((await search(except, 'office')).total, 1);
+  });
+
+  test('are mended for passages, too', async () => {
+    const passage = (id: string, title: string, body: string) => ({
+      ...{ id, position: 0, title, headings: [], body, labels: [] },
+    });
+    await passages.replace([
+      { parent: 'a', passages: [passage('a-0', 'Deployment guide', 'Run the installer on each machine.')] },
+      { parent: 'b', passages: [passage('b-0', 'Menu', 'Soup and bread.')] },
+    ]);
+    const { hits, mended } = await passages.search({ query: plainQuery('instlaler deploymnet'), limit: 5, offset: 0 });
+    assert.deepEqual(
+      hits.map(({ id }) => id),
+      ['a-0'],
+    );
+    assert.deepEqual(mended, [
+      { word: 'instlaler', terms: ['installer'] },
+      { word: 'deploymnet', terms: ['deployment'] },
+    ]);
+  });
+});

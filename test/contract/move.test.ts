@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import pg from 'pg';
+import { type BackupPlace, backUp, restore } from '../../src/storage/backup/backup.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { copyLine, copyRows } from '../../src/storage/move/copy-text.ts';
+import type { MovedValue } from '../../src/storage/move/move-table.ts';
+import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { parseQuery } from '../../src/words/query-language.ts';
+import { type Backend, onBothBackends, temporaryFolder } from '../support/backends.ts';
+import { rewriteBackup } from '../support/rewrite-backup.ts';
+import { contentOf, fillStorage } from '../support/stored-content.ts';
+
+const quiet = { force: false, onProgress: () => {} };
+
+// Contract §9: "carrel backup <file> / restore (also into the other database)". The clauses are those of docs/backup.md.
+onBothBackends('a backup of one database, restored into the other', (sqlite, postgres) => {
+  const folder = temporaryFolder();
+  let count = 0;
+  const archive = () => {
+    count += 1;
+    return join(folder, `${count}.tar`);
+  };
+  /** Every database has a data folder of its own. */
+  const placeIn = async (backend: Backend): Promise<BackupPlace> => {
+    const storage = await backend.place();
+    count += 1;
+    const data = join(folder, `data-${count}`);
+    mkdirSync(data);
+    const originals = join(data, 'documents');
+    return { storage: storage.backend === 'sqlite' ? { ...storage, documentsDir: originals } : storage, originals };
+  };
+  const moved = async (from: BackupPlace, to: BackupPlace, force = false) => {
+    const file = archive();
+    await backUp(from, file, quiet);
+    return restore(to, file, { ...quiet, force });
+  };
+
+  for (const [from, to, fromTables, toTables] of [
+    [sqlite, postgres, sqliteTables, postgresTables],
+    [postgres, sqlite, postgresTables, sqliteTables],
+  ] as const) {
+    test(`${from.name} to ${to.name} and back: every table, answer, number and original is the same`, async () => {
+      const [source, middle, end] = [await placeIn(from), await placeIn(to), await placeIn(from)];
+      const content = await use(source.storage, async (storage) => {
+        await fillMore(storage);
+        return answersOf(storage);
+      });
+      const report = await moved(source, middle);
+      const rows = new Map(report.moved?.tables.map((table) => [table.name, table.rows]));
+      assert.deepEqual([rows.get('notes'), rows.get('context_vectors'), report.moved?.originals], [13, 1, 1]);
+      await use(middle.storage, async (storage) => {
+        assert.deepEqual(await answersOf(storage), content);
+        assert.deepEqual(await storage.check(), []);
+      });
+      const before = await toTables(middle);
+      assert.ok([...before.keys()].length > 25);
+      await moved(middle, end);
+      assert.deepEqual(await fromTables(end), await fromTables(source));
+      await use(end.storage, async (storage) => {
+        assert.deepEqual(await answersOf(storage), content);
+        await fillStorage(storage, 3);
+        assert.deepEqual(await storage.check(), []);
+      });
+      await use(middle.storage, async (storage) => {
+        // Numbers of what was removed are not given again.
+        const [entry] = await storage.entries.store({ entries: [oneEntry] });
+        assert.equal(entry?.id, content.nextEntry);
+      });
+    });
+
+    test(`${from.name} to ${to.name}: content is replaced only with --force, and then whole`, async () => {
+      const [source, target] = [await placeIn(from), await placeIn(to)];
+      await use(source.storage, (storage) => fillStorage(storage, 4));
+      await use(target.storage, (storage) => fillStorage(storage, 2));
+      const former = await toTables(target);
+      await assert.rejects(moved(source, target), { code: 'storage_not_empty' });
+      assert.deepEqual(await toTables(target), former);
+      await moved(source, target, true);
+      await use(target.storage, async (storage) =>
+        assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 4),
+      );
+    });
+
+    test(`${from.name} to ${to.name}: a backup whose rows are not what it says is refused, and nothing is changed`, async () => {
+      const [source, target] = [await placeIn(from), await placeIn(to)];
+      await use(source.storage, (storage) => fillStorage(storage, 4));
+      const [file, forged] = [archive(), archive()];
+      await backUp(source, file, quiet);
+      await rewriteBackup(file, forged, (manifest) => ({
+        ...manifest,
+        tables: manifest.tables.map((table) => (table.name === 'notes' ? { ...table, rows: 1 } : table)),
+      }));
+      await assert.rejects(restore(target, forged, quiet), { code: 'invalid_backup' });
+      await restore(target, file, quiet);
+      const data = join(target.originals, '..');
+      assert.deepEqual(
+        readdirSync(data).filter((name) => name.includes('.tmp')),
+        [],
+      );
+    });
+  }
+});
+
+test('rows are lines and lines are rows, whatever is in them', async () => {
+  const columns = (['text', 'number', 'texts', 'bytes', 'reals', 'text'] as const).map((kind, index) => ({
+    name: `c${index}`,
+    kind,
+  }));
+  const rows: MovedValue[][] = [
+    ['plain', 1.5, ['a', 'b'], Buffer.from([0, 92, 255]), new Float32Array([0.1, -0, 3e38, 1e-45]), null],
+    [
+      'tab\t line\n\r back\\slash \\N \\.',
+      -7,
+      ['', 'a,b', '"q"', '\\', '{}', 'NULL', 'null', ' x '],
+      Buffer.alloc(0),
+      new Float32Array(),
+      '\\N',
+    ],
+    ['', 2 ** 53 - 1, [], Buffer.alloc(3), new Float32Array([1]), '港 😀'],
+  ];
+  const lines = Buffer.from(rows.map(copyLine).join(''));
+  for (const size of [1, 7, 1000]) {
+    const chunks = Array.from({ length: Math.ceil(lines.length / size) }, (_, at) =>
+      lines.subarray(at * size, (at + 1) * size),
+    );
+    const found: MovedValue[][] = [];
+    for await (const row of copyRows(chunks, { name: 't', columns })) found.push(row);
+    assert.deepEqual(found, rows);
+  }
+});
+
+const oneEntry = {
+  source: 'user',
+  ...{ threadId: 't', metadata: undefined, summary: undefined, tags: [], images: [] },
+  text: 'after the move',
+} as const;
+
+/** Also what was changed and removed: history, numbers that are not used any more, jobs that have ended. */
+async function fillMore(storage: Storage): Promise<void> {
+  await fillStorage(storage, 12);
+  await storage.vectors.kb.choose('m');
+  const [waiting] = await storage.vectors.kb.waiting({ model: 'm', limit: 1 });
+  if (waiting !== undefined) {
+    const { owner, textHash } = waiting;
+    const windows = [{ start: 0, end: 4, vector: new Float32Array([0.1, -0.25, 1e-30]) }];
+    await storage.vectors.kb.put({ model: 'm', texts: [{ owner, textHash, windows }] });
+  }
+}
+
+async function answersOf(storage: Storage) {
+  const page = { limit: 50, offset: 0 };
+  const searched = await storage.passages.search({ query: parseQuery('passage harbour 7'), ...page });
+  const all = await storage.entries.list({ filter: {}, ...page, images: false, explain: false });
+  return {
+    content: plain(await contentOf(storage)),
+    searched,
+    nextEntry:
+      Math.max(
+        ...(JSON.stringify(all)
+          .match(/"id":"?0*(\d+)/g)
+          ?.map((id) => Number(id.replace(/\D/g, ''))) ?? [0]),
+      ) + 1,
+  };
+}
+
+async function use<T>(config: StoragePlace, work: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await openStorage(config);
+  try {
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** The drivers give bytes as arrays of different classes. */
+function plain(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex');
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
+}
+
+/** A hash of the rows of each table, read without any of our code. Blocks of vectors are packed when there are many. */
+async function sqliteTables({ storage, originals }: BackupPlace): Promise<Map<string, string>> {
+  assert(storage.backend === 'sqlite');
+  const database = new DatabaseSync(storage.path, { readOnly: true });
+  const names = database
+    .prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' ORDER BY name")
+    .all()
+    .map(({ name }) => String(name))
+    .filter((name) => !/^sqlite_(?!sequence)|_vector_blocks$/.test(name));
+  const tables = new Map(
+    names.map((name) => {
+      const given = name === 'sqlite_sequence' ? 'WHERE seq > 0' : '';
+      const rows = database.prepare(`SELECT * FROM ${name} ${given}`).all();
+      const lines = rows.map((row) =>
+        JSON.stringify(row, (_, value) => (value instanceof Uint8Array ? [...value] : value)),
+      );
+      return [name, hashOf(lines.sort().join('\n'))];
+    }),
+  );
+  database.close();
+  for (const name of readdirSync(originals).sort()) {
+    if (name !== 'incoming') tables.set(name, hashOf(readFileSync(join(originals, name))));
+  }
+  return tables;
+}
+
+async function postgresTables({ storage }: BackupPlace): Promise<Map<string, string>> {
+  assert(storage.backend === 'postgres');
+  const client = new pg.Client({ connectionString: storage.url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relnamespace = 'carrel'::regnamespace AND relkind = 'r' ORDER BY 1",
+  );
+  const tables = new Map<string, string>();
+  for (const { name } of rows) {
+    const what = name.endsWith('_statistics')
+      ? 'sum(documents), sum(title_length), sum(heading_length), sum(body_length)'
+      : name.startsWith('kb_original')
+        ? name === 'kb_originals'
+          ? 'hash, bytes'
+          : 'sum(length(data))'
+        : '*';
+    const found = await client.query(
+      `SELECT md5(string_agg(r::text, E'\\n' ORDER BY r::text COLLATE "C")) AS sum FROM (SELECT ${what} FROM carrel.${name}) r`,
+    );
+    tables.set(name, String(found.rows[0]?.sum));
+  }
+  await client.end();
+  return tables;
+}
+
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}

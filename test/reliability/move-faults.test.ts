@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { parseQuery } from '../../src/words/query-language.ts';
+import { onBothBackends, temporaryFolder } from '../support/backends.ts';
+import { carrelProgram, cleanEnv } from '../support/child-program.ts';
+
+const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 5);
+
+onBothBackends('moving to the other database and kill -9', (sqlite, postgres) => {
+  const folder = temporaryFolder();
+  for (const [from, to] of [
+    [sqlite, postgres],
+    [postgres, sqlite],
+  ] as const) {
+    test(`${from.name} to ${to.name}: ${kills} restores that are killed leave an empty database or all of it, and the next one works`, async () => {
+      const [source, target] = [await from.place(), await to.place()];
+      await fill(source, 3000);
+      const file = join(folder, `${from.name}.tar`);
+      const made = spawnSync(process.execPath, [carrelProgram, 'backup', file], {
+        env: envOf(source),
+        encoding: 'utf8',
+      });
+      assert.equal(made.status, 0, made.stderr);
+      const start = performance.now();
+      const whole = spawnSync(process.execPath, [carrelProgram, 'restore', file], {
+        env: envOf(target),
+        encoding: 'utf8',
+      });
+      assert.equal(whole.status, 0, whole.stderr);
+      assert.match(
+        whole.stdout,
+        /^moved from (?:SQLite to PostgreSQL|PostgreSQL to SQLite), .*\nevery table has the same number/,
+      );
+      const wholeMs = performance.now() - start;
+      for (let count = 0; count < kills; count += 1) {
+        const fresh = await to.place();
+        const child = spawn(process.execPath, [carrelProgram, 'restore', file], { env: envOf(fresh), stdio: 'ignore' });
+        const exited = once(child, 'exit');
+        await Promise.race([delay((wholeMs * (count + Math.random())) / kills), exited]);
+        child.kill('SIGKILL');
+        await exited;
+        const found = await passagesIn(fresh);
+        assert.ok(found === 0 || found === 3000, String(found));
+        const again = spawnSync(process.execPath, [carrelProgram, 'restore', file, '--force'], {
+          env: envOf(fresh),
+          encoding: 'utf8',
+        });
+        assert.equal(again.status, 0, again.stderr);
+        assert.equal(await passagesIn(fresh), 3000);
+      }
+      assert.deepEqual(leftovers(dataOf(target)), []);
+    });
+  }
+
+  function dataOf(place: StoragePlace): string {
+    const data = place.backend === 'sqlite' ? `${dirname(place.path)}/data` : join(folder, 'postgres');
+    mkdirSync(data, { recursive: true });
+    return data;
+  }
+
+  function envOf(place: StoragePlace): NodeJS.ProcessEnv {
+    const where: Record<string, string> =
+      place.backend === 'sqlite'
+        ? { DB_PATH: place.path }
+        : { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: place.url };
+    return cleanEnv(dataOf(place), where);
+  }
+});
+
+function leftovers(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.includes('.tmp'));
+}
+
+async function fill(place: StoragePlace, count: number): Promise<void> {
+  const storage = await openStorage(place);
+  await storage.passages.replace(
+    Array.from({ length: count }, (_, index) => ({
+      parent: `parent ${index}`,
+      passages: [
+        {
+          ...{ id: `p-${index}`, position: 0, title: '', headings: [], labels: ['l'] },
+          body: `lantern ${index} ${'text of some length '.repeat(20)}`,
+        },
+      ],
+    })),
+  );
+  await storage.close();
+}
+
+async function passagesIn(place: StoragePlace): Promise<number> {
+  const storage = await openStorage(place);
+  try {
+    assert.deepEqual(await storage.check(), []);
+    return (await storage.passages.search({ query: parseQuery('lantern'), limit: 1, offset: 0 })).total;
+  } finally {
+    await storage.close();
+  }
+}

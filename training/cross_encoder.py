@@ -1,0 +1,146 @@
+"""BERT with one logit, and gte-small's weights read back from the int8 model that the package ships."""
+
+import re
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+WIDTH, HEADS, INNER, VOCABULARY, POSITIONS = 384, 12, 1536, 30522, 512
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query, self.key, self.value, self.out = (nn.Linear(WIDTH, WIDTH) for _ in range(4))
+        self.norm1 = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.up, self.down = nn.Linear(WIDTH, INNER), nn.Linear(INNER, WIDTH)
+        self.norm2 = nn.LayerNorm(WIDTH, eps=1e-12)
+
+    def forward(self, x, mask, drop):
+        batch, length, _ = x.shape
+        split = lambda each: each.view(batch, length, HEADS, WIDTH // HEADS).transpose(1, 2)
+        attended = F.scaled_dot_product_attention(split(self.query(x)), split(self.key(x)), split(self.value(x)), attn_mask=mask)
+        attended = attended.transpose(1, 2).reshape(-1, WIDTH)
+        weights = [(each.weight, each.bias) for each in (self.out, self.norm1, self.up, self.down, self.norm2)]
+        return finishing[0](x.view(-1, WIDTH), attended, weights, drop if self.training else 0.0).view(batch, length, WIDTH)
+
+
+def finish(x, attended, weights, drop):
+    """Of a layer, what comes after the attention."""
+    out, norm1, up, down, norm2 = weights
+    x = F.layer_norm(x + F.dropout(F.linear(attended, *out), drop), (WIDTH,), *norm1, 1e-12)
+    return F.layer_norm(x + F.dropout(F.linear(F.gelu(F.linear(x, *up)), *down), drop), (WIDTH,), *norm2, 1e-12)
+
+
+finishing = [finish]
+
+
+def use_compiled(trial):
+    """Fuses what can be fused, if that works on this machine; trial must run both ways."""
+    torch._dynamo.config.suppress_errors = True
+    finishing[0] = torch.compile(finish)
+    try:
+        trial()
+        return True
+    except Exception as error:
+        print("not compiled:", str(error)[:300])
+        finishing[0] = finish
+        return False
+
+
+class CrossEncoder(nn.Module):
+    def __init__(self, layers, drop=0.05):
+        super().__init__()
+        self.drop = drop
+        self.words, self.places, self.types = nn.Embedding(VOCABULARY, WIDTH), nn.Embedding(POSITIONS, WIDTH), nn.Embedding(2, WIDTH)
+        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.layers = nn.ModuleList(Layer() for _ in range(layers))
+        self.pool, self.head = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 1)
+
+    def states(self, ids, mask, types):
+        places = torch.arange(ids.shape[1], device=ids.device)
+        x = self.norm(self.words(ids) + self.places(places)[None] + self.types(types))
+        x = F.dropout(x, self.drop, self.training)
+        wide = mask[:, None, None, :].bool()
+        for layer in self.layers:
+            x = layer(x, wide, self.drop)
+        return x
+
+    def forward(self, ids, mask, types):
+        first = self.states(ids, mask, types)[:, 0]
+        return self.head(torch.tanh(self.pool(first.to(self.pool.weight.dtype))))[:, 0]
+
+    def vectors(self, ids, mask):
+        """As the embedding model: the mean over the word pieces, of unit length."""
+        x = self.states(ids, mask, torch.zeros_like(ids))
+        weights = mask[..., None].to(x.dtype)
+        return F.normalize((x * weights).sum(1) / weights.sum(1), dim=-1)
+
+
+LINEARS = {
+    "attention/self/query": "query",
+    "attention/self/key": "key",
+    "attention/self/value": "value",
+    "attention/output/dense": "out",
+    "intermediate/dense": "up",
+    "output/dense": "down",
+}
+OTHERS = {
+    "attention.self.query.bias": "query.bias",
+    "attention.self.key.bias": "key.bias",
+    "attention.self.value.bias": "value.bias",
+    "attention.output.dense.bias": "out.bias",
+    "attention.output.LayerNorm.weight": "norm1.weight",
+    "attention.output.LayerNorm.bias": "norm1.bias",
+    "intermediate.dense.bias": "up.bias",
+    "output.dense.bias": "down.bias",
+    "output.LayerNorm.weight": "norm2.weight",
+    "output.LayerNorm.bias": "norm2.bias",
+}
+
+
+def load_quantised(path, layers=12):
+    """gte-small in fp32, from its dynamically quantised ONNX model. The head is new."""
+    import onnx
+    from onnx import numpy_helper
+
+    graph = onnx.load(path).graph
+    held = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
+
+    def floats(name):
+        scale, zero = held[f"{name}_scale"], held[f"{name}_zero_point"].astype(np.float32)
+        return (held[f"{name}_quantized"].astype(np.float32) - zero) * scale
+
+    state = {
+        "words.weight": floats("embeddings.word_embeddings.weight"),
+        "places.weight": floats("embeddings.position_embeddings.weight"),
+        "types.weight": floats("embeddings.token_type_embeddings.weight"),
+        "norm.weight": held["embeddings.LayerNorm.weight"],
+        "norm.bias": held["embeddings.LayerNorm.bias"],
+    }
+    for node in graph.node:
+        found = re.search(r"layer\.(\d+)/(.+?)/MatMul", node.name)
+        if node.op_type != "MatMulInteger" or not found or found[2] not in LINEARS:
+            continue
+        weights = floats(node.input[1].removesuffix("_quantized"))
+        state[f"layers.{found[1]}.{LINEARS[found[2]]}.weight"] = weights.T.copy()
+    for at in range(12):
+        for theirs, ours in OTHERS.items():
+            state[f"layers.{at}.{ours}"] = held[f"encoder.layer.{at}.{theirs}"]
+    model = CrossEncoder(layers)
+    result = model.load_state_dict({name: torch.tensor(np.array(value)) for name, value in state.items()}, strict=False)
+    missing = [name for name in result.missing_keys if not name.startswith(("pool", "head"))]
+    assert not missing, missing
+    return model
+
+
+def student_of(teacher, kept):
+    """The teacher's layers named in kept, its embeddings and its head."""
+    student = CrossEncoder(len(kept), teacher.drop)
+    for part in ("words", "places", "types", "norm", "pool", "head"):
+        getattr(student, part).load_state_dict(getattr(teacher, part).state_dict())
+    for at, layer in enumerate(kept):
+        student.layers[at].load_state_dict(teacher.layers[layer].state_dict())
+    return student

@@ -1,0 +1,100 @@
+"""Writes the student as an int8 ONNX model.
+
+python3 export.py STUDENT.pt OUT.onnx [--fp32] [--reduce-range] [--keep NODE,NODE]
+
+The graph is built by hand from ONNX Runtime's fused operators. The word embeddings have a scale for each row, the weights
+one for each column; pooling and head stay fp32, and so does every node named with --keep.
+"""
+
+import argparse
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+
+HEADS = 12
+
+
+class Graph:
+    def __init__(self):
+        self.nodes, self.held = [], []
+
+    def hold(self, name, array):
+        self.held.append(numpy_helper.from_array(np.array(array, order="C"), name))
+        return name
+
+    def add(self, kind, inputs, name, domain="", outputs=1, **attributes):
+        made = [name] + [f"{name}_{at}" for at in range(1, outputs)]
+        self.nodes.append(helper.make_node(kind, inputs, made, name=name, domain=domain, **attributes))
+        return name
+
+
+def build(state):
+    graph = Graph()
+    get = lambda name: state[name].float().numpy()
+    layers = 1 + max(int(name.split(".")[1]) for name in state if name.startswith("layers."))
+
+    words = get("words.weight")
+    scales = np.maximum(np.abs(words).max(1, keepdims=True), 1e-8) / 127
+    rows = graph.add("Gather", [graph.hold("words", np.rint(words / scales).astype(np.int8)), "input_ids"], "word_rows")
+    rows = graph.add("Cast", [rows], "word_floats", to=TensorProto.FLOAT)
+    scale = graph.add("Gather", [graph.hold("word_scales", scales.astype(np.float32)), "input_ids"], "word_scale_rows")
+    x = graph.add("Mul", [rows, scale], "word_states")
+    types = graph.add("Gather", [graph.hold("types", get("types.weight")), "token_type_ids"], "type_states")
+    x = graph.add("Add", [x, types], "typed")
+    shape = graph.add("Shape", ["input_ids"], "shape")
+    length = graph.add("Slice", [shape, graph.hold("one", np.array([1])), graph.hold("two", np.array([2]))], "length")
+    places = graph.add("Slice", [graph.hold("places", get("places.weight")[:512]), graph.hold("zero", np.array([0])), length, graph.hold("axis", np.array([0]))], "place_states")
+    x = graph.add("Add", [x, places], "placed")
+    x = graph.add("LayerNormalization", [x, graph.hold("norm.w", get("norm.weight")), graph.hold("norm.b", get("norm.bias"))], "embedded", axis=-1, epsilon=1e-12)
+    mask = graph.add("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)
+    for at in range(layers):
+        own = lambda name: get(f"layers.{at}.{name}")
+        hold = lambda name, array: graph.hold(f"l{at}.{name}", array)
+        weights = np.concatenate([own(f"{part}.weight").T for part in ("query", "key", "value")], axis=1)
+        biases = np.concatenate([own(f"{part}.bias") for part in ("query", "key", "value")])
+        attended = graph.add("Attention", [x, hold("qkv", weights), hold("qkv.b", biases), mask], f"attention{at}", domain="com.microsoft", num_heads=HEADS)
+        out = graph.add("MatMul", [attended, hold("out", own("out.weight").T)], f"out{at}")
+        x = graph.add("SkipLayerNormalization", [out, x, hold("norm1.w", own("norm1.weight")), hold("norm1.b", own("norm1.bias")), hold("out.b", own("out.bias"))], f"between{at}", domain="com.microsoft", epsilon=1e-12)
+        up = graph.add("MatMul", [x, hold("up", own("up.weight").T)], f"up{at}")
+        up = graph.add("BiasGelu", [up, hold("up.b", own("up.bias"))], f"gelu{at}", domain="com.microsoft")
+        down = graph.add("MatMul", [up, hold("down", own("down.weight").T)], f"down{at}")
+        x = graph.add("SkipLayerNormalization", [down, x, hold("norm2.w", own("norm2.weight")), hold("norm2.b", own("norm2.bias")), hold("down.b", own("down.bias"))], f"after{at}", domain="com.microsoft", epsilon=1e-12)
+    first = graph.add("Gather", [x, graph.hold("first", np.array(0))], "first_state", axis=1)
+    pooled = graph.add("Tanh", [graph.add("Gemm", [first, graph.hold("pool.w", get("pool.weight")), graph.hold("pool.b", get("pool.bias"))], "pool", transB=1)], "pooled")
+    graph.add("Gemm", [pooled, graph.hold("head.w", get("head.weight")), graph.hold("head.b", get("head.bias"))], "logits", transB=1)
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in ("input_ids", "attention_mask", "token_type_ids")]
+    made = helper.make_graph(graph.nodes, "reranker", inputs, [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 1])], graph.held)
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+
+
+def quantise(source, target, reduce_range, kept):
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(source, target, op_types_to_quantize=["MatMul", "Attention"], per_channel=True, reduce_range=reduce_range, weight_type=QuantType.QInt8, nodes_to_exclude=kept, extra_options={"DefaultTensorType": TensorProto.FLOAT})
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("student")
+    parser.add_argument("out")
+    parser.add_argument("--fp32", action="store_true")
+    parser.add_argument("--reduce-range", action="store_true")
+    parser.add_argument("--keep", default="")
+    told = parser.parse_args()
+    model = build(torch.load(told.student, map_location="cpu"))
+    if told.fp32:
+        onnx.save(model, told.out)
+    else:
+        onnx.save(model, told.out + ".tmp")
+        quantise(told.out + ".tmp", told.out, told.reduce_range, [each for each in told.keep.split(",") if each])
+        os.remove(told.out + ".tmp")
+    whole = Path(told.out).read_bytes()
+    print(told.out, len(whole), hashlib.sha256(whole).hexdigest())
+
+
+main()

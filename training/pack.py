@@ -1,0 +1,44 @@
+"""Packs what travels to the machine with the GPU.
+
+python3 pack.py PAIRS.jsonl JUDGED_FOLDER WRITTEN_FOLDER OUT_FOLDER
+"""
+
+import json
+import lzma
+import sys
+from pathlib import Path
+
+import data
+
+MOST = {"docstring": 24000, "heading": 22000}
+
+
+def main():
+    pairs, judged, written, out = (Path(each) for each in sys.argv[1:5])
+    kinds = {}
+    for line in open(pairs):
+        pair = json.loads(line)
+        kinds.setdefault(pair["kind"], []).append(pair)
+    with lzma.open(out / "pairs.jsonl.xz", "wt", preset=6) as file:
+        for kind, own in sorted(kinds.items()):
+            kept = data.shuffled(own, f"{data.SEED}/{kind}")[: MOST.get(kind)]
+            kept.sort(key=lambda pair: pair["source"])
+            for pair in kept:
+                file.write(json.dumps({"kind": kind, "q": pair["q"], "p": pair["p"]}, ensure_ascii=False) + "\n")
+            print(kind, len(own), "kept", len(kept))
+    pack_judged(judged, written, out)
+
+
+def pack_judged(judged, written, out):
+    sets = [data.judged(judged, name) for name in ("scifact", "cosqa", "chroma-chunking", "locomo", "cranfield")]
+    sets.append(data.written(written))
+    data.save(sets, out / "judged.xz")
+    for each in sets:
+        splits = [split for _, _, split, _ in each.questions]
+        print(each.name, len(each.passages), {split: splits.count(split) for split in sorted(set(splits))})
+
+
+if sys.argv[1] == "judged":
+    pack_judged(*(Path(each) for each in sys.argv[2:5]))
+else:
+    main()
