@@ -1,7 +1,7 @@
 import { CarrelError } from '../base/errors.ts';
 import { kindOfZip } from './archive/zip-kind.ts';
 import type { DocumentKind } from './document.ts';
-import { kindOfOle } from './ole/ole-kind.ts';
+import { kindOfOle, oldOfficeRefusal } from './ole/ole-kind.ts';
 import { codeLanguageOf, codeLanguageOfType, endingOf, fileName } from './text/code-language.ts';
 
 /** What is known about a document besides its bytes. */
@@ -43,7 +43,7 @@ function binaryKind(bytes: Uint8Array, start: string, type: string): DocumentKin
   const isBinary = binaryStarts.some((magic) => start.startsWith(magic)) || looksBinary(bytes);
   // PDF readers accept garbage before the header, and so do we. But a text may merely mention it.
   if (start.includes('%PDF-') && (isBinary || type === 'application/pdf' || /%PDF-\d\.\d\s/.test(start))) return 'pdf';
-  if (isBinary) throw unsupported(type);
+  if (isBinary) throw oldOfficeRefusal(start) ?? unsupported(type);
   return undefined;
 }
 

@@ -61,18 +61,24 @@ test('behind a long message, and as a long one, a passage of a thread is embedde
   assert.deepEqual(provider.asked, [question, sentence.repeat(8)]);
 });
 
-test('the more windows a passage has beyond six, the shorter their vectors, up to thirty', async () => {
-  const length = async (windows: number) => {
+test('the more windows a message has, the shorter their vectors, up to thirty; not those of documents', async () => {
+  const length = async (windows: number, titlePath?: string[]) => {
     const texts = { ...recorder(), dimensions: 1, embed: async (all: readonly string[]) => all.map(() => unit) };
     const unit = new Float32Array([1]);
     const part = `${'This is '.repeat(24)}so now. `;
-    const [vectors = []] = await embedPassages([{ text: part.repeat(windows) }], texts);
+    const [vectors = []] = await embedPassages(
+      [{ text: part.repeat(windows), ...(titlePath && { titlePath }) }],
+      texts,
+    );
     assert.equal(vectors.length, windows);
     return vectors[0]?.vector[0] ?? 0;
   };
-  const [six = 0, twelve = 0, thirty = 0, more] = await Promise.all([6, 12, 30, 60].map(length));
-  assert.ok(six > 0.999 && Math.abs(twelve - 0.951) < 0.001 && Math.abs(thirty - 0.887) < 0.001);
+  const [three = 0, twelve = 0, thirty = 0, more] = await Promise.all([3, 12, 30, 60].map((count) => length(count)));
+  assert.ok(Math.abs(three - 0.967) < 0.001);
+  assert.ok(Math.abs(twelve - 0.925) < 0.001);
+  assert.ok(Math.abs(thirty - 0.898) < 0.001);
   assert.equal(more, thirty);
+  assert.ok((await length(30, [])) > 0.999);
 });
 
 test('the shorter a text, the shorter its vector, up to 200 characters', async () => {

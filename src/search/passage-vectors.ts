@@ -6,7 +6,10 @@ import { type EmbeddingProvider, type EmbedOptions, normalised } from './embeddi
 
 export interface PassageToEmbed {
   text: string;
-  /** Title and headings above the passage, outermost first. They are embedded with every part of it. */
+  /**
+   * Title and headings above the passage, outermost first. They are embedded with every part of it. Undefined for what is no
+   * part of a document: a message.
+   */
   titlePath?: readonly string[];
   /** The previous passage in the same thread: what a short answer refers to. Not for passages of a document. */
   before?: string;
@@ -36,12 +39,11 @@ const brevityLoss = 0.02;
 
 /**
  * The nearest of many windows is near to any question: of answers with 20 windows, one hides the short messages around it.
- * So the windows of a passage are scaled down by how many there are: by 5 % for 12, by 11 % for 30 and more. Chunks of
- * documents have up to six and keep theirs as they are.
+ * So the windows of a message are scaled down by how many there are: by 3 % for 3, by 10 % for 30 and more. Parts of
+ * documents are about equally long and compete with one another: theirs stay as they are.
  */
-const crowdWindows = 6;
 const crowdWindowsMax = 30;
-const crowdLoss = 0.07;
+const crowdLoss = 0.03;
 
 /** The weight of a window in its vector; the rest is the mean of the passage, which tells what it is about. */
 const windowShare = 0.6;
@@ -56,7 +58,7 @@ const windowShare = 0.6;
  *   +.012). That mean is not normalised: its dot product with a query is the mean of both cosines, which ranks better than
  *   the cosine of the mean (+.012).
  * - Short parts have shorter vectors (LoCoMo +.012, its meaning alone +.035; chunks, meaning alone +.014), and so have
- *   those of passages with many windows (chats with answers of 4,000 characters: meaning alone .32 to .83, hybrid +.09).
+ *   those of messages with many windows (chats with answers of 4,000 characters: meaning alone .32 to .84, hybrid +.1).
  *
  * So ranking is by dot product, not by cosine: an index must not normalise the vectors.
  */
@@ -71,7 +73,7 @@ export async function embedPassages(
     options,
   );
   let taken = 0;
-  return plans.map(({ windows, texts, code }) => {
+  return plans.map(({ windows, texts, code, isMessage }) => {
     const own = vectors.slice(taken, taken + texts.length);
     taken += texts.length;
     const [first = new Float32Array(), behind] = own;
@@ -82,7 +84,7 @@ export async function embedPassages(
     const mean = meanOf(own);
     return windows.map((window, index) => {
       const vector = normalised(sumOf(own[index] ?? mean, windowShare, mean, 1 - windowShare));
-      return { ...window, vector: scaled(vector, brevity(texts[index]) * crowding(windows.length)) };
+      return { ...window, vector: scaled(vector, brevity(texts[index]) * (isMessage ? crowding(windows.length) : 1)) };
     });
   });
 }
@@ -91,18 +93,20 @@ interface Plan {
   windows: Span[];
   texts: string[];
   code: boolean;
+  isMessage: boolean;
 }
 
 /** The windows of a passage, and the texts to embed: one for each window, or two for a short passage of a thread. */
-function planOf({ text, titlePath = [], before }: PassageToEmbed, units: number): Plan {
-  const heading = titlePath.length > 0 ? `${titlePath.join(' / ')}\n` : '';
+function planOf({ text, titlePath, before }: PassageToEmbed, units: number): Plan {
+  const isMessage = titlePath === undefined;
+  const heading = titlePath && titlePath.length > 0 ? `${titlePath.join(' / ')}\n` : '';
   const windows = windowsOf(text, units);
-  if (looksLikeCode(text)) return { windows, texts: [heading + wordsOfCode(text)], code: true };
+  if (looksLikeCode(text)) return { windows, texts: [heading + wordsOfCode(text)], code: true, isMessage };
   const texts = windows.map(({ start, end }) => heading + text.slice(start, end));
   if (before && before.length <= threadUnitsMax && windows.length === 1 && text.length <= threadUnitsMax) {
     texts.push(`${heading}${before}\n${text}`);
   }
-  return { windows, texts, code: false };
+  return { windows, texts, code: false, isMessage };
 }
 
 /** Parts of about equal length, split between sentences. */
@@ -135,7 +139,7 @@ function brevity(text = ''): number {
 }
 
 function crowding(windows: number): number {
-  return 1 - crowdLoss * Math.max(0, Math.log(Math.min(windows, crowdWindowsMax) / crowdWindows));
+  return 1 - crowdLoss * Math.log(Math.min(windows, crowdWindowsMax));
 }
 
 function scaled(vector: Float32Array, scale: number): Float32Array {

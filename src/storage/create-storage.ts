@@ -14,10 +14,18 @@ export interface StorageParts {
   readonly transactions: Transactions;
   createOriginals(transactions: Transactions): OriginalStore;
   readonly nearest?: NearestOperations | undefined;
+  readonly connections: Storage['connections'];
   close(): Promise<void>;
 }
 
-export function createStorage({ createOriginals, backend, nearest, close, ...parts }: StorageParts): Storage {
+export function createStorage({
+  createOriginals,
+  backend,
+  nearest,
+  connections,
+  close,
+  ...parts
+}: StorageParts): Storage {
   const { transactions, metrics } = meterTransactions(parts.transactions);
   return {
     backend,
@@ -29,6 +37,7 @@ export function createStorage({ createOriginals, backend, nearest, close, ...par
     passages: createPassageStore(transactions),
     vectors: createVectorStores(transactions, nearest),
     metrics,
+    connections,
     describe: () => transactions.read(describeStorage, undefined),
     check: () => transactions.alone(checkStorage, undefined),
     close,

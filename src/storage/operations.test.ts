@@ -19,6 +19,7 @@ test('the table has every operation that a store performs, and no other', async 
     backend: 'sqlite',
     transactions: { write: perform, read: perform, alone: perform },
     createOriginals: (transactions) => createOriginals('', transactions),
+    connections: () => ({ backend: 'sqlite', opened: 0, broken: 0 }),
     close: async () => {},
   });
   const stores = [notes, entries, documents, ingestion, passages, vectors.context, vectors.kb, { describe, check }];

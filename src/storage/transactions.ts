@@ -23,11 +23,13 @@ export function meterTransactions({ write, read, alone }: Transactions): {
   metrics: CallMetrics;
 } {
   const metrics = {
-    ...{ calls: 0, failures: 0, consecutiveFailures: 0 },
+    ...{ calls: 0, running: 0, writing: 0, failures: 0, consecutiveFailures: 0 },
     lastFailure: undefined as CallMetrics['lastFailure'],
   };
-  async function counted<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  async function counted<Answer>(answer: Promise<Answer>, writes = 0): Promise<Answer> {
     metrics.calls += 1;
+    metrics.running += 1;
+    metrics.writing += writes;
     try {
       const result = await answer;
       metrics.consecutiveFailures = 0;
@@ -35,6 +37,9 @@ export function meterTransactions({ write, read, alone }: Transactions): {
     } catch (error) {
       count(error);
       throw error;
+    } finally {
+      metrics.running -= 1;
+      metrics.writing -= writes;
     }
   }
   function count(error: unknown): void {
@@ -46,7 +51,7 @@ export function meterTransactions({ write, read, alone }: Transactions): {
   return {
     metrics,
     transactions: {
-      write: (operation, request) => counted(write(operation, request)),
+      write: (operation, request) => counted(write(operation, request), 1),
       read: (operation, request, options) => counted(read(operation, request, options)),
       alone: (operation, request) => counted(alone(operation, request)),
     },

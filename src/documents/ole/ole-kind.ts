@@ -11,10 +11,30 @@ export function kindOfOle(bytes: Uint8Array): DocumentKind {
   if (holds(root, 'Workbook') || holds(root, 'Book')) return 'xls';
   if (holds(root, 'PowerPoint Document')) return 'ppt';
   if (root.streams.some((name) => name.startsWith('__substg1.0_'))) return 'msg';
-  throw new CarrelError(
+  throw oldOffice('pdf');
+}
+
+/** Starts of files from before there were compound files: Word 1 and 2, Write, Excel 2 to 4. */
+const oldStarts: readonly (readonly [string, string])[] = [
+  ['\xdb\xa5', 'docx'],
+  ['\x9b\xa5', 'docx'],
+  ['\x31\xbe\0\0', 'docx'],
+  ['\x09\0\x04\0', 'xlsx'],
+  ['\x09\x02\x06\0', 'xlsx'],
+  ['\x09\x04\x06\0', 'xlsx'],
+];
+
+/** The refusal of a file of the oldest office programs; undefined for anything else. */
+export function oldOfficeRefusal(start: string): CarrelError | undefined {
+  const target = oldStarts.find(([magic]) => start.startsWith(magic))?.[1];
+  return target === undefined ? undefined : oldOffice(target);
+}
+
+function oldOffice(target: string): CarrelError {
+  return new CarrelError(
     'unsupported_content_type',
     'This is a file of an older office program that is not read. Convert it, such as with LibreOffice: ' +
-      'soffice --headless --convert-to pdf <file>.',
+      `soffice --headless --convert-to ${target} <file>.`,
   );
 }
 

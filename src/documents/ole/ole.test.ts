@@ -219,5 +219,7 @@ test('what no reader is there for is refused with what converts it; a password o
     code: 'unsupported_content_type',
     message: /soffice --headless --convert-to pdf/,
   });
+  const word2 = Buffer.concat([Buffer.from('dba52d00', 'hex'), Buffer.alloc(600, 1)]);
+  await assert.rejects(read(word2), { message: /soffice --headless --convert-to docx/ });
   await assert.rejects(read(compoundFile({ EncryptedPackage: Buffer.alloc(10) })), { code: 'encrypted_document' });
 });

@@ -164,7 +164,6 @@ export type UpdateOutcome =
       readonly id: number;
       readonly found: true;
       readonly hadSummary: boolean;
-      readonly contentTypeChanged: boolean;
     };
 
 /** Every criterion that is given must hold. At least one of ids, threads and age must be given. */

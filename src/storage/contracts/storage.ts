@@ -22,6 +22,7 @@ export interface Storage {
   readonly vectors: VectorStores;
   /** Of the calls since it was opened. */
   readonly metrics: CallMetrics;
+  connections(): ConnectionCounts;
   describe(): Promise<StorageDescription>;
   /** Compares the stored data with the indexes. Returns the problems, one sentence each; none if all is well. */
   check(): Promise<string[]>;
@@ -37,8 +38,16 @@ export interface StorageDescription {
   readonly bytes: number;
 }
 
+/** SQLite's threads have a connection each; PostgreSQL's are in a pool. */
+export type ConnectionCounts =
+  | { readonly backend: 'sqlite'; readonly opened: number; readonly broken: number }
+  | { readonly backend: 'postgres'; readonly open: number; readonly idle: number; readonly max: number };
+
 export interface CallMetrics {
   readonly calls: number;
+  /** Of those, the ones that have not ended. */
+  readonly running: number;
+  readonly writing: number;
   readonly failures: number;
   readonly consecutiveFailures: number;
   /** Our code of it, and when: ISO 8601, UTC. What the database itself said is in the log. */

@@ -34,6 +34,7 @@ export interface Connections {
    * Done again like those of `write`; given up when the connections are closed.
    */
   alone<T>(work: (statements: Connection) => Promise<T>): Promise<T>;
+  count(): { readonly open: number; readonly idle: number; readonly max: number };
   close(): Promise<void>;
 }
 
@@ -65,6 +66,7 @@ export function createConnections(config: PostgresConfig): Connections {
       again(() => inTransaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options?.signal)),
     write: (work) => again(() => inTransaction(beginWrite, work, undefined)),
     alone: (work) => again(() => withoutTransaction(work)),
+    count: () => ({ open: pool.totalCount, idle: pool.idleCount, max: pool.options.max }),
     async close() {
       if (closed) return;
       closed = true;

@@ -24,6 +24,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
       transactions,
       createOriginals,
       nearest: nearest?.operations,
+      connections: () => ({ backend: 'postgres', ...connections.count() }),
       close: () => connections.close(),
     });
   } catch (error) {

@@ -47,14 +47,20 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   let language = settled ?? config.language;
   let writer: SqliteThread | undefined;
   let closed = false;
+  let [opened, broken] = [0, 0];
+  const thread = (role: DatabaseConfig['role']): SqliteThread => {
+    opened += 1;
+    return createSqliteThread(connection(role));
+  };
   const write = async (call: OperationCall): Promise<unknown> => {
     if (closed) throw storageClosed();
-    if (!writer?.alive) writer = createSqliteThread(connection('writer'));
+    if (writer?.alive === false) broken += 1;
+    if (!writer?.alive) writer = thread('writer');
     return writer.call(call);
   };
   const readers = createReaderPool(
     { threadsMax: config.readersMax ?? 2, timeoutMs: config.queryTimeoutMs ?? 5000 },
-    () => createSqliteThread(connection('reader')),
+    () => thread('reader'),
   );
   const transactions = createSqliteTransactions({ call: write }, readers, now);
   // Nobody waits for a thread before there is something to write, unless the database must be made or changed first.
@@ -65,6 +71,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     backend: 'sqlite',
     transactions,
     createOriginals: (metered) => createOriginals(documentsDir, metered),
+    connections: () => ({ backend: 'sqlite', opened, broken }),
     async close() {
       closed = true;
       await readers.close();

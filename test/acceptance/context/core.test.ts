@@ -169,6 +169,8 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
     const id = await store('update images', 'text');
     const added = await call('update_context', { context_id: id, images: [{ data: png }] });
     assert.deepEqual(added['updated_fields'], ['images', 'content_type']);
+    const again = await call('update_context', { context_id: id, images: [{ data: png }] });
+    assert.deepEqual(again['updated_fields'], ['images', 'content_type'], 'whatever it was before');
     assert.equal((await one(id))['content_type'], 'multimodal');
     await call('update_context', { context_id: id, images: [] });
     assert.equal((await one(id))['content_type'], 'text');
@@ -210,6 +212,16 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
       const more = ['avg_entries_per_thread', 'most_active_threads', 'top_tags', 'backend', 'database_size_mb'];
       const parts = ['connection_metrics', 'semantic_search', 'fts', 'chunking', 'reranking', 'summary'];
       assert.deepEqual(Object.keys(statistics), [...keys, ...more, ...parts]);
+      const { total_queries: queries, ...metrics } = statistics['connection_metrics'] as Record<string, unknown>;
+      assert.ok(Number(queries) > 0);
+      const pooled = server.backend === 'postgresql';
+      const own = pooled
+        ? ['pool_size', 'pool_idle', 'pool_min_size', 'pool_max_size']
+        : ['total_connections', 'active_connections', 'failed_connections', 'write_queue_size'];
+      for (const key of own) assert.ok(Number.isInteger(metrics[key]), key);
+      assert.ok(Number(metrics[pooled ? 'pool_size' : 'total_connections']) >= 1);
+      assert.equal(metrics['circuit_state'], 'healthy');
+      assert.deepEqual([metrics['failed_queries'], metrics['last_error']], [0, null]);
       assert.equal(statistics['total_threads'], total);
       assert.equal(statistics['backend'], server.backend);
       const fts = statistics['fts'] as Record<string, unknown>;

@@ -216,7 +216,7 @@ async function updateOne(on: Statements, update: EntryUpdate, index: FieldIndex)
     id,
   ]);
   const hadSummary = optionalTextOf(row, 'summary') !== undefined;
-  return { id, found: true, hadSummary, contentTypeChanged: type !== before };
+  return { id, found: true, hadSummary };
 }
 
 /** The summary goes with the text that it was made of. */

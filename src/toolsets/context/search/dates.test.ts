@@ -19,6 +19,8 @@ test('basic forms and dates by week are read as Python reads them', () => {
   assert.equal(from('20261115'), '2026-11-15T00:00:00.000Z');
   assert.equal(to('20261115'), '2026-11-15T23:59:59.999Z');
   assert.equal(from('20261115T101530Z'), '2026-11-15T10:15:30.000Z');
+  assert.equal(from('2026-11-15T10'), '2026-11-15T10:00:00.000Z');
+  assert.equal(from('2026-11-15T10+02'), '2026-11-15T08:00:00.000Z');
   assert.equal(from('20261115T1015+0200'), '2026-11-15T08:15:00.000Z');
   assert.equal(from('2026-W46-7'), '2026-11-15T00:00:00.000Z');
   assert.equal(to('2026W467'), '2026-11-15T23:59:59.999Z');

@@ -25,7 +25,8 @@ export function parseMoment(parameter: 'as_of', text: string): string {
 
 type Parameter = 'start_date' | 'end_date' | 'as_of';
 
-const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
+const pattern =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d)(?::(\d\d))?(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 const basicDate = /^(\d{4})(\d\d)(\d\d)(?=$|[T ])/;
 const basicTime = /^([^T ]+[T ]\d\d)(\d\d)(\d\d)?/;
@@ -45,7 +46,7 @@ function parseDate(parameter: Parameter, text: string, round: (ms: number) => nu
   // Date.parse reads February 30th as March 2nd.
   if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) throw badDate(parameter, text);
   if (isDay) return parameter === 'start_date' ? midnight : midnight + 86_399_999;
-  const clock = [Number(hour), Number(minute), Number(second ?? 0)] as const;
+  const clock = [Number(hour), Number(minute ?? 0), Number(second ?? 0)] as const;
   if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) throw badDate(parameter, text);
   const fractionMs = fraction === undefined ? 0 : Number(`0.${fraction}`) * 1000;
   const ms = ((clock[0] * 60 + clock[1]) * 60 + clock[2]) * 1000 + round(fractionMs);

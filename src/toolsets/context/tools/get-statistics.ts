@@ -16,7 +16,7 @@ export interface StatisticsSettings {
 export function createGetStatisticsTool(
   settings: StatisticsSettings,
   deps: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'backend' | 'reranker'> & {
-    storage: Pick<Storage, 'describe' | 'metrics'>;
+    storage: Pick<Storage, 'describe' | 'metrics' | 'connections'>;
   },
 ): Tool {
   const { entries, meaning, summaries, backend } = deps;
@@ -51,8 +51,11 @@ export function createGetStatisticsTool(
           backend_type: backend,
           engine_version: version,
           schema_version: schema,
+          ...connectionCounts(deps.storage),
           total_queries: calls,
           failed_queries: failures,
+          circuit_state:
+            consecutiveFailures === 0 ? 'healthy' : consecutiveFailures < failedFrom ? 'degraded' : 'failed',
           consecutive_failures: consecutiveFailures,
           last_error: lastFailure?.code ?? null,
           last_error_time: lastFailure?.time ?? null,
@@ -106,6 +109,24 @@ export function createGetStatisticsTool(
       };
     },
   });
+}
+
+/** Failures in a row from which on the original does not ask the database any more. We go on asking. */
+const failedFrom = 10;
+
+/** The fields that the original has for each database. */
+function connectionCounts({ connections, metrics }: Pick<Storage, 'connections' | 'metrics'>) {
+  const counts = connections();
+  if (counts.backend === 'postgres') {
+    return { pool_size: counts.open, pool_idle: counts.idle, pool_min_size: 0, pool_max_size: counts.max };
+  }
+  return {
+    total_connections: counts.opened,
+    active_connections: metrics.running,
+    failed_connections: counts.broken,
+    // One write at a time is performed.
+    write_queue_size: Math.max(0, metrics.writing - 1),
+  };
 }
 
 function rounded(value: number): number {

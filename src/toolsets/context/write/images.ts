@@ -64,7 +64,8 @@ const signatures: readonly [mimeType: string, test: (bytes: Uint8Array) => boole
 ];
 
 const rasterType = /^image\/(png|jpe?g|gif|webp|bmp|avif)$/;
-const anyType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(; ?[\w.+-]{1,50}=[\w.+-]{1,50}){0,5}$/;
+/** Also a word alone, such as `png`, which the original takes. */
+const anyType = /^[\w.+-]{1,100}(?:\/[\w.+-]{1,100})?(; ?[\w.+-]{1,50}=[\w.+-]{1,50}){0,5}$/;
 
 /**
  * Any type is taken, as a label: nothing is ever rendered. Where a raster image is claimed, or nothing, the bytes decide.

@@ -14,7 +14,8 @@ export function updatedFields(
     ['metadata', update.metadataPatch !== undefined],
     ['tags', update.tags !== undefined],
     ['images', update.images !== undefined],
-    ['content_type', outcome.contentTypeChanged],
+    // Whatever it was before, as the original has it.
+    ['content_type', update.images !== undefined],
     ['embedding', isNewText && embeds],
   ];
   return changes.filter(([, changed]) => changed).map(([name]) => name);
