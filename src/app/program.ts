@@ -143,7 +143,16 @@ async function serve(
     revisions,
     limits,
     tokens: http.authToken ? { default: http.authToken } : {},
-    sessions: { sessionsMax: http.sessionsMax, idleMs: http.sessionIdleMinutes * 60_000 },
+    sessions: {
+      sessionsMax: http.sessionsMax,
+      perCallerMax: http.sessionsPerCallerMax,
+      idleMs: http.sessionIdleMinutes * 60_000,
+    },
+    listenLimits: {
+      connectionsMax: http.connectionsMax,
+      perAddressMax: http.connectionsPerAddressMax,
+      unsentBytesMax: http.unsentBytesMax,
+    },
     bareCalls: role.bareCalls,
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),

@@ -38,3 +38,13 @@ test('only so many callers are remembered, the quietest being forgotten first', 
   assert.equal(window.take('a').ok, false);
   assert.equal(window.take('b').ok, true);
 });
+
+test('T135: a caller at its limit is not forgotten for 11,000 others', () => {
+  let now = 0;
+  const window = createSlidingWindow({ limit: 10, windowMs: 60_000, clock: () => now });
+  for (let call = 0; call < 10; call += 1) assert.equal(window.take('busy').ok, true);
+  for (let other = 0; other < 11_000; other += 1) assert.equal(window.take(`other ${other}`).ok, true);
+  assert.equal(window.take('busy').ok, false);
+  now = 60_000;
+  assert.equal(window.take('busy').ok, true);
+});

@@ -5,7 +5,7 @@ export interface SlidingWindowOptions {
   limit: number;
   windowMs: number;
   clock?: MonotonicClock;
-  /** Callers that are remembered at the same time; beyond that, the one idle longest is forgotten. */
+  /** Callers that are remembered at the same time; beyond that, those that called least are forgotten first. */
   keysMax?: number;
 }
 
@@ -20,27 +20,35 @@ export interface SlidingWindow {
  */
 export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindow {
   const { limit, windowMs, clock = () => performance.now(), keysMax = 10_000 } = options;
-  const calls = new Map<string, number[]>();
+  // By how much of its limit a key has used: a flood of keys that call once must not make us forget those that called often.
+  const quiet = new Map<string, number[]>();
+  const busy = new Map<string, number[]>();
+
+  const makeRoom = (now: number): void => {
+    if (quiet.size + busy.size <= keysMax) return;
+    const [oldest] = busy;
+    const isOver = oldest !== undefined && now - (oldest[1].at(-1) ?? now) >= windowMs;
+    const [forgotten] = (isOver || quiet.size === 0 ? busy : quiet).keys();
+    if (forgotten === undefined) return;
+    quiet.delete(forgotten);
+    busy.delete(forgotten);
+  };
 
   return {
     take(key) {
       const now = clock();
-      const times = (calls.get(key) ?? []).filter((time) => now - time < windowMs);
+      const times = (busy.get(key) ?? quiet.get(key) ?? []).filter((time) => now - time < windowMs);
       const oldest = times[times.length - limit];
       const full = times.length >= limit;
       if (!full) times.push(now);
-      // Deleting first moves the key to the end: the map's order is the order of last use.
-      calls.delete(key);
-      calls.set(key, times);
-      if (calls.size > keysMax) forgetQuietest(calls);
+      // Deleting first moves the key to the end: the order of each map is that of last use.
+      quiet.delete(key);
+      busy.delete(key);
+      (2 * times.length >= limit ? busy : quiet).set(key, times);
+      makeRoom(now);
       return full
         ? { ok: false, retryAfterMs: oldest === undefined ? windowMs : oldest + windowMs - now }
         : { ok: true };
     },
   };
-}
-
-function forgetQuietest(calls: Map<string, number[]>): void {
-  const [quietest] = calls.keys();
-  if (quietest !== undefined) calls.delete(quietest);
 }

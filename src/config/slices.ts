@@ -49,6 +49,36 @@ export const httpSlice = defineSlice('http', 'Transport', {
     env: ['CARREL_SESSIONS_MAX'],
     description: 'Sessions that may be open at the same time; the least recently used one makes room.',
   }),
+  sessionsPerCallerMax: integer({
+    default: 500,
+    min: 1,
+    max: 100_000,
+    env: ['CARREL_SESSIONS_PER_CALLER_MAX'],
+    description: 'Of these, sessions of one token or, without tokens, of one address (of IPv6, one /64 network).',
+  }),
+  connectionsMax: integer({
+    default: 2000,
+    min: 10,
+    max: 100_000,
+    env: ['CARREL_CONNECTIONS_MAX'],
+    description: 'Connections that may be open at the same time; the one that has been idle longest makes room.',
+  }),
+  connectionsPerAddressMax: integer({
+    default: 500,
+    min: 1,
+    max: 100_000,
+    env: ['CARREL_CONNECTIONS_PER_ADDRESS_MAX'],
+    description:
+      'Of these, connections from one address (of IPv6, one /64 network). Clients on this machine may have them all. Behind a proxy all clients have its address.',
+  }),
+  unsentBytesMax: integer({
+    default: 64 * 1024 * 1024,
+    min: 1024 * 1024,
+    max: 4 * 1024 * 1024 * 1024,
+    env: ['CARREL_UNSENT_BYTES_MAX'],
+    description:
+      'Bytes of answers that may wait for their clients to read them, in all. Beyond it, clients that have not read for longest are cut off.',
+  }),
   sessionIdleMinutes: integer({
     default: 30,
     min: 1,

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import type { Secret } from '../base/secret.ts';
 import { createSlidingWindow } from '../base/sliding-window.ts';
+import { clientAddress } from './client-address.ts';
 
 export interface GuardOptions {
   /** The address that the server is bound to, as the operator gave it. */
@@ -83,7 +84,7 @@ export function createGuards(options: GuardOptions): Guards {
       const problem = 'A valid bearer token is required: Authorization: Bearer <token>.';
       const challenge = { 'www-authenticate': given === undefined ? 'Bearer' : 'Bearer error="invalid_token"' };
       if (given === undefined) return { status: 401, problem, headers: challenge };
-      const taken = wrongTokens.take(request.socket.remoteAddress ?? '');
+      const taken = wrongTokens.take(clientAddress(request.socket.remoteAddress));
       if (taken.ok) return { status: 401, problem, headers: challenge };
       const wait = String(Math.ceil(taken.retryAfterMs / 1000));
       return {

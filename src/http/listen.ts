@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { CarrelError } from '../base/errors.ts';
+import { type ConnectionLimits, limitConnections } from './connections.ts';
+import { createUnsentLimit, createWatchedResponse } from './unsent-limit.ts';
 
 export interface HttpListener {
   /** The origin at which it is reached, with the actual port. */
@@ -10,18 +12,29 @@ export interface HttpListener {
 }
 
 export interface ListenOptions {
+  readonly limits?: Partial<ListenLimits>;
   /** Of the listening socket, such as a connection that the system could not accept. Others are still served. */
   onError(error: Error): void;
   /** How long the body of this request may take to arrive, if not the usual time. */
   bodyTimeoutMs?(request: IncomingMessage): number | undefined;
 }
 
+export interface ListenLimits extends ConnectionLimits {
+  /** Bytes of answers that wait for their clients to read them, of all connections together. */
+  readonly unsentBytesMax: number;
+}
+
+export const listenLimits: ListenLimits = {
+  connectionsMax: 2_000,
+  perAddressMax: 500,
+  unsentBytesMax: 64 * 1024 * 1024,
+};
+
 /** How long a slow peer may hold a socket. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 /** For a large file over a slow line. */
 export const fileTimeoutMs = 30 * 60_000;
-const connectionsMax = 2_000;
 /** A peer that leaves its answer unread for twice as long is disconnected: the answer would be kept in memory for good. */
 const unreadMs = 15_000;
 
@@ -29,8 +42,9 @@ export async function listen(
   host: string,
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-  { bodyTimeoutMs, onError }: ListenOptions,
+  { bodyTimeoutMs, onError, limits }: ListenOptions,
 ): Promise<HttpListener> {
+  const bounds = { ...listenLimits, ...limits };
   const busy = new WeakSet<Socket>();
   const server = createServer(
     {
@@ -40,15 +54,21 @@ export async function listen(
       keepAliveTimeout: 60_000,
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: 32 * 1024,
+      ServerResponse: createWatchedResponse(createUnsentLimit(bounds.unsentBytesMax)),
     },
     (request, response) => {
-      busy.add(request.socket);
-      response.once('close', () => busy.delete(request.socket));
+      const { socket } = request;
+      busy.add(socket);
+      const release = connections.hold(socket);
+      response.once('close', () => {
+        busy.delete(socket);
+        release();
+      });
       limitArrival(request, bodyTimeoutMs?.(request) ?? requestTimeoutMs);
       handle(request, response);
     },
   );
-  server.maxConnections = connectionsMax;
+  const connections = limitConnections(server, bounds);
   server.timeout = unreadMs;
   server.on('timeout', (socket) => {
     // No traffic. That is fine while a call is running and nothing waits to be sent, and only then.

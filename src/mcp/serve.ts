@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import type { GuardOptions } from '../http/guards.ts';
+import type { ListenLimits } from '../http/listen.ts';
 import type { Caller } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
 import type { Conversation } from './conversation.ts';
@@ -28,6 +29,7 @@ export interface HttpServing extends Common, GuardOptions {
   port: number;
   path: string;
   sessions: SessionLimits;
+  listenLimits?: Partial<ListenLimits>;
   /** Also take `tools/call` without any handshake, and answer with the tool's bare data. */
   bareCalls: boolean;
   /** Whether answers may be event streams; true unless told. */

@@ -52,6 +52,7 @@ test('arguments are listed without bounds that an error tells, and without lists
     input: z.object({
       id: z.union([z.int(), z.string()]),
       names: z.array(z.string().min(1)).max(2000),
+      from: z.int().min(0).default(0),
       top: z.int().min(1).max(100).default(10),
       force: z.boolean().default(false),
     }),
@@ -65,11 +66,12 @@ test('arguments are listed without bounds that an error tells, and without lists
   };
   const id = { anyOf: [{ type: 'integer' }, { type: 'string' }] };
   assert.deepEqual(properties(false), {
-    ...{ id, names: { type: 'array', items: { type: 'string' } } },
+    ...{ id, names: { type: 'array', items: { type: 'string' } }, from: { type: 'integer' } },
     ...{ top: { type: 'integer', maximum: 100, default: 10 }, force: { type: 'boolean' } },
   });
   assert.deepEqual(properties(true), {
     ...{ id, names: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 2000 } },
+    from: { type: 'integer', minimum: 0, default: 0 },
     ...{ top: { type: 'integer', minimum: 1, maximum: 100, default: 10 }, force: { type: 'boolean', default: false } },
   });
 });

@@ -41,15 +41,18 @@ function withAlternatives(schema: unknown): unknown {
 }
 
 /**
- * The schema of arguments without what the error tells as well to whoever goes beyond it: lengths, least numbers, and very great
- * ones. A list of tools is paid for in every conversation, and hardly any call has such a fault.
+ * The schema of arguments without what the error tells as well to whoever goes beyond it (lengths, least numbers and very great
+ * ones, that there are no further arguments), and without defaults that go without saying. A list of tools is paid for in
+ * every conversation, and hardly any call has such a fault.
  */
 export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
   const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...kept } = schema;
   if (kept.minimum !== undefined && kept.minimum <= smallMinimum) delete kept.minimum;
   if (kept.maximum !== undefined && kept.maximum >= greatMaximum) delete kept.maximum;
-  if (kept.default === false) delete kept.default;
+  if (kept.default === false || kept.default === 0) delete kept.default;
   const { properties, items } = kept;
+  // A tool without arguments says so: the protocol recommends it.
+  if (kept.additionalProperties === false && !isEmpty(properties)) delete kept.additionalProperties;
   if (isObject(items)) kept.items = withoutBounds(items);
   if (properties !== undefined) {
     kept.properties = Object.fromEntries(

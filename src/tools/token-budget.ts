@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { estimateTokens } from './token-estimate.ts';
 
 export const budgetInput = {
-  budget_tokens: z.int().min(100).max(1_000_000).optional().describe('Limit the answer to about this many tokens.'),
+  budget_tokens: z.int().min(100).max(1_000_000).optional(),
 };
 
 /** What an answer under a budget reports about itself. */

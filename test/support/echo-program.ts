@@ -32,6 +32,8 @@ const offer = createOffer({
   readOnly: false,
   disabledTools: ['switched_off'],
   inFlight: { runningMax: 256, waitingMax: 1024 },
+  // Some tests need answers that take long to send.
+  answerBytesMax: 64 * 1024 * 1024,
   jobs: createCallJobs(),
   log: createLogger([]),
 });

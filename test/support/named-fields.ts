@@ -18,10 +18,18 @@ export function checkNamed(tools: readonly Listed[], name: string, answer: unkno
   const listed = tools.find((tool) => tool.name === name);
   assert.ok(listed?.outputSchema, `${name} has no output schema`);
   assert.deepEqual(
-    unnamed(listed.outputSchema, answer),
+    unnamed(withReferred(listed.outputSchema, tools), answer),
     [],
     `${name} sends fields that its output schema does not name`,
   );
+}
+
+/** A list of fields that ends in `those of <tool>` stands for the fields of that tool, too. */
+function withReferred(schema: Schema, tools: readonly Listed[]): Schema {
+  const [, name] = /those of (\w+)$/.exec(schema.description ?? '') ?? [];
+  const referred: Schema | undefined = tools.find((tool) => tool.name === name)?.outputSchema;
+  assert.equal(referred === undefined, name === undefined, `there is no tool ${name}`);
+  return referred === undefined ? schema : { ...schema, description: `${schema.description} ${referred.description}` };
 }
 
 /** Where a schema describes nothing of a value, it allows anything. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { version } from '../../base/package-info.ts';
+import { createSlots } from '../../base/slots.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import { createDurableQueue, type DurableQueue } from '../../jobs/durable-queue.ts';
 import { createLeaseOwner, isGone } from '../../jobs/lease-owner.ts';
@@ -70,6 +71,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const { documents, ingestion, originals } = storage;
   const owner = createLeaseOwner();
   const chunker = createChunker();
+  const longTexts = createSlots({ runningMax: 1, waitingMax: settings.workers });
   const embedding = createChunkEmbedding({
     storage,
     embeddings: deps.embeddings,
@@ -211,7 +213,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         async perform(job, signal) {
           try {
             const report = (progress: PhaseProgress) => void live.set(job.id, progress);
-            await ingest(job, { owner, signal, report }, { ...deps, chunker, bounds: boundsOf(settings) });
+            await ingest(job, { owner, signal, report }, { ...deps, chunker, longTexts, bounds: boundsOf(settings) });
           } finally {
             live.delete(job.id);
             embedding.wake();

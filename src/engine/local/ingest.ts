@@ -1,5 +1,6 @@
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Slots } from '../../base/slots.ts';
 import type { ExtractedDocument } from '../../documents/document.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { Chunker } from '../../search/chunking/chunker.ts';
@@ -14,7 +15,12 @@ export interface IngestDeps {
   readonly chunker: Chunker;
   readonly log: Logger;
   readonly bounds: ReadingBounds;
+  /** One at a time: of a long text there are several copies on their way into the database. */
+  readonly longTexts: Slots;
 }
+
+/** UTF-16 units. */
+const longTextUnits = 500_000;
 
 export interface IngestCall {
   readonly owner: string;
@@ -50,6 +56,10 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
   const { ingestion } = deps.storage;
   const own = { id: job.id, owner: call.owner };
   let progress: PhaseProgress | undefined;
+  let leave = (): void => {};
+  const hold = async (units: number): Promise<void> => {
+    if (units > longTextUnits) leave = await deps.longTexts.acquire(call.signal);
+  };
   const watched: IngestCall = {
     ...call,
     report(reached) {
@@ -58,7 +68,7 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
     },
   };
   try {
-    const finished = await ingestion.finish({ ...own, ...(await prepare(job, watched, deps)) });
+    const finished = await ingestion.finish({ ...own, ...(await prepare(job, watched, deps, hold)) });
     // The bytes of a cancelled job or a duplicate are not needed.
     if (finished.outcome !== 'done') await deps.storage.originals.release([job.contentHash]);
     else if (finished.freed !== undefined) await deps.storage.originals.release([finished.freed]);
@@ -72,12 +82,20 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
     }
     await ingestion.fail({ ...own, code: error.code, message: error.message, progress });
     await deps.storage.originals.release([job.contentHash]);
+  } finally {
+    leave();
   }
 }
 
-async function prepare(job: ClaimedJob, { signal, report }: IngestCall, deps: IngestDeps) {
+async function prepare(
+  job: ClaimedJob,
+  { signal, report }: IngestCall,
+  deps: IngestDeps,
+  hold: (units: number) => Promise<void>,
+) {
   if (job.crashes >= crashesMax) throw poisonous(job.crashes);
   const given = await textOf(job, { signal, report }, deps);
+  await hold(given.content.text.length);
   report({ phase: 'chunking' });
   const chunks = await deps.chunker.chunk(given.content, signal);
   if (chunks.length === 0) throw new CarrelError('no_text_in_document', 'The file has no text that could be searched.');

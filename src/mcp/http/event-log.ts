@@ -2,14 +2,19 @@
 export interface EventLog {
   /** Remembers a message and returns the id of its event. */
   append(streamId: number, message: object | undefined): string;
+  /** Forgets everything: the session is over. */
+  clear(): void;
   /** The messages of the same stream that came after the event; undefined for an id that is unknown or too old. */
   after(eventId: string): { streamId: number; events: { id: string; message: object }[] } | undefined;
 }
 
 const eventsMax = 500;
 const bytesMax = 1024 * 1024;
+/** Of all sessions. Beyond it, a session remembers not even its last message. */
+const allBytesMax = 32 * 1024 * 1024;
 
-export function createEventLog(): EventLog {
+/** `remembered` counts what all logs hold. */
+export function createEventLog(remembered: { bytes: number } = { bytes: 0 }): EventLog {
   let events: { streamId: number; sequence: number; message: object | undefined; bytes: number }[] = [];
   let bytes = 0;
   let sequence = 0;
@@ -17,8 +22,12 @@ export function createEventLog(): EventLog {
 
   const trim = (): void => {
     let drop = 0;
-    while (events.length - drop > eventsMax || (bytes > bytesMax && events.length - drop > 1)) {
-      bytes -= events[drop]?.bytes ?? 0;
+    const isTooMuch = (left: number): boolean =>
+      left > eventsMax || (bytes > bytesMax && left > 1) || (remembered.bytes > allBytesMax && left > 0);
+    while (isTooMuch(events.length - drop)) {
+      const size = events[drop]?.bytes ?? 0;
+      bytes -= size;
+      remembered.bytes -= size;
       forgottenUpTo = events[drop]?.sequence ?? forgottenUpTo;
       drop += 1;
     }
@@ -31,8 +40,15 @@ export function createEventLog(): EventLog {
       const size = message === undefined ? 0 : JSON.stringify(message).length;
       events.push({ streamId, sequence, message, bytes: size });
       bytes += size;
+      remembered.bytes += size;
       trim();
       return `${streamId}-${sequence}`;
+    },
+    clear() {
+      remembered.bytes -= bytes;
+      bytes = 0;
+      events = [];
+      forgottenUpTo = sequence;
     },
     after(eventId) {
       const match = /^(\d{1,15})-(\d{1,15})$/.exec(eventId);

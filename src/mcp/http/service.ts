@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
-import { fileTimeoutMs, type HttpListener, listen } from '../../http/listen.ts';
+import { fileTimeoutMs, type HttpListener, type ListenLimits, listen } from '../../http/listen.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { SecretRoute } from '../../tools/secret-route.ts';
 import { callerOf, createEndpoint, type EndpointOptions, type Visitor } from './endpoint.ts';
@@ -12,6 +12,7 @@ import { createSsePair } from './sse-pair.ts';
 export interface HttpServiceOptions extends EndpointOptions, GuardOptions {
   port: number;
   path: string;
+  listenLimits?: Partial<ListenLimits>;
   /** The body of `GET /health`, which needs no token; details are for those who have one. */
   health(detailed: boolean): Record<string, unknown>;
   /** Paths that need no token because they are secrets themselves. */
@@ -34,6 +35,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       ? createSsePair({
           limits: options.limits,
           connectionsMax: options.sessions.sessionsMax,
+          perCallerMax: options.sessions.perCallerMax ?? options.sessions.sessionsMax,
           createServer: (conversation, visitor, id) =>
             options.createServer('handshake', callerOf(visitor, id), conversation),
         })
@@ -84,6 +86,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
   };
   const listener: HttpListener = await listen(options.host, options.port, answer, {
     onError: (error) => options.log.warn('a connection was not accepted', { error }),
+    ...(options.listenLimits ? { limits: options.listenLimits } : {}),
     bodyTimeoutMs: (request) => (secretRouteOf(request) === undefined ? undefined : fileTimeoutMs),
   });
 

@@ -13,6 +13,8 @@ export interface SessionOptions {
   /** Who opened it: nobody else may use it, even knowing its id. */
   owner: string;
   limits: Pick<MessageLimits, 'answerBytesMax'>;
+  /** What the event logs of all sessions hold. */
+  remembered: { bytes: number };
   createServer(conversation: Conversation): Server;
 }
 
@@ -31,6 +33,8 @@ export interface Session {
   readonly conversation: Conversation;
   /** No request is running and no stream is open. */
   readonly idle: boolean;
+  /** A request came after the handshake. */
+  readonly used: boolean;
   lastUsedAt: number;
   post(options: PostOptions): Promise<void>;
   /** Opens the stream for messages that the server initiates; false if there is one already. */
@@ -55,7 +59,7 @@ interface Lane {
 export function createSession(options: SessionOptions): Session {
   const { id, owner } = options;
   const headers = { 'mcp-session-id': id };
-  const log = createEventLog();
+  const log = createEventLog(options.remembered);
   const lanes = new Map<number, Lane>();
   let lastLaneId = 0;
 
@@ -85,6 +89,7 @@ export function createSession(options: SessionOptions): Session {
     lanes.delete(lane.id);
   };
 
+  let used = false;
   const standalone = openLane();
   const conversation = createConversation({
     sessionId: id,
@@ -139,7 +144,11 @@ export function createSession(options: SessionOptions): Session {
     get idle() {
       return conversation.pending === 0 && [...lanes.values()].every((lane) => lane.stream === undefined);
     },
+    get used() {
+      return used;
+    },
     async post(post) {
+      used ||= post.incoming.some((message) => message.kind === 'request' && message.method !== 'initialize');
       await connected;
       const asks = post.incoming.some(({ kind }) => kind === 'request' || kind === 'invalid');
       const sink = asks ? openExchange(post) : nowhere;
@@ -166,6 +175,7 @@ export function createSession(options: SessionOptions): Session {
       await conversation.close();
       for (const lane of lanes.values()) lane.stream?.end();
       lanes.clear();
+      log.clear();
     },
   };
 }

@@ -6,6 +6,8 @@ import { createSession, type Session } from './session.ts';
 
 export interface SessionLimits {
   sessionsMax: number;
+  /** Of one owner. */
+  perCallerMax?: number;
   /** A session that has not been used for this long is closed. */
   idleMs: number;
 }
@@ -22,9 +24,10 @@ export interface Sessions {
 const sweepMs = 30_000;
 
 export function createSessions(
-  { sessionsMax, idleMs }: SessionLimits,
+  { sessionsMax, perCallerMax = sessionsMax, idleMs }: SessionLimits,
   limits: Pick<MessageLimits, 'answerBytesMax'>,
 ): Sessions {
+  const remembered = { bytes: 0 };
   // In the order of last use, so that the first idle one is the one to close.
   const sessions = new Map<string, Session>();
 
@@ -41,24 +44,35 @@ export function createSessions(
   };
   const timer = setInterval(sweep, Math.min(sweepMs, idleMs)).unref();
 
-  const makeRoom = (): boolean => {
+  /** Ends the one of these that is missed least, if any can be ended. */
+  const endOne = (candidates: readonly Session[]): boolean => {
+    // An open stream alone keeps no session: its client can open another. One that was never used is missed by nobody.
+    const waiting = candidates.filter(({ conversation }) => conversation.pending === 0);
+    const unused = waiting.filter((session) => !session.used);
+    const [victim] = [unused.filter(({ idle }) => idle), unused, waiting.filter(({ idle }) => idle), waiting].flat();
+    if (victim === undefined) return false;
+    void end(victim);
+    return true;
+  };
+
+  /** Whoever has most sessions loses one. */
+  const makeRoom = (owner: string): boolean => {
+    const owners = Map.groupBy(sessions.values(), (session) => session.owner);
+    const own = owners.get(owner) ?? [];
+    if (own.length >= perCallerMax && !endOne(own)) return false;
     if (sessions.size < sessionsMax) return true;
-    for (const session of sessions.values()) {
-      if (!session.idle) continue;
-      void end(session);
-      return true;
-    }
-    return false;
+    return [...owners.values()].toSorted((a, b) => b.length - a.length).some(endOne);
   };
 
   return {
     open(owner, createServer) {
-      if (!makeRoom()) return undefined;
+      if (!makeRoom(owner)) return undefined;
       const id = randomUUID();
       const session = createSession({
         id,
         owner,
         limits,
+        remembered,
         createServer: (conversation) => createServer(conversation, id),
       });
       sessions.set(id, session);

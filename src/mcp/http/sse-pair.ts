@@ -12,6 +12,8 @@ import { readMessages, rpcProblem } from './read-messages.ts';
 export interface SsePairOptions {
   limits: MessageLimits;
   connectionsMax: number;
+  /** Of one owner. */
+  perCallerMax: number;
   createServer(conversation: Conversation, visitor: Visitor, connectionId: string): Server;
 }
 
@@ -29,10 +31,19 @@ interface Connection {
   end(): void;
 }
 
-export function createSsePair({ limits, connectionsMax, createServer }: SsePairOptions): SsePair {
+export function createSsePair({ limits, connectionsMax, perCallerMax, createServer }: SsePairOptions): SsePair {
   const connections = new Map<string, Connection>();
   return {
     async open(response, visitor) {
+      const owner = ownerKey(visitor);
+      const own = [...connections].filter(([, connection]) => connection.owner === owner);
+      if (own.length >= perCallerMax || connections.size >= connectionsMax) {
+        // The oldest of their own that waits for nothing makes room.
+        const [oldId, old] = own.find(([, { conversation }]) => conversation.pending === 0) ?? [];
+        if (oldId !== undefined) connections.delete(oldId);
+        old?.end();
+        void old?.conversation.close();
+      }
       if (connections.size >= connectionsMax) {
         respondJson(response, 503, rpcProblem('Too many connections are open. Try again in a few seconds.'), {
           'retry-after': '5',
@@ -50,7 +61,7 @@ export function createSsePair({ limits, connectionsMax, createServer }: SsePairO
         dropped() {},
       };
       const conversation = createConversation({ sessionId: id, standalone: sink, initializedGraceMs: 1_000 });
-      connections.set(id, { owner: ownerKey(visitor), conversation, sink, end: () => stream.end() });
+      connections.set(id, { owner, conversation, sink, end: () => stream.end() });
       await conversation.connect(createServer(conversation, visitor, id));
       stream.sendEvent('endpoint', `/messages?sessionId=${id}`);
     },

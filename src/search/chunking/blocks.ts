@@ -8,25 +8,33 @@ export type Block =
  * The blocks of a text, in order: headings (Markdown, setext and wiki style), fenced code, pipe tables, and paragraphs.
  * Text without any markup is split into paragraphs at blank lines. Blocks have no white space at their ends.
  */
-export function blocksOf(text: string): Block[] {
-  const blocks: Block[] = [];
+export function* blocksOf(text: string): Generator<Block> {
   const lines = linesOf(text);
-  for (let index = 0; index < lines.length; ) {
-    const line = lines[index];
-    if (!line || line.text.trim() === '') {
+  for (let index = 0; ; ) {
+    const line = lines.at(index);
+    if (!line) return;
+    if (line.text.trim() === '') {
       index += 1;
       continue;
     }
     const taken =
       takeFence(lines, index) ?? takeHeading(lines, index) ?? takeTable(lines, index) ?? takeParagraph(lines, index);
-    blocks.push(taken.block);
+    yield taken.block;
     index = taken.next;
+    lines.forget(index);
   }
-  return blocks;
 }
 
 interface Line extends Span {
   text: string;
+}
+
+/** The lines of a text, found as they are asked for: an array of them all would take many times the text. */
+interface Lines {
+  at(index: number): Line | undefined;
+  slice(from: number, to: number): Line[];
+  /** Those before this one are not needed any more. */
+  forget(index: number): void;
 }
 
 interface Taken {
@@ -41,24 +49,24 @@ const setextUnderline = /^ {0,3}(=+|-{2,})\s*$/;
 const tableRow = /^\s*\|.*\|\s*$/;
 
 /** A fence that is never closed extends to the end of the text (CommonMark 0.31 §4.5). */
-function takeFence(lines: readonly Line[], index: number): Taken | undefined {
-  const marker = fence.exec(lines[index]?.text ?? '')?.[1];
+function takeFence(lines: Lines, index: number): Taken | undefined {
+  const marker = fence.exec(lines.at(index)?.text ?? '')?.[1];
   if (!marker) return undefined;
   let next = index + 1;
   const closes = (line: Line | undefined) => {
     const closing = fence.exec(line?.text ?? '')?.[1];
     return closing?.startsWith(marker) && line?.text.trim() === closing;
   };
-  while (next < lines.length && !closes(lines[next])) next += 1;
-  return taken('code', lines, index, Math.min(next + 1, lines.length));
+  while (lines.at(next) && !closes(lines.at(next))) next += 1;
+  return taken('code', lines, index, lines.at(next) ? next + 1 : next);
 }
 
-function takeHeading(lines: readonly Line[], index: number): Taken | undefined {
-  const line = lines[index];
+function takeHeading(lines: Lines, index: number): Taken | undefined {
+  const line = lines.at(index);
   if (!line) return undefined;
   const marked = markdownHeading.exec(line.text) ?? wikiHeading.exec(line.text);
   if (marked) return heading(line, line, marked[1]?.replaceAll(' ', '').length ?? 1, marked[2] ?? '', index + 1);
-  const underline = lines[index + 1];
+  const underline = lines.at(index + 1);
   const mark = setextUnderline.exec(underline?.text ?? '')?.[1];
   if (!underline || !mark || /^\s{4}/.test(line.text)) return undefined;
   return heading(line, underline, mark.startsWith('=') ? 1 : 2, line.text.trim(), index + 2);
@@ -68,22 +76,25 @@ function heading(first: Line, last: Line, level: number, title: string, next: nu
   return { block: { kind: 'heading', level, title, ...trimmed([first, last]) }, next };
 }
 
-function takeTable(lines: readonly Line[], index: number): Taken | undefined {
+function takeTable(lines: Lines, index: number): Taken | undefined {
   let next = index;
-  while (tableRow.test(lines[next]?.text ?? '')) next += 1;
+  while (tableRow.test(lines.at(next)?.text ?? '')) next += 1;
   return next - index >= 2 ? taken('table', lines, index, next) : undefined;
 }
 
-function takeParagraph(lines: readonly Line[], index: number): Taken {
+/** A longer one is machine output, and as well several. */
+const paragraphLinesMax = 5_000;
+
+function takeParagraph(lines: Lines, index: number): Taken {
   let next = index + 1;
-  while (next < lines.length && (lines[next]?.text.trim() ?? '') !== '') {
+  while (next - index < paragraphLinesMax && (lines.at(next)?.text.trim() ?? '') !== '') {
     if (takeFence(lines, next) || takeHeading(lines, next)) break;
     next += 1;
   }
   return taken('prose', lines, index, next);
 }
 
-function taken(kind: 'prose' | 'code' | 'table', lines: readonly Line[], index: number, next: number): Taken {
+function taken(kind: 'prose' | 'code' | 'table', lines: Lines, index: number, next: number): Taken {
   return { block: { kind, ...trimmed(lines.slice(index, next)) }, next };
 }
 
@@ -95,13 +106,30 @@ function trimmed(lines: readonly Line[]): Span {
   return { start, end: (last?.start ?? 0) + (last?.text.trimEnd().length ?? 0) };
 }
 
-function linesOf(text: string): Line[] {
-  const lines: Line[] = [];
-  for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf('\n', start);
-    const end = newline === -1 ? text.length : newline;
-    lines.push({ start, end, text: text.slice(start, end) });
-    start = end + 1;
-  }
-  return lines;
+function linesOf(text: string): Lines {
+  let kept: Line[] = [];
+  let forgotten = 0;
+  let start = 0;
+  const readTo = (index: number): void => {
+    while (forgotten + kept.length <= index && start < text.length) {
+      const newline = text.indexOf('\n', start);
+      const end = newline === -1 ? text.length : newline;
+      kept.push({ start, end, text: text.slice(start, end) });
+      start = end + 1;
+    }
+  };
+  return {
+    at(index) {
+      readTo(index);
+      return kept[index - forgotten];
+    },
+    slice: (from, to) => kept.slice(from - forgotten, to - forgotten),
+    forget(index) {
+      if (index - forgotten < forgetAtOnce) return;
+      kept = kept.slice(index - forgotten);
+      forgotten = index;
+    },
+  };
 }
+
+const forgetAtOnce = 1_000;

@@ -145,3 +145,12 @@ function assertCovers(text: string, chunks: readonly Chunk[]): void {
   }
   assert.equal(text.slice(at).trim(), '');
 }
+
+test('data of many megabytes is chunked in parts, and nothing is lost between them', () => {
+  const lines = Array.from({ length: 150_000 }, (_, index) => `  "key${index}": "value ${index}",`);
+  const text = `{\n${lines.join('\n')}\n}`;
+  const chunks = chunkCode(text, 'json');
+  const bare = (given: string): string => given.replaceAll(/\s/g, '');
+  assert.equal(bare(chunks.map((chunk) => chunk.text).join('')), bare(text));
+  for (const { text: own, start, end } of chunks) assert.equal(own, text.slice(start, end));
+});

@@ -20,7 +20,7 @@ const depthMax = 12;
 export function chunkCode(text: string, language: string | undefined, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
   const chunks: Chunk[] = [];
-  pack(codeLines(text), [], 0);
+  for (const part of partsOf(text)) pack(codeLines(text, part), [], 0);
   return chunks;
 
   function pack(lines: readonly CodeLine[], path: readonly string[], depth: number): void {
@@ -83,6 +83,27 @@ export function chunkCode(text: string, language: string | undefined, options: C
       chunks.push({ ...piece, text: text.slice(piece.start, piece.end), titlePath, kind: 'code' });
     }
   }
+}
+
+/** Data of many megabytes is read in parts of this length: its lines, with all that is known of each, take many times as much. */
+const partUnits = 1_000_000;
+/** How far beyond that a part may reach, to end where nothing is indented. */
+const partSpare = 100_000;
+
+/** A text of usual length is one part. Parts end between lines. */
+function* partsOf(text: string): Generator<Span> {
+  for (let start = 0; start < text.length; ) {
+    const end = text.length - start <= 2 * partUnits ? text.length : partEnd(text, start + partUnits);
+    yield { start, end };
+    start = end;
+  }
+}
+
+function partEnd(text: string, from: number): number {
+  const outer = /\n(?=[^\s\]})])/.exec(text.slice(from, from + partSpare));
+  if (outer) return from + outer.index + 1;
+  const newline = text.indexOf('\n', from);
+  return newline === -1 ? text.length : newline + 1;
 }
 
 function withName(path: readonly string[], name: string | undefined): readonly string[] {

@@ -12,22 +12,39 @@ export interface Chunker {
 /** Texts up to this length are chunked in a millisecond or two: not worth a thread. */
 const shortUnits = 20_000;
 
+/** From this length on, a text has a thread of its own, which ends with it: its memory would be kept for good. */
+const longUnits = 1_000_000;
+
 /** Chunks long texts on a thread that starts with the first of them and does not keep the process alive. */
 export function createChunker(): Chunker {
-  let thread: Calls<TextToChunk, readonly NewChunk[]> | undefined;
+  let thread: ChunkThread | undefined;
   return {
     async chunk(given, signal) {
       signal?.throwIfAborted();
       if (given.text.length <= shortUnits) return placedChunks(given);
-      if (!thread?.alive) {
-        thread = createWorkerCalls({ from: import.meta.url, file: 'chunk-worker', name: 'carrel-chunks', lost });
-      }
+      if (given.text.length > longUnits) return chunkAlone(given, signal);
+      if (!thread?.alive) thread = startThread();
       return thread.call(given, signal);
     },
     async close() {
       await thread?.terminate();
     },
   };
+}
+
+type ChunkThread = Calls<TextToChunk, readonly NewChunk[]>;
+
+function startThread(): ChunkThread {
+  return createWorkerCalls({ from: import.meta.url, file: 'chunk-worker', name: 'carrel-chunks', lean: true, lost });
+}
+
+async function chunkAlone(given: TextToChunk, signal: AbortSignal | undefined): Promise<readonly NewChunk[]> {
+  const thread = startThread();
+  try {
+    return await thread.call(given, signal);
+  } finally {
+    await thread.terminate();
+  }
 }
 
 function lost(cause: unknown): CarrelError {

@@ -18,12 +18,12 @@ export interface Unit {
   isTail: boolean;
 }
 
-/** Lines without trailing white space. */
-export function codeLines(text: string): CodeLine[] {
+/** The lines of a part of a text, without trailing white space. */
+export function codeLines(text: string, part: Span = { start: 0, end: text.length }): CodeLine[] {
   const lines: CodeLine[] = [];
-  for (let start = 0; start < text.length; ) {
+  for (let start = part.start; start < part.end; ) {
     const newline = text.indexOf('\n', start);
-    const end = newline === -1 ? text.length : newline;
+    const end = newline === -1 || newline > part.end ? part.end : newline;
     const line = text.slice(start, end).trimEnd();
     lines.push({ start, end: start + line.length, text: line, indent: indentOf(line), isBlank: line === '' });
     start = end + 1;

@@ -23,25 +23,29 @@ export function searchInput(defaults: { limit: number }) {
   };
 }
 
+<<<<<<< HEAD
 /** For searches that leave out what is hardly relevant. */
 export const weakInput = {
   include_weak: z.boolean().optional().describe('Also what hardly fits.'),
 };
 
 /** Described once, in search_context, to save tokens in the others. */
+=======
+/** Described once, by search_context, to save tokens in the others. */
+>>>>>>> main
 export const filterInput = {
   thread_id: z.string().min(1).optional(),
   source: z.enum(['user', 'agent']).optional(),
-  tags: z.array(z.string()).optional().describe('Any of these.'),
+  tags: z.array(z.string()).optional(),
   content_type: z.enum(['text', 'multimodal']).optional(),
-  metadata: jsonObject.optional().describe('Equal fields.'),
-  metadata_filters: z.array(jsonObject).optional().describe('{key, operator, value}: see search_context.'),
-  start_date: z.string().optional().describe('ISO 8601.'),
+  metadata: jsonObject.optional(),
+  metadata_filters: z.array(jsonObject).optional(),
+  start_date: z.string().optional(),
   end_date: z.string().optional(),
 };
 
 export const asOfInput = {
-  as_of: z.string().optional().describe('As things were then.'),
+  as_of: z.string().optional(),
 };
 
 export const queryInput = z.string().min(1);

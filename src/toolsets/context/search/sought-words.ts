@@ -15,6 +15,8 @@ const lookedUpMax = 12;
 const pickedFrom = 500;
 /** Words besides question and stop words; with fewer, each of them is meant. */
 const sentenceMin = 4;
+/** Of two words, more than half are both. */
+export const relaxedMin = 3;
 
 /** Those of the words that no entry has, whatever the filters. */
 export async function absentWords(

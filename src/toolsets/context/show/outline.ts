@@ -20,7 +20,14 @@ interface Heading {
 export const headingsMax = 10_000;
 
 function headingsOf(text: string) {
-  return blocksOf(text).flatMap((block) => (block.kind === 'heading' ? [block] : []));
+  const headings: { level: number; title: string; start: number }[] = [];
+  for (const block of blocksOf(text)) {
+    if (block.kind !== 'heading') continue;
+    headings.push({ level: block.level, title: block.title, start: block.start });
+    // One more says where the last section ends.
+    if (headings.length > headingsMax) break;
+  }
+  return headings;
 }
 
 /** The root is the whole text. Ids are made of the titles on the path, numbered if siblings have the same title. */

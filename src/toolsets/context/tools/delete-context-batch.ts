@@ -11,8 +11,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
   return defineTool({
     name: 'delete_context_batch',
     title: 'Delete Context (Batch)',
-    description:
-      'Deletes the entries that match all given criteria. restore_context brings them back within 30 days; dry_run lists them without deleting.',
+    description: 'Deletes the entries that match all given criteria; restorable for 30 days. dry_run only lists them.',
     effect: 'change',
     idempotent: true,
     input: z.object({

@@ -17,7 +17,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
   return defineTool({
     name: 'delete_context',
     title: 'Delete Context',
-    description: 'Deletes entries by id, or a whole thread. restore_context brings them back within 30 days.',
+    description: 'Deletes entries by id, or a whole thread; restore_context brings them back for 30 days.',
     effect: 'change',
     idempotent: true,
     input: z.object({

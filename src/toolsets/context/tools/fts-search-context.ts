@@ -9,7 +9,7 @@ import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
-import { absentWords, listed, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
+import { absentWords, listed, relaxedMin, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
 import { modeRemark, searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
@@ -26,7 +26,7 @@ export function createFtsSearchContextTool({
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
     description:
-      'Finds entries by words, the most relevant first. match: all words, in any form, or if no entry has all, most of them (relaxed); prefix: all words, as prefixes; phrase: words side by side; boolean: AND, OR, NOT, "phrases" and parentheses.',
+      'Finds entries by their words: for names, codes and exact terms. match: all words in any form, else most of them (relaxed), word* for a prefix; prefix: all as prefixes; phrase: side by side; boolean: AND, OR, NOT, "phrases", parentheses.',
     effect: 'read',
     input: z.object({
       query: queryInput,
@@ -34,7 +34,11 @@ export function createFtsSearchContextTool({
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
+<<<<<<< HEAD
     output: searchAnswer('query, mode, language, total, relaxed?, ', 'reranking, '),
+=======
+    output: searchAnswer('query, mode, language, total, relaxed?'),
+>>>>>>> main
     async run(input, call) {
       const { signal } = call;
       const text = queryText(input.query);
@@ -51,8 +55,13 @@ export function createFtsSearchContextTool({
       const strict = await entries.searchWords({ query: asked, filter, ...reach, explain }, { signal });
       const sought = input.mode === 'match' ? soughtWords(text) : [];
       const most =
+<<<<<<< HEAD
         strict.total === 0 && sought.length > 1
           ? await searchMostWords(entries, sought, { filter, ...reach }, signal)
+=======
+        strict.total === 0 && sought.length >= relaxedMin
+          ? await searchMostWords(entries, sought, { filter, limit, offset }, signal)
+>>>>>>> main
           : undefined;
       const relaxed = most !== undefined && most.total > 0;
       const page = relaxed ? most : strict;

@@ -13,7 +13,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
   return defineTool({
     name: 'get_context_by_ids',
     title: 'Get Context by IDs',
-    description: 'Returns whole entries by id, newest first. Searches and store_context return the ids.',
+    description: 'Returns whole entries by id, newest first.',
     effect: 'read',
     listed: 'result',
     input: z.object({

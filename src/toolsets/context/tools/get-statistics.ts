@@ -23,7 +23,7 @@ export function createGetStatisticsTool(
   return defineTool({
     name: 'get_statistics',
     title: 'Get Statistics',
-    description: 'Counts what is stored (entries, threads, tags, images) and tells which kinds of search are ready.',
+    description: 'Counts entries, threads, tags and images, and tells which searches are ready.',
     effect: 'read',
     input: z.object({}),
     output: freeAnswer(

@@ -45,8 +45,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
   return defineTool({
     name: 'grep_context',
     title: 'Grep Context',
-    description:
-      'Finds an exact text or a JavaScript regular expression, line by line, oldest entries first. Filters are those of search_context.',
+    description: 'Finds lines with an exact text or a JavaScript regular expression, oldest entries first.',
     effect: 'read',
     input: z.object({
       pattern: z.string().min(1).max(1000),
@@ -55,7 +54,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
       output_mode: z.enum(['content', 'files_with_matches', 'count']).default('content'),
       context_lines: z.int().min(0).max(20).default(0),
       max_matches: z.int().min(1).max(1000).default(100),
-      cursor: z.string().max(100).optional().describe('next_cursor of the answer before.'),
+      cursor: z.string().max(100).optional().describe('next_cursor of the last answer.'),
       max_entries_scanned: z.int().min(1).max(100_000).default(10_000),
       ...filterInput,
       ...asOfInput,

@@ -26,7 +26,7 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
   return defineTool({
     name: 'list_threads',
     title: 'List Threads',
-    description: 'Lists the threads with the number and dates of their entries, the most recent first.',
+    description: 'Lists threads with number and dates of their entries, latest first.',
     effect: 'read',
     input: z.object({
       filter: z.string().min(1).optional().describe('Part of the thread id.'),

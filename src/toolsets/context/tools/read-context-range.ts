@@ -16,7 +16,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
     name: 'read_context_range',
     title: 'Read Context Range',
     description:
-      'Reads a part of an entry: characters start_char to end_char, lines start_line to end_line (from 1, both included), or a node_id from navigate_context.',
+      'Reads a part of an entry: start_char to end_char, start_line to end_line (from 1, inclusive), or a node_id of navigate_context.',
     effect: 'read',
     input: z.object({
       context_id: z.int().min(1),

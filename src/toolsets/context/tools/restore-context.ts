@@ -10,7 +10,7 @@ export function createRestoreContextTool(parts: Omit<WriteParts, 'writes'>): Too
   return defineTool({
     name: 'restore_context',
     title: 'Restore Context',
-    description: 'Brings deleted entries back, by id or a whole thread, within 30 days of their deletion.',
+    description: 'Brings back deleted entries, by id or a whole thread, for 30 days.',
     effect: 'add',
     idempotent: true,
     input: z.object({

@@ -4,7 +4,7 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
-import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
+import { filterFaults, listAnswer, nextOffset, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, searchInput } from '../search/search-input.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
@@ -19,10 +19,10 @@ export function createSearchContextTool({
     name: 'search_context',
     title: 'Search Context',
     description:
-      'Lists entries that pass the filters, newest first, with the start of each; to search by words or meaning use hybrid_search_context. metadata_filters are {key, operator, value, case_sensitive}; dots in keys reach into objects; operators eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains. Dates without a zone are UTC, an end_date without a time is its whole day. At most 100 entries a call.',
+      'Lists entries by filters alone, newest first, at most 100; texts are cut. Filters, also of the other searches: any of tags; fields equal to metadata; metadata_filters [{key, operator, value, case_sensitive}] with keys such as a.b and operators eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains; dates in ISO 8601, UTC. as_of: as things were then. budget_tokens limits the answer.',
     effect: 'read',
     input: z.object(searchInput({ limit: 30 })),
-    output: searchAnswer(''),
+    output: listAnswer,
     async run(input, call) {
       const { signal } = call;
       const { filter, faults, applied } = parseFilters(input);

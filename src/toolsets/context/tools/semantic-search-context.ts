@@ -25,10 +25,15 @@ export function createSemanticSearchContextTool(
   return defineTool({
     name: 'semantic_search_context',
     title: 'Semantic Search Context',
-    description: 'Finds entries by meaning, whatever words they use, the nearest first.',
+    description: 'Finds entries by meaning alone, for questions in other words than the entries, nearest first.',
     effect: 'read',
+<<<<<<< HEAD
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
     output: searchAnswer('query, model, ', 'weak_omitted?, reranking, '),
+=======
+    input: z.object({ query: queryInput, ...searchInput({ limit: 5 }) }),
+    output: searchAnswer('query, model'),
+>>>>>>> main
     async run(input, call) {
       const { signal } = call;
       const text = queryText(input.query);

@@ -11,7 +11,7 @@ export function createStoreContextBatchTool(parts: WriteParts): Tool {
   return defineTool({
     name: 'store_context_batch',
     title: 'Store Context (Batch)',
-    description: 'Stores up to 100 entries in one call: all of them or none, or with atomic=false those that can be.',
+    description: 'Stores up to 100 entries: all or none, or with atomic=false those that can be.',
     effect: 'add',
     input: z.object({ entries: batchItems.describe('As store_context takes them.'), ...batchInput }),
     output: batchOutput,

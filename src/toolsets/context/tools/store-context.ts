@@ -20,7 +20,7 @@ export function createStoreContextTool(parts: WriteParts): Tool {
     name: 'store_context',
     title: 'Store Context',
     description:
-      'Stores a text in a thread, with images, metadata and tags, and returns its context_id. Repeating the last entry of a thread updates it instead.',
+      'Remembers what comes up in a conversation or task: a text in a thread, with tags and metadata to filter by. Repeating the last entry of a thread updates it.',
     effect: 'add',
     input: z.object({
       ...newEntryInput,

@@ -12,7 +12,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
   return defineTool({
     name: 'update_context_batch',
     title: 'Update Context (Batch)',
-    description: 'Up to 100 updates in one call: all of them or none, or with atomic=false those that can be made.',
+    description: 'Up to 100 updates: all or none, or with atomic=false those that can be made.',
     effect: 'change',
     input: z.object({ updates: batchItems.describe('As update_context takes them.'), ...batchInput }),
     output: batchOutput,

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { carrelProgram, startListening } from '../support/child-program.ts';
+
+const memoryMax = 512 * 1024 * 1024;
+
+/** Security bar G7: the parent stays within 512 MB whatever the files are. These two took more than twice as much. */
+test('files of millions of headings and keys do not fill the memory of the engine', async (t) => {
+  const args = ['engine', '--port', '0'];
+  const program = await startListening(carrelProgram, args, { EMBEDDING_PROVIDER: 'none' });
+  t.after(() => program.stop());
+  const keys = Array.from({ length: 400_000 }, (_, index) => `"key${index}":"value ${index}"`);
+  const files = { 'headings.md': '# a\n'.repeat(2_000_000), 'keys.json': `{${keys.join(',')}}` };
+  const ids: number[] = [];
+  for (const [name, text] of Object.entries(files)) {
+    const form = new FormData();
+    form.set('file', new Blob([text]), name);
+    const answer = await fetch(`${program.url}/jobs`, { method: 'POST', body: form });
+    assert.equal(answer.status, 202);
+    ids.push(((await answer.json()) as { job_id: number }).job_id);
+  }
+  for (const id of ids) {
+    for (;;) {
+      const job = (await (await fetch(`${program.url}/jobs/${id}`)).json()) as { status: string; error: unknown };
+      if (job.status === 'done') break;
+      assert.ok(job.status === 'queued' || job.status === 'processing', `${job.status}: ${job.error}`);
+      await pause(200);
+    }
+  }
+  const { peak } = program.memory();
+  assert.ok(peak <= memoryMax, `it took ${Math.round(peak / 1024 / 1024)} MB`);
+});

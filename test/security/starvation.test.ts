@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { get, type IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+import { echoProgram, type ListeningProgram, startListening } from '../support/child-program.ts';
+import { exchange, openSession, type RawSession } from '../support/raw-http.ts';
+import { openSocket } from '../support/raw-socket.ts';
+
+/*
+ * Security bar T018, T161, "Fairness": whatever one client opens, others are served. All share one address and have no
+ * token, which is the hardest case: nothing but their conduct tells them apart.
+ */
+
+async function assertServed({ url }: ListeningProgram): Promise<void> {
+  assert.equal((await exchange(String(new URL('/health', url)), { method: 'GET' })).status, 200);
+  await assertWorks(await openSession(url));
+}
+
+async function assertWorks(session: RawSession): Promise<void> {
+  const { status, messages } = await session.call(7, 'echo', { text: 'hello' });
+  assert.equal(status, 200);
+  assert.ok(messages[0]?.result);
+}
+
+async function inGroups<T>(count: number, size: number, make: () => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  while (made.length < count) made.push(...(await Promise.all(Array.from({ length: size }, make))));
+  return made;
+}
+
+test('2,600 idle connections do not keep others out', async (t) => {
+  const program = await startListening(echoProgram);
+  t.after(() => program.stop());
+  const sockets = await inGroups(2_600, 200, () => openSocket(program.url));
+  await assertServed(program);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('1,000 sessions with open streams do not keep others out, and a session in use goes on', async (t) => {
+  const program = await startListening(echoProgram);
+  t.after(() => program.stop());
+  const mine = await openSession(program.url);
+  await assertWorks(mine);
+  const streams = await inGroups(1_050, 50, async () => {
+    const session = await openSession(program.url);
+    return openStream(program.url, session);
+  });
+  await assertServed(program);
+  await assertWorks(mine);
+  for (const stream of streams) stream.destroy();
+});
+
+test('a flood of initialize ends no session that is in use', async (t) => {
+  const program = await startListening(echoProgram);
+  t.after(() => program.stop());
+  const mine = await openSession(program.url);
+  await assertWorks(mine);
+  await inGroups(1_500, 50, () => openSession(program.url));
+  await assertServed(program);
+  await assertWorks(mine);
+});
+
+function openStream(url: string, session: RawSession): Promise<IncomingMessage> {
+  const headers = { ...session.headers, accept: 'text/event-stream' };
+  return new Promise((resolve, reject) => {
+    const request = get(url, { headers, agent: false }, (response) => {
+      response.on('error', () => {});
+      resolve(response.resume());
+    });
+    request.on('error', reject);
+  });
+}
