@@ -19,7 +19,7 @@ function read({ bytes, name }: Pick<CorpusFile, 'bytes' | 'name'>, more: Partial
 test('the corpus has every format that the knowledge base promises (issue: Formats)', () => {
   const folders = new Set(files.map(({ folder }) => folder));
   const promised =
-    'pdf docx pptx xlsx odt ods odp epub rtf html markdown text csv json xml yaml email notebook code zip'.split(' ');
+    'pdf docx pptx xlsx doc xls odt ods odp epub rtf html markdown text csv json xml yaml email notebook code zip'.split(' ');
   assert.deepEqual(
     promised.filter((kind) => !folders.has(kind)),
     [],
@@ -50,7 +50,7 @@ for (const file of refusedFiles()) {
 }
 
 test('the kind is told by content: a wrong name and type change nothing', async () => {
-  const told = 'pdf docx pptx xlsx odt ods odp epub rtf html email notebook zip'.split(' ');
+  const told = 'pdf docx pptx xlsx doc xls odt ods odp epub rtf html email notebook zip'.split(' ');
   for (const file of files.filter(({ folder }) => told.includes(folder))) {
     const { kind } = await read({ ...file, name: 'file.bin' }, { contentType: 'application/octet-stream' });
     assert.equal(kind, file.folder, file.name);
