@@ -1,12 +1,5 @@
 import { freeAnswer } from '../../../tools/free-answer.ts';
 
-<<<<<<< HEAD
-/** The answers of all four searches: what is always there besides `own`, then what depends on the call and its outcome. */
-export function searchAnswer(own: string, ownSometimes = '') {
-  const sometimes =
-    'hint?, stats?, clamped_limit?, budget?, truncated?, omitted_ids?, omitted_next?, next_offset?, cut?, degraded?, warnings?, error?, validation_errors?';
-  return freeAnswer(`${own}results, count, has_more, ${ownSometimes}${sometimes}`);
-=======
 const sometimes =
   'hint?, stats?, clamped_limit?, budget?, truncated?, omitted_ids?, omitted_next?, next_offset?, cut?, degraded?, warnings?, error?, validation_errors?';
 
@@ -16,7 +9,6 @@ export const listAnswer = freeAnswer(`results, count, has_more, ${sometimes}`);
 /** The answers of the other three: their own fields, and the same as above. */
 export function searchAnswer(own: string) {
   return freeAnswer(`${own}, and those of search_context`);
->>>>>>> main
 }
 
 /** Where the same search goes on after an answer that was full; what it left out is on this page. */

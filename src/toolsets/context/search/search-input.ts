@@ -23,16 +23,12 @@ export function searchInput(defaults: { limit: number }) {
   };
 }
 
-<<<<<<< HEAD
 /** For searches that leave out what is hardly relevant. */
 export const weakInput = {
   include_weak: z.boolean().optional().describe('Also what hardly fits.'),
 };
 
-/** Described once, in search_context, to save tokens in the others. */
-=======
 /** Described once, by search_context, to save tokens in the others. */
->>>>>>> main
 export const filterInput = {
   thread_id: z.string().min(1).optional(),
   source: z.enum(['user', 'agent']).optional(),

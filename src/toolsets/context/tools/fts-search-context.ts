@@ -34,11 +34,7 @@ export function createFtsSearchContextTool({
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
-<<<<<<< HEAD
-    output: searchAnswer('query, mode, language, total, relaxed?, ', 'reranking, '),
-=======
-    output: searchAnswer('query, mode, language, total, relaxed?'),
->>>>>>> main
+    output: searchAnswer('query, mode, language, total, relaxed?, reranking'),
     async run(input, call) {
       const { signal } = call;
       const text = queryText(input.query);
@@ -55,13 +51,8 @@ export function createFtsSearchContextTool({
       const strict = await entries.searchWords({ query: asked, filter, ...reach, explain }, { signal });
       const sought = input.mode === 'match' ? soughtWords(text) : [];
       const most =
-<<<<<<< HEAD
-        strict.total === 0 && sought.length > 1
-          ? await searchMostWords(entries, sought, { filter, ...reach }, signal)
-=======
         strict.total === 0 && sought.length >= relaxedMin
-          ? await searchMostWords(entries, sought, { filter, limit, offset }, signal)
->>>>>>> main
+          ? await searchMostWords(entries, sought, { filter, ...reach }, signal)
           : undefined;
       const relaxed = most !== undefined && most.total > 0;
       const page = relaxed ? most : strict;

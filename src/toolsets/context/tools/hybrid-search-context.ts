@@ -26,11 +26,7 @@ export function createHybridSearchContextTool(
     name: 'hybrid_search_context',
     title: 'Hybrid Search Context',
     description:
-<<<<<<< HEAD
-      'Finds entries by words and by meaning together, the best first: the search to start with. relevance is the chance that it fits.',
-=======
       'The search of the memory to start with: by words and meaning together, best first. Filters: see search_context.',
->>>>>>> main
     effect: 'read',
     input: z.object({
       query: queryInput,
@@ -39,14 +35,9 @@ export function createHybridSearchContextTool(
       rrf_k: z.int().min(1).max(1000).optional(),
       ...weakInput,
     }),
-<<<<<<< HEAD
     output: searchAnswer(
-      'query, fusion_method, search_modes_used, fts_count, semantic_count, ',
-      'weak_omitted?, reranking, ',
+      'query, fusion_method, search_modes_used, fts_count, semantic_count, weak_omitted?, reranking',
     ),
-=======
-    output: searchAnswer('query, fusion_method, search_modes_used, fts_count, semantic_count'),
->>>>>>> main
     async run(input, call) {
       const { signal } = call;
       const start = performance.now();

@@ -27,13 +27,8 @@ export function createSemanticSearchContextTool(
     title: 'Semantic Search Context',
     description: 'Finds entries by meaning alone, for questions in other words than the entries, nearest first.',
     effect: 'read',
-<<<<<<< HEAD
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
-    output: searchAnswer('query, model, ', 'weak_omitted?, reranking, '),
-=======
-    input: z.object({ query: queryInput, ...searchInput({ limit: 5 }) }),
-    output: searchAnswer('query, model'),
->>>>>>> main
+    output: searchAnswer('query, model, weak_omitted?, reranking'),
     async run(input, call) {
       const { signal } = call;
       const text = queryText(input.query);
