@@ -15,6 +15,7 @@ import numpy as np
 
 FITTED = ("scifact", "cosqa", "chroma-chunking", "written")
 SHOWN = 10
+# gap: how far the cosine is behind the best of the list. The same of the logit was tried beside it: no gain, a worse cut.
 FEATURES = {"reranked": ("logit", "share", "cosine"), "plain": ("share", "cosine", "gap")}
 
 
@@ -31,13 +32,13 @@ def shown(rows, weight, kind):
     """[features], relevant, question weight, set, question: one for each pair that a search would show."""
     for number, (row, logits) in enumerate(rows):
         found = [
-            {"id": at, "score": score, "share": mass if SHARE == "mass" else share, "cosine": cosine, "logit": logit}
+            {"id": at, "score": score, "share": share, "cosine": cosine, "logit": logit}
             for (at, score, share, mass, cosine), logit in zip(row["candidates"][:20], logits)
         ]
         best = max(each["cosine"] for each in found)
         for each in found:
             each["gap"] = best - each["cosine"]
-        found.sort(key=lambda each: -(each["score"] + (weight * each["logit"] if kind == "reranked" else 0)))
+        found.sort(key=lambda each: -(each["score"] + (weight * each["logit"] if kind != "plain" else 0)))
         for each in found[:SHOWN]:
             yield [each[name] for name in FEATURES[kind]], float(str(each["id"]) in row["relevant"]), 1 / SHOWN, row["set"] + (" foreign" if row["split"] == "foreign" else ""), number
 
@@ -65,9 +66,6 @@ def calibration_error(p, y, bins=10):
     return sum(len(part) * abs(p[part].mean() - y[part].mean()) for part in np.array_split(order, bins)) / len(p)
 
 
-SHARE = "bm25"
-
-
 def main():
     candidates, logits, weight, out = sys.argv[1:5]
     rows = list(read(candidates, logits))
@@ -89,7 +87,7 @@ def main():
             here = sets == name
             measured[name] = {"ece": round(calibration_error(held[here], y[here]), 4), "mean": round(held[here].mean(), 3), "relevant": round(y[here].mean(), 3)}
         judged = ~np.char.endswith(sets, "foreign")
-        for cut in (0.02, 0.03, 0.05, 0.08, 0.1):
+        for cut in (0.01, 0.015, 0.02, 0.03, 0.05, 0.08, 0.1):
             lost = ((held < cut) & (y > 0) & judged).sum() / max(1, (y * judged).sum())
             gone = ((held < cut) & ~judged).sum() / max(1, (~judged).sum())
             measured[f"cut {cut}"] = {"relevant lost": round(float(lost), 4), "foreign gone": round(float(gone), 4)}

@@ -24,7 +24,7 @@ class Layer(nn.Module):
         attended = F.scaled_dot_product_attention(split(self.query(x)), split(self.key(x)), split(self.value(x)), attn_mask=mask)
         attended = attended.transpose(1, 2).reshape(-1, WIDTH)
         weights = [(each.weight, each.bias) for each in (self.out, self.norm1, self.up, self.down, self.norm2)]
-        return finishing[0](x.view(-1, WIDTH), attended, weights, drop if self.training else 0.0).view(batch, length, WIDTH)
+        return finish(x.view(-1, WIDTH), attended, weights, drop if self.training else 0.0).view(batch, length, WIDTH)
 
 
 def finish(x, attended, weights, drop):
@@ -32,22 +32,6 @@ def finish(x, attended, weights, drop):
     out, norm1, up, down, norm2 = weights
     x = F.layer_norm(x + F.dropout(F.linear(attended, *out), drop), (WIDTH,), *norm1, 1e-12)
     return F.layer_norm(x + F.dropout(F.linear(F.gelu(F.linear(x, *up)), *down), drop), (WIDTH,), *norm2, 1e-12)
-
-
-finishing = [finish]
-
-
-def use_compiled(trial):
-    """Fuses what can be fused, if that works on this machine; trial must run both ways."""
-    torch._dynamo.config.suppress_errors = True
-    finishing[0] = torch.compile(finish)
-    try:
-        trial()
-        return True
-    except Exception as error:
-        print("not compiled:", str(error)[:300])
-        finishing[0] = finish
-        return False
 
 
 class CrossEncoder(nn.Module):

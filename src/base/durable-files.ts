@@ -76,8 +76,8 @@ export function syncFolderSync(path: string): void {
 /** What the system says of a write, in words that say what to do. */
 export function diskError(error: unknown): unknown {
   const code = systemCode(error) ?? '';
-  // EFBIG: a limit of the process, or of the file system, on one file.
-  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) {
+  // EFBIG: a limit of the process, or of the file system, on one file. Node has no name for a full quota on Linux.
+  if (['ENOSPC', 'EDQUOT', 'EFBIG', 'Unknown system error -122'].includes(code)) {
     return new CarrelError('storage_full', 'The disk is full; this was not saved. Free some space and try again.', {
       cause: error,
     });
@@ -85,6 +85,14 @@ export function diskError(error: unknown): unknown {
   if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
     const message = 'The data folder cannot be written to. Check its mode, then try again.';
     return new CarrelError('storage_read_only', message, { cause: error });
+  }
+  if (['EMFILE', 'ENFILE'].includes(code)) {
+    const message = 'Too many files are open here; this was not saved. Try again, or raise the limit (ulimit -n).';
+    return new CarrelError('unavailable', message, { cause: error, retryAfterSeconds: 1 });
+  }
+  if (['EIO', 'ENXIO', 'ENODEV', 'ESTALE', 'ETIMEDOUT', 'EUCLEAN'].includes(code)) {
+    const message = 'The disk of the data folder fails; this was not saved. Check the disk, then try again.';
+    return new CarrelError('unavailable', message, { cause: error });
   }
   return error;
 }

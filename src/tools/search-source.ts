@@ -1,4 +1,5 @@
 import type { Call } from './call.ts';
+import type { Origin } from './origin.ts';
 
 export interface SourceHit {
   uri: string;
@@ -6,6 +7,7 @@ export interface SourceHit {
   snippet: string;
   /** ISO-8601, or null where the source has no date. */
   date: string | null;
+  origin: Origin;
   /** The chance that it answers the question, 0 to 1. Undefined if the source can't tell; title and snippet are then judged. */
   relevance?: number | undefined;
   /** Which words matched, in which passage. */

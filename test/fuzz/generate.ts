@@ -25,6 +25,8 @@ export interface Generated {
 /** Of one message (`CARREL_MESSAGE_BYTES_MAX`). */
 const bytesMax = 4 * 1024 * 1024;
 
+const depthMax = 128;
+
 const revisionKey = 'io.modelcontextprotocol/protocolVersion';
 
 /** Methods that leave a stream open are left out: nothing answers them. */
@@ -69,8 +71,15 @@ function generateBatch(index: number, target: Target, random: Random): Generated
   const messages = Array.from({ length: count }, (_, at) => generateMessage(`${index}-${at}`, target, random));
   // The handshake can't be repeated, and is refused in a batch; duplicates of an id are answered one by one.
   const bytes = Buffer.from(JSON.stringify(messages));
-  const ids = messages.flatMap((message) => described(JSON.stringify(message)).ids);
+  // One that is nested too deep is refused as a whole, before its messages are told apart.
+  const ids = depthOf(messages) > depthMax ? [] : messages.flatMap((message) => described(JSON.stringify(message)).ids);
   return { bytes, ids, method: '', name: undefined };
+}
+
+/** Of arrays and objects in one another. */
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
 function generateMessage(index: number | string, target: Target, random: Random): Schema {

@@ -70,6 +70,7 @@ export interface ListedNote {
   readonly id: string;
   readonly title: string;
   readonly tags: readonly string[];
+  readonly sourceUrls: readonly string[];
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Of the content: around the matches, or its start. */

@@ -1,3 +1,4 @@
+import { diskError } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
 
 /**
@@ -6,7 +7,8 @@ import { CarrelError } from '../../base/errors.ts';
  */
 export function storageError(error: unknown): unknown {
   const result = resultCode(error);
-  if (result === undefined) return error;
+  // Originals are files beside the database, moved within its transactions.
+  if (result === undefined) return diskError(error);
   const translate = translations.get(result) ?? translations.get(result & 0xff);
   return translate?.(error) ?? error;
 }
@@ -46,9 +48,12 @@ const readOnly: Translation = (cause) =>
   );
 
 const corrupt: Translation = (cause) =>
-  new CarrelError('storage_corrupt', 'The database file is damaged or is not a database. Restore a backup.', {
-    cause,
-  });
+  // SQLite says so of a disk that fails to read, too, and that may pass.
+  new CarrelError(
+    'storage_corrupt',
+    'The database file is damaged, cannot be read from its disk, or is not a database. Run carrel doctor; restore a backup if it finds damage.',
+    { cause },
+  );
 
 const busy: Translation = (cause) =>
   new CarrelError('storage_busy', 'Another process is writing to the database. Try again.', {

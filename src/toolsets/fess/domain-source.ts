@@ -18,6 +18,7 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
           title: hit.title || hit.url,
           snippet: String(hit.fields['content_description'] ?? '') || hit.digest,
           date: dateOf(hit),
+          origin: 'upstream',
           why: `rank ${index + 1} of Fess in ${domain.name}`,
         })),
         ...(isPartial ? { degraded: 'part of the index did not answer' } : {}),

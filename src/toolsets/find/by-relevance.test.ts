@@ -8,6 +8,7 @@ const hit = (source: string, uri: string, relevance: number, date: string | null
   title: uri,
   snippet: '',
   date,
+  origin: 'user',
   relevance,
   why: `why ${uri}`,
 });

@@ -4,7 +4,7 @@ import { whyFound } from '../../tools/why-found.ts';
 import { makeSnippet } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import { splitTags } from './collections.ts';
-import { documentUriPrefix } from './shapes.ts';
+import { documentUriPrefix, originOfDocument } from './shapes.ts';
 
 /** Several chunks of one document may be found, so this many times more are asked for. */
 const chunksPerHit = 2;
@@ -38,6 +38,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
           title: hit.title,
           snippet: makeSnippet(hit.text, words).text,
           date: hit.created_at === '' ? null : hit.created_at,
+          origin: originOfDocument(hit),
           relevance: hit.relevance,
           why: whyFound({
             query,

@@ -1,5 +1,6 @@
 import type { EngineDocument, EngineHit, EngineJob, SubmitOutcome } from '../../engine/engine.ts';
 import { freeAnswer } from '../../tools/free-answer.ts';
+import { type Origin, originOfSources } from '../../tools/origin.ts';
 import { splitTags } from './collections.ts';
 
 /*
@@ -21,6 +22,7 @@ export function showHit(hit: EngineHit) {
     chunk_metadata: hit.chunk_metadata,
     doc_type: hit.doc_type,
     source_path: hit.source_path,
+    origin: originOfDocument(hit),
     created_at: hit.created_at,
     ...splitTags(hit.tags),
     ...(hit.truncated === undefined ? {} : { truncated: hit.truncated }),
@@ -40,6 +42,7 @@ export function showDocument(document: EngineDocument) {
     doc_type: document.doc_type,
     ...splitTags(document.tags),
     source_path: document.source_path,
+    origin: originOfDocument(document),
     language: document.language,
     content_hash: document.content_hash,
     chunk_count: document.chunk_count,
@@ -50,13 +53,18 @@ export function showDocument(document: EngineDocument) {
   };
 }
 
+/** A note is the words of its writer unless it names the page that it was made from; everything else was given as a file. */
+export function originOfDocument({ doc_type, source_path }: Pick<EngineDocument, 'doc_type' | 'source_path'>): Origin {
+  return originOfSources([source_path], doc_type === 'note' ? 'user' : 'file');
+}
+
 /** What of a document is not there, or not there yet. */
 export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
   return { ...(truncated === undefined ? {} : { truncated }), ...(pending === undefined ? {} : { pending }) };
 }
 
 export const documentFields =
-  'document_id, id, uri, title, doc_type, collection, tags, source_path, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
+  'document_id, id, uri, title, doc_type, collection, tags, source_path, origin, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
 
 export const documentOutput = freeAnswer(documentFields);
 

@@ -3,6 +3,7 @@ import { cleanText } from '../../documents/text/clean-text.ts';
 import type { ListedNote, Note, NoteStore } from '../../storage/contracts/notes.ts';
 import { unstorablePart } from '../../storage/storable.ts';
 import { boundedText, type TextBounds } from '../../tools/bounded-text.ts';
+import { type Origin, originOfSources } from '../../tools/origin.ts';
 
 const titleCharsMax = 200;
 const contentCharsMax = 50_000;
@@ -18,6 +19,7 @@ export const noteShape = z.object({
   content: z.string(),
   tags: z.array(z.string()),
   source_urls: z.array(z.string()),
+  origin: z.string(),
   created_at: z.string().describe('ISO 8601, UTC.'),
   updated_at: z.string().describe('ISO 8601, UTC.'),
 });
@@ -32,6 +34,7 @@ export function showNote(note: Note): z.input<typeof noteShape> {
     content: cleanText(note.content),
     tags: note.tags.map(cleanText),
     source_urls: [...note.sourceUrls],
+    origin: originOfSources(note.sourceUrls, 'user'),
     created_at: note.createdAt,
     updated_at: note.updatedAt,
   };
@@ -41,16 +44,18 @@ export const listedNoteShape = z.object({
   id: z.string(),
   title: z.string(),
   tags: z.array(z.string()),
+  origin: z.string(),
   created_at: z.string(),
   snippet: z.string().describe('The passage that matches the query, or the start of the text.'),
   relevance: z.number().optional(),
 });
 
-export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape> {
+export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape> & { origin: Origin } {
   return {
     id: note.id,
     title: cleanText(note.title),
     tags: note.tags.map(cleanText),
+    origin: originOfSources(note.sourceUrls, 'user'),
     created_at: note.createdAt,
     snippet: cleanText(note.snippet.text),
   };

@@ -19,13 +19,14 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
       const { notes: found, omitted, reranking } = await searchNotes(request, notes, reranker);
       return {
         hits: found.map(({ note, relevance }) => {
-          const { id, title, snippet, created_at: date, tags } = showListedNote(note);
+          const { id, title, snippet, created_at: date, tags, origin } = showListedNote(note);
           const text = [title, ...tags, snippet].join('\n');
           return {
             uri: noteUriPrefix + id,
             title,
             snippet,
             date,
+            origin,
             relevance,
             why: whyFound({ query, text, relevance }),
           };
@@ -59,6 +60,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
           title,
           snippet,
           date: null,
+          origin: 'web',
           why: `rank ${rank + 1} of ${provider}`,
         })),
         ...(blocked.length > 0 ? { degraded: `${provider} stood in (${blocked.join(', ')})` } : {}),

@@ -73,7 +73,17 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
       assert.ok(long.startsWith(entry.text_content.slice(0, -3)));
       assert.match(String(entry['summary']), /deployment pipeline was rewritten/);
       assert.ok(String(entry['summary']).length < long.length / 2);
-      const fields = ['id', 'thread_id', 'source', 'content_type', 'metadata', 'tags', 'created_at', 'updated_at'];
+      const fields = [
+        'id',
+        'thread_id',
+        'source',
+        'origin',
+        'content_type',
+        'metadata',
+        'tags',
+        'created_at',
+        'updated_at',
+      ];
       const more = ['text_content', 'summary', 'is_text_content_truncated'];
       assert.deepEqual(Object.keys(entry).sort(), [...fields, ...more].sort());
       const [short] = (await call('search_context', { tags: ['pets'] })).results;

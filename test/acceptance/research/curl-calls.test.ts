@@ -153,7 +153,7 @@ verifies(['004 list_notes/example', '004 list_notes/response'], 'both curl calls
   }'`);
   const { notes, ...page }: { notes: Record<string, unknown>[] } = searched.result;
   assert.deepEqual(page, { count: 1, total_count: 1, has_more: false, limit: 10, offset: 0 });
-  assert.deepEqual(Object.keys(notes[0] ?? {}), ['id', 'title', 'tags', 'created_at', 'snippet']);
+  assert.deepEqual(Object.keys(notes[0] ?? {}), ['id', 'title', 'tags', 'origin', 'created_at', 'snippet']);
   assert.equal(notes[0]?.['id'], savedId);
   assert.equal(notes[0]?.['snippet'], 'Python is a versatile programming language...');
 

@@ -63,8 +63,8 @@ async function newestNotes(
 }
 
 function listed(row: Row, query: WordQuery): ListedNote {
-  const { id, title, tags, createdAt, updatedAt, content } = noteOf(row);
-  return { id, title, tags, createdAt, updatedAt, snippet: makeSnippet(content, query) };
+  const { id, title, tags, sourceUrls, createdAt, updatedAt, content } = noteOf(row);
+  return { id, title, tags, sourceUrls, createdAt, updatedAt, snippet: makeSnippet(content, query) };
 }
 
 export function noteOf(row: Row): Note {

@@ -1,3 +1,4 @@
+import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { whyFound } from '../../../tools/why-found.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
@@ -32,6 +33,7 @@ export function createEntrySource(
             title: titleOf(entry.text),
             snippet: makeSnippet(entry.text, words).text,
             date: entry.createdAt,
+            origin: originOfMetadata(entry.metadata),
             relevance,
             why: whyFound({ query: text, text: entry.text, passage, relevance }),
           };

@@ -3,6 +3,7 @@ import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import { answerRoom } from '../../../tools/answer-limit.ts';
 import type { Call } from '../../../tools/call.ts';
+import { originOfMetadata } from '../../../tools/origin.ts';
 import type { ResourceProvider, ResourceSummary } from '../../../tools/resource.ts';
 import { createCursorSigner } from '../../../tools/signed-cursor.ts';
 import { type Begun, batchBytes } from './collect-entries.ts';
@@ -88,6 +89,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       const facts = {
         thread_id: threadId,
         source,
+        origin: originOfMetadata(metadata),
         tags,
         metadata: metadata ?? null,
         created_at: createdAt,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits } from '../../../base/wire-bytes.ts';
 import { answerRoom } from '../../../tools/answer-limit.ts';
+import { originOfMetadata } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
@@ -34,10 +35,11 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
       total_chars: z.int(),
       text: z.string(),
       has_more: z.boolean(),
+      origin: z.string(),
     }),
     async run(input, call) {
       const { signal } = call;
-      const { text } = await oneEntry(entries, input.context_id, signal, asOfFilter(input).asOf);
+      const { text, metadata } = await oneEntry(entries, input.context_id, signal, asOfFilter(input).asOf);
       const { node_id: nodeId } = input;
       const section = nodeId === undefined ? undefined : await texts.section(text, nodeId, signal);
       const total = countCharacters(text);
@@ -53,6 +55,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
         total_chars: total,
         text: shown,
         has_more: last < total,
+        origin: originOfMetadata(metadata),
         ...(last < end
           ? { truncated: true, hint: `The answer is full: go on with start_char=${last}, end_char=${end}.` }
           : {}),

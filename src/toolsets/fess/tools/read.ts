@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Origin } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { DocumentReader } from '../document-reader.ts';
 
@@ -20,6 +21,7 @@ export function createReadTool(documents: DocumentReader): Tool {
       title: z.string(),
       url: z.string(),
       text: z.string(),
+      origin: z.string(),
       hash: z.string(),
       offset: z.number(),
       totalBytes: z.number(),
@@ -31,7 +33,8 @@ export function createReadTool(documents: DocumentReader): Tool {
       const { document, chunk, isTruncated } = await documents.readChunk(docId, cursor, call);
       const { text, ...place } = chunk;
       const { title, url } = document;
-      return { doc_id: docId, title, url, text, ...place, ...(isTruncated ? { truncated: true } : {}) };
+      const origin: Origin = 'upstream';
+      return { doc_id: docId, title, url, text, origin, ...place, ...(isTruncated ? { truncated: true } : {}) };
     },
   });
 }

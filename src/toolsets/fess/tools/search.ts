@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Origin } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi, FessHit, FessSearchAnswer } from '../fess-api/fess-api.ts';
 import { resultWindow } from '../parameter-guard.ts';
@@ -64,6 +65,7 @@ export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: 
         ...(answer.isTotalExact ? {} : { totalIsLowerBound: true }),
         start: answer.start,
         pageSize,
+        origin: 'upstream' satisfies Origin,
         results: answer.hits.map((hit) => summary(hit, includeFields)),
         ...(answer.facets === undefined ? {} : { facets: answer.facets }),
         ...(answer.relatedQueries.length === 0 ? {} : { relatedQueries: answer.relatedQueries }),
@@ -92,6 +94,7 @@ const searchOutput = z.object({
   totalIsLowerBound: z.boolean().optional(),
   start: z.number(),
   pageSize: z.number(),
+  origin: z.string(),
   // The caller chooses the other fields.
   results: z.array(z.looseObject({ doc_id: z.string() }).meta({ additionalProperties: true })),
   facets: z.object({ fields: z.array(z.unknown()), queries: z.array(z.unknown()) }).optional(),

@@ -24,6 +24,7 @@ const hits = (prefix: string, count: number): SourceAnswer => ({
     title: `${prefix} ${index}`,
     snippet: 'some words about it',
     date: null,
+    origin: 'user',
     relevance: 0.5,
     why: 'it matches',
   })),

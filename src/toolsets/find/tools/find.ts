@@ -46,6 +46,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
           title: z.string(),
           snippet: z.string(),
           date: z.string().nullable(),
+          origin: z.string(),
           relevance: z.number(),
           why: z.string(),
         }),
@@ -85,8 +86,8 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
   });
 }
 
-function shown({ source, uri, title, snippet, date, relevance, why }: FoundHit) {
-  return { source, uri, title, snippet, date, relevance, why };
+function shown({ source, uri, title, snippet, date, origin, relevance, why }: FoundHit) {
+  return { source, uri, title, snippet, date, origin, relevance, why };
 }
 
 function weakHint(weak: number): string {

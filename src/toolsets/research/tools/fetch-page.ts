@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits } from '../../../base/wire-bytes.ts';
 import { answerRoom } from '../../../tools/answer-limit.ts';
+import type { Origin } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { Page, PageReader } from '../page-reader.ts';
 import { cutWindow } from '../page-window.ts';
@@ -41,6 +42,7 @@ export function createFetchPageTool({ pageCharsMax }: FetchPageToolConfig, pages
       url: z.string().describe('Where the page was found, after redirects.'),
       title: z.string(),
       content: z.string(),
+      origin: z.string(),
       content_length: z.int().describe('Characters (UTF-16 units) of content.'),
       truncated: z.boolean().describe('Whether the page continues after this content.'),
       start: z.int(),
@@ -60,6 +62,7 @@ export function createFetchPageTool({ pageCharsMax }: FetchPageToolConfig, pages
         url: page.url,
         title: page.title,
         content,
+        origin: 'web' satisfies Origin,
         content_length: content.length,
         truncated: hasMore || page.isCut,
         start,

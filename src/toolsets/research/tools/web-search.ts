@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
+import type { Origin } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ProviderChain } from '../web-search/provider-chain.ts';
 
@@ -40,6 +41,7 @@ export function createWebSearchTool({ resultsMax }: WebSearchToolConfig, chain: 
       results: z.array(z.object({ title: z.string(), url: z.string(), snippet: z.string() })),
       provider: z.string().describe('The search engine that answered.'),
       query: z.string(),
+      origin: z.string(),
       attempts: z
         .array(z.object({ provider: z.string(), outcome: z.string(), status: z.int().optional() }))
         .optional()
@@ -50,7 +52,7 @@ export function createWebSearchTool({ resultsMax }: WebSearchToolConfig, chain: 
       const answer = await chain.search(search);
       const attempts = answer.attempts.length > 1 ? { attempts: answer.attempts } : {};
       if (answer.results.length === 0) throw nothingFound(query, answer.provider, attempts);
-      return { results: answer.results, provider: answer.provider, query, ...attempts };
+      return { results: answer.results, provider: answer.provider, query, origin: 'web' satisfies Origin, ...attempts };
     },
   });
 }

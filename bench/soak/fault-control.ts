@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The file through which faults.c is told what to do; the fields are in its order. */
+export interface FaultControl {
+  /** Counts from 0 again; fails call `at` (none: 0), and with `sticky` all that follow. */
+  set(fault: { at: number; error?: number; sticky?: boolean }): void;
+  moveClock(seconds: number): void;
+  state(): { calls: number; failed: number };
+  close(): void;
+}
+
+const fields = 6;
+
+export function createFaultControl(file: string): FaultControl {
+  const descriptor = openSync(file, 'r+');
+  const write = (field: number, value: number): void => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(BigInt(value));
+    writeSync(descriptor, bytes, 0, 8, field * 8);
+  };
+  const read = (field: number): number => {
+    const bytes = Buffer.alloc(8);
+    readSync(descriptor, bytes, 0, 8, field * 8);
+    return Number(bytes.readBigInt64LE());
+  };
+  return {
+    set({ at, error = 5, sticky = false }) {
+      write(1, 0);
+      write(2, error);
+      write(3, sticky ? 1 : 0);
+      write(4, 0);
+      write(0, 0);
+      write(1, at);
+    },
+    moveClock: (seconds) => write(5, seconds),
+    state: () => ({ calls: read(0), failed: read(4) }),
+    close: () => closeSync(descriptor),
+  };
+}
+
+/** Compiles the shim; the environment that loads it into a program whose data is in `data`. */
+export function prepareFaults(folder: string, data: string): { env: Record<string, string>; controlFile: string } {
+  const library = join(folder, 'faults.so');
+  const controlFile = join(folder, 'faults');
+  execFileSync('gcc', ['-shared', '-fPIC', '-O1', '-w', '-o', library, join(import.meta.dirname, 'faults.c'), '-ldl']);
+  writeFileSync(controlFile, Buffer.alloc(fields * 8));
+  const env = { LD_PRELOAD: library, CARREL_FAULT_FOLDER: data, CARREL_FAULT_CONTROL: controlFile };
+  return { env, controlFile };
+}
+
+/** Why faults can't be injected here, or undefined. */
+export function faultObstacle(): string | undefined {
+  if (process.platform !== 'linux') return 'faults are injected on Linux only';
+  try {
+    execFileSync('gcc', ['--version'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return 'this machine has no gcc to compile the shim with';
+  }
+}

@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SoakedProgram } from './soaked-program.ts';
+
+/** What was acknowledged, and whether it is still there. */
+export interface Ledger {
+  /** One write of some kind, by a client. */
+  write(program: SoakedProgram, number: number): Promise<void>;
+  /** Asks for everything that was acknowledged since the last look, and for some of what is older. */
+  verify(program: SoakedProgram): Promise<void>;
+  readonly counts: { acknowledged: number; unknown: number; verified: number };
+  readonly refusals: Record<string, number>;
+  /** Lost writes and refusals that say nothing. */
+  readonly faults: string[];
+}
+
+const kinds = {
+  entry: { tool: 'store_context', idOf: (value: Answer) => value['context_id'] },
+  note: { tool: 'save_note', idOf: (value: Answer) => Object(value['note'])['id'] },
+} as const;
+
+type Kind = keyof typeof kinds;
+type Answer = Record<string, unknown>;
+
+/** While the program is away, clients wait as long before they try again. */
+const awayMs = 50;
+
+const olderAtOnce = 200;
+
+export function createLedger(): Ledger {
+  const fresh: Record<Kind, unknown[]> = { entry: [], note: [] };
+  const older: Record<Kind, unknown[]> = { entry: [], note: [] };
+  const counts = { acknowledged: 0, unknown: 0, verified: 0 };
+  const refusals: Record<string, number> = {};
+  const faults: string[] = [];
+  const argumentsOf = (kind: Kind, text: string) =>
+    kind === 'entry'
+      ? { thread_id: 'soak', source: 'user', text, tags: ['soak'] }
+      : { title: text.slice(0, 40), content: text, tags: ['soak'] };
+
+  /** Those of the ids that are not there. */
+  async function missing(program: SoakedProgram, kind: Kind, ids: readonly unknown[]): Promise<unknown[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      const { value, code } =
+        kind === 'entry'
+          ? await program.call('get_context_by_ids', { context_ids: ids })
+          : await program.call('get_note', { id: ids[0] });
+      if (value !== undefined) {
+        const shown = new Set(kind === 'note' ? ids : (value['result'] as Answer[]).map(({ id }) => id));
+        return ids.filter((id) => !shown.has(id));
+      }
+      if (code !== undefined && /not_found/.test(code)) return [...ids];
+      if (attempt >= 20) throw new Error(`${kind} ${ids[0]} could not be asked for: ${code}`);
+    }
+  }
+
+  return {
+    counts,
+    refusals,
+    faults,
+    async write(program, number) {
+      const kind: Kind = number % 2 === 0 ? 'entry' : 'note';
+      const text = `soaked text ${number} ${'padding '.repeat((number * 37) % 300)}`;
+      const { value, code } = await program.call(kinds[kind].tool, argumentsOf(kind, text));
+      const id = value && kinds[kind].idOf(value);
+      if (id !== undefined) {
+        fresh[kind].push(id);
+        counts.acknowledged += 1;
+      } else if (code === undefined) {
+        counts.unknown += 1;
+        await delay(awayMs);
+      } else refusals[code] = (refusals[code] ?? 0) + 1;
+      if (code === 'internal' || (value !== undefined && id === undefined))
+        faults.push(`write ${number}: ${code ?? JSON.stringify(value).slice(0, 200)}`);
+    },
+    async verify(program) {
+      for (const kind of ['entry', 'note'] as const) {
+        const now = fresh[kind].splice(0);
+        const step = Math.max(1, Math.floor(older[kind].length / olderAtOnce));
+        const some = older[kind].filter((_, at) => at % step === 0);
+        const asked = [...now, ...some];
+        older[kind].push(...now);
+        const size = kind === 'entry' ? 50 : 1;
+        const take = async (): Promise<void> => {
+          for (let ids = asked.splice(0, size); ids.length > 0; ids = asked.splice(0, size)) {
+            for (const id of await missing(program, kind, ids))
+              faults.push(`${kind} ${id} was acknowledged and is gone`);
+            counts.verified += ids.length;
+          }
+        };
+        await Promise.all([take(), take(), take(), take()]);
+      }
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Load on the built program while a nemesis kills and pauses it, fills its disk, fails its system calls, moves its clock and
+ * restarts PostgreSQL: `npm run soak -- [--minutes 180] [--points 5000] [--seed 1]`. Before that, every write is run once for
+ * each of its system calls with that call failing (sweep-faults.ts). Prints JSON; ends with 1 if something acknowledged was lost,
+ * a refusal said nothing, or memory grew.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { createTestDatabase, startRealPostgres } from '../../test/support/postgres.ts';
+import { faultObstacle, prepareFaults } from './fault-control.ts';
+import { soak } from './soak.ts';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '180' },
+    points: { type: 'string', default: '5000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+});
+const [minutes, points, seed] = [Number(values.minutes), Number(values.points), Number(values.seed)];
+const folder = mkdtempSync(join(tmpdir(), 'carrel-soak-'));
+const reports: Record<string, unknown> = { seed };
+let failed = false;
+try {
+  const obstacle = faultObstacle();
+  if (obstacle === undefined && points > 0) await report('sweep', sweep());
+  else reports['sweep'] = obstacle ?? 'not asked for';
+  await report('sqlite', onSqlite());
+  await report('postgres', onPostgres());
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
+if (failed) process.exitCode = 1;
+
+async function report(name: string, work: Promise<{ faults?: readonly string[] } | string>): Promise<void> {
+  const outcome = await work;
+  reports[name] = outcome;
+  if (typeof outcome !== 'string' && (outcome.faults?.length ?? 0) > 0) failed = true;
+}
+
+async function sweep(): Promise<{ faults: readonly string[] }> {
+  const data = join(folder, 'sweep');
+  const { env } = prepareFaults(folder, data);
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'sweep-faults.ts'), data, String(points)], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return JSON.parse(output);
+}
+
+async function onSqlite() {
+  const disk = join(folder, 'disk');
+  mkdirSync(disk);
+  const isMounted = mounted(disk);
+  try {
+    const dataDir = join(disk, 'data');
+    const faults = faultObstacle() === undefined ? prepareFaults(folder, dataDir) : undefined;
+    return await soak({ minutes: minutes / 2, seed, dataDir, folder, faults, fillable: isMounted ? disk : undefined });
+  } finally {
+    if (isMounted) execFileSync('umount', ['-l', disk]);
+  }
+}
+
+/** A disk of its own, which can be filled without harm to anything else. */
+function mounted(disk: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1g', 'tmpfs', disk], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function onPostgres() {
+  const server = await startRealPostgres();
+  if (typeof server === 'string') return server;
+  const { url, drop } = await createTestDatabase(server);
+  try {
+    const env = { STORAGE_BACKEND: 'postgresql', DATABASE_URL: url };
+    const dataDir = join(folder, 'postgres');
+    return await soak({ minutes: minutes / 2, seed, dataDir, folder, env, restartDatabase: server.restart });
+  } finally {
+    await drop();
+    await server.stop();
+  }
+}

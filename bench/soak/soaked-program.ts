@@ -1,0 +1,63 @@
+import { Agent } from 'node:http';
+import { type ChildProgram, carrelProgram, type Place, startProgram } from '../../test/support/child-program.ts';
+import { exchange, modernRequest } from '../../test/support/raw-http.ts';
+
+export interface CallOutcome {
+  /** What the tool gave; undefined if it failed or there was no answer. */
+  readonly value: Record<string, unknown> | undefined;
+  /** Our code of a failure; undefined if there was no answer, so that nobody knows what happened. */
+  readonly code: string | undefined;
+}
+
+/** The built program over HTTP; it is killed and started again on the same data. */
+export interface SoakedProgram {
+  call(tool: string, args: Record<string, unknown>): Promise<CallOutcome>;
+  memoryNow(): number;
+  signal(name: NodeJS.Signals): void;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const listening = /^carrel: listening on (\S+)$/m;
+const callMs = 60_000;
+
+export async function startSoaked(env: Record<string, string>, place: Place): Promise<SoakedProgram> {
+  let program: ChildProgram;
+  let url = '';
+  let agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const start = async (): Promise<void> => {
+    program = startProgram(carrelProgram, ['serve', '--transport', 'http', '--port', '0'], env, place);
+    const ended = program.exited.then((code) => {
+      throw new Error(`the program ended with ${code} at its start: ${program.stderrText().slice(-1000)}`);
+    });
+    [, url = ''] = await Promise.race([program.said(listening), ended]);
+    ended.catch(() => {});
+  };
+  await start();
+  return {
+    async call(tool, args) {
+      const { headers, message } = modernRequest('tools/call', { name: tool, arguments: args });
+      const options = { headers, body: JSON.stringify(message), agent, signal: AbortSignal.timeout(callMs) };
+      const answer = await exchange(url, options).catch(() => undefined);
+      const [first] = answer?.messages ?? [];
+      if (first === undefined) return { value: undefined, code: undefined };
+      const value = Object(first.result)['structuredContent'];
+      if (first.result !== undefined && Object(first.result)['isError'] !== true) return { value, code: undefined };
+      const code = first.error?.data?.['code'] ?? Object(Object(value)['error'])['code'] ?? `status ${answer?.status}`;
+      return { value: undefined, code: String(code) };
+    },
+    memoryNow: () => program.memory().now,
+    signal: (name) => void program.process.kill(name),
+    async restart() {
+      program.process.kill('SIGKILL');
+      await program.exited;
+      agent.destroy();
+      agent = new Agent({ keepAlive: true, maxSockets: 16 });
+      await start();
+    },
+    async stop() {
+      agent.destroy();
+      await program.stop();
+    },
+  };
+}

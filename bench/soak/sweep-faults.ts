@@ -1,0 +1,192 @@
+/**
+ * Runs each write once for every system call that it makes on its files, with that call failing:
+ * `LD_PRELOAD=… node sweep-faults.ts <folder> <points>`. A write that was acknowledged must be there, one that was refused must
+ * say so in an error of ours, and what is stored must agree with its indexes. Prints a line of JSON; ends with 1 on a fault.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { diskError, replaceFile } from '../../src/base/durable-files.ts';
+import { isCarrelError } from '../../src/base/errors.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { plainQuery } from '../../src/words/word-query.ts';
+import { createFaultControl } from './fault-control.ts';
+
+const [, , folder = '', wanted = '5000'] = process.argv;
+const pointsMax = Number(wanted);
+const control = createFaultControl(process.env['CARREL_FAULT_CONTROL'] ?? '');
+mkdirSync(folder, { recursive: true });
+const path = join(folder, 'carrel.db');
+
+interface Write {
+  readonly name: string;
+  readonly isSlow?: boolean;
+  /** Gives how to see, later, that it is there. */
+  run(storage: Storage, id: string): Promise<(storage: Storage) => Promise<boolean>>;
+}
+
+const bytes = (text: string) =>
+  (async function* () {
+    yield Buffer.from(text);
+  })();
+const entry = (text: string) =>
+  ({ threadId: 't', source: 'user', text, metadata: {}, summary: undefined, tags: ['a'], images: [] }) as const;
+
+const writes: readonly Write[] = [
+  {
+    name: 'note',
+    async run(storage, id) {
+      const note = await storage.notes.save({ title: id, content: `words of ${id}`, tags: ['t'], sourceUrls: [] });
+      return async (later) => (await later.notes.get(note.id)) !== undefined;
+    },
+  },
+  {
+    name: 'entries',
+    async run(storage, id) {
+      const entries = [0, 1, 2].map((at) => entry(`${id} ${at} ${'text '.repeat(300)}`));
+      const ids = (await storage.entries.store({ entries })).map((stored) => stored.id);
+      return async (later) => (await later.entries.get({ ids, images: false })).length === 3;
+    },
+  },
+  {
+    name: 'remove',
+    async run(storage, id) {
+      const [stored] = await storage.entries.store({ entries: [entry(id)] });
+      const ids = stored === undefined ? [] : [stored.id];
+      await storage.entries.remove({ ids, dryRun: false });
+      return async (later) => (await later.entries.get({ ids, images: false })).length === 0;
+    },
+  },
+  {
+    name: 'passages',
+    async run(storage, id) {
+      const passages = [0, 1].map((position) => ({
+        ...{ id: `${id}-${position}`, position, title: 'title', headings: [], body: `body of ${id}`, labels: ['l'] },
+      }));
+      await storage.passages.replace([{ parent: id, passages }]);
+      const query = plainQuery('body');
+      return async (later) => {
+        const { hits } = await later.passages.search({ query, limit: 1, offset: 0, filter: { parents: [id] } });
+        return hits.length === 1;
+      };
+    },
+  },
+  {
+    name: 'document',
+    async run(storage, id) {
+      const text = `the bytes of ${id}`;
+      const staged = await storage.originals.stage(bytes(text), { bytesMax: 1_000_000 });
+      await storage.ingestion.accept({
+        ...{ filename: `${id}.txt`, title: id, docType: undefined, sourcePath: `/${id}`, tags: [] },
+        ...{ contentType: 'text/plain', content: { staged } },
+      });
+      const hash = createHash('sha256').update(text).digest('hex');
+      return async (later) => (await later.originals.open(hash)) !== undefined;
+    },
+  },
+  {
+    name: 'start',
+    isSlow: true,
+    async run(_storage, id) {
+      const another = await createSqliteStorage({ path });
+      try {
+        const note = await another.notes.save({ title: id, content: 'words', tags: [], sourceUrls: [] });
+        return async (later) => (await later.notes.get(note.id)) !== undefined;
+      } finally {
+        await another.close();
+      }
+    },
+  },
+  {
+    name: 'new database',
+    isSlow: true,
+    async run(_storage, id) {
+      const another = await createSqliteStorage({ path: join(folder, id, 'carrel.db') });
+      let isThere = false;
+      try {
+        const note = await another.notes.save({ title: id, content: 'words', tags: [], sourceUrls: [] });
+        isThere = (await another.notes.get(note.id)) !== undefined;
+      } finally {
+        await another.close();
+        rmSync(join(folder, id), { recursive: true, force: true });
+      }
+      return async () => isThere;
+    },
+  },
+  {
+    name: 'file',
+    async run(_storage, id) {
+      const file = join(folder, `file-${id.slice(0, 2)}`);
+      // As its callers do.
+      await replaceFile(file, Buffer.from(id)).catch((error) => {
+        throw diskError(error);
+      });
+      return async () => readFileSync(file, 'utf8') === id;
+    },
+  },
+];
+
+/** EIO, ENOSPC, EDQUOT, EMFILE, EACCES. */
+const errors = [5, 28, 122, 24, 13];
+
+const callsMax = 1000;
+const slowEvery = 20;
+const report = { points: 0, acknowledged: 0, refused: {} as Record<string, number>, faults: [] as string[] };
+const kept: { where: string; isThere: (storage: Storage) => Promise<boolean> }[] = [];
+let storage = await createSqliteStorage({ path });
+for (const write of writes) await write.run(storage, randomUUID());
+
+for (let round = 0; report.points < pointsMax && report.faults.length < 20; round += 1) {
+  const error = errors[round % errors.length] ?? 5;
+  const sticky = Math.floor(round / errors.length) % 2 === 1;
+  for (const write of writes) {
+    // A start takes a hundred times as long as a write.
+    if (write.isSlow && round % slowEvery !== slowEvery - 1) continue;
+    await sweep(write, error, sticky);
+    process.stderr.write(`${write.name}, error ${error}${sticky ? ', sticky' : ''}: ${report.points} points\n`);
+  }
+  await reopen();
+}
+await storage.close();
+control.close();
+process.stdout.write(`${JSON.stringify(report)}\n`);
+process.exit(report.faults.length > 0 ? 1 : 0);
+
+/** As SQLite's own tests do: the first call fails, then the second, and so on until the write ends without having met one. */
+async function sweep(write: Write, error: number, sticky: boolean): Promise<void> {
+  for (let at = 1, failed = 1; failed > 0 && report.points < pointsMax && at < callsMax; at += 1) {
+    const where = `${write.name}, call ${at}, error ${error}${sticky ? ' from then on' : ''}`;
+    control.set({ at, error, sticky });
+    const outcome = await write.run(storage, randomUUID()).then(
+      (isThere) => ({ isThere }),
+      (thrown: unknown) => ({ thrown }),
+    );
+    failed = control.state().failed;
+    control.set({ at: 0 });
+    if (failed > 0) report.points += 1;
+    if ('thrown' in outcome) countRefusal(outcome.thrown, where);
+    else {
+      report.acknowledged += 1;
+      if (!(await outcome.isThere(storage))) report.faults.push(`${where}: acknowledged and not there`);
+      kept.push({ where, isThere: outcome.isThere });
+    }
+  }
+}
+
+function countRefusal(thrown: unknown, where: string): void {
+  const code = isCarrelError(thrown) ? thrown.code : `unclear: ${String(thrown).slice(0, 200)}`;
+  report.refused[code] = (report.refused[code] ?? 0) + 1;
+  if (!isCarrelError(thrown)) report.faults.push(`${where}: ${code}`);
+}
+
+/** What was acknowledged must be there for a process that starts now; and the storage must not need it to go on. */
+async function reopen(): Promise<void> {
+  await storage.notes.save({ title: 'still', content: 'writing', tags: [], sourceUrls: [] });
+  await storage.close();
+  storage = await createSqliteStorage({ path });
+  report.faults.push(...(await storage.check()));
+  for (const { where, isThere } of kept.splice(0)) {
+    if (!where.startsWith('file') && !(await isThere(storage))) report.faults.push(`${where}: gone after a restart`);
+  }
+}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { faultObstacle, prepareFaults } from '../../bench/soak/fault-control.ts';
+import { temporaryFolder } from '../support/backends.ts';
+
+/** G2: a slice of what `npm run soak` does. 5,000 points and more before a release. */
+const points = Number(process.env['CARREL_FAULT_POINTS'] ?? 300);
+
+test(`T144: ${points} system calls of the write path that fail, one each: what is acknowledged is there, and the rest says why`, {
+  skip: faultObstacle() ?? false,
+}, async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, 'data');
+  const { env } = prepareFaults(folder, data);
+  const script = join(import.meta.dirname, '../../bench/soak/sweep-faults.ts');
+  const child = spawn(process.execPath, [script, data, String(points)], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  const { points: reached, acknowledged, refused, faults } = JSON.parse(output);
+  assert.deepEqual(faults, []);
+  assert.equal(reached, points);
+  assert.ok(acknowledged > 0, 'every write ends without a fault once');
+  assert.ok(Object.keys(refused).length > 0);
+});
