@@ -7,6 +7,7 @@ import { type Config, loadConfig } from '../config/load.ts';
 import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
+import type { PageHandler } from '../mcp/http/service.ts';
 import { messageLimits } from '../mcp/messages.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
@@ -137,9 +138,11 @@ async function serve(
     return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
   }
 
+  const { served, pages } = await withConsole(role, config, offer);
   const service = await serveOverHttp({
     ...http,
-    offer,
+    offer: served,
+    ...(pages ? { pages } : {}),
     revisions,
     limits,
     tokens: http.authToken ? { default: http.authToken } : {},
@@ -168,6 +171,13 @@ async function serve(
       ended.resolve();
     },
   };
+}
+
+/** The console stands beside MCP in the roles that have something to show to people. */
+async function withConsole(role: Role, config: Config, offer: Offer): Promise<{ served: Offer; pages?: PageHandler }> {
+  if (!role.hasConsole) return { served: offer };
+  const { openConsole } = await import('./open-console.ts');
+  return openConsole(config, offer);
 }
 
 function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {

@@ -19,6 +19,8 @@ export interface Role {
   revisions: OfferedRevisions;
   /** Exposes so much that it must not listen beyond loopback without a token. */
   tokenBeyondLoopback: boolean;
+  /** Has pages for people, over HTTP. */
+  hasConsole?: boolean;
   /** Also takes JSON-RPC without a handshake. */
   bareCalls: boolean;
   /** Reads `.env` in the current folder. */

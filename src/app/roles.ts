@@ -31,6 +31,7 @@ const imagesLineBytes = 144 * 1024 * 1024;
 export const serveRole: Role = {
   ...common,
   name: 'serve',
+  hasConsole: true,
   summary: 'every toolset behind one MCP server',
   instructions: `Carrel gives you one door to knowledge. Start with find, which searches every source at once; the other tools go deeper into one. What you learn while working belongs into memory, findings from the web into notes, documents into the knowledge base. ${outsideText}`,
   slices: serveSlices,
@@ -77,6 +78,7 @@ const chunkMessageBytes = 16 * 1024 * 1024;
 export const kbRole: Role = {
   ...common,
   name: 'kb',
+  hasConsole: true,
   summary: 'the knowledge base tools, in front of a kb engine',
   instructions: `A knowledge base of documents and notes in collections. kb_search finds, kb_list shows what is there, kb_get reads, kb_addnote and the kb_upload tools add; kb_jobs tells when something is ingested. Every HTTP request needs a bearer token where the operator set one; kb_status says whether yours was accepted. ${outsideText}`,
   slices: kbSlices,

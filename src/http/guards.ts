@@ -28,6 +28,8 @@ export interface Guards {
   checkSite(request: IncomingMessage): Refusal | undefined;
   /** Who calls, by token; undefined where no token is configured. */
   checkToken(request: IncomingMessage): { principal: string | undefined } | Refusal;
+  /** The same for a token that a person typed in. */
+  checkTyped(token: string, request: IncomingMessage): { principal: string | undefined } | Refusal;
 }
 
 const wrongTokensPerMinute = 30;
@@ -71,29 +73,31 @@ export function createGuards(options: GuardOptions): Guards {
       if (same || allowed) return undefined;
       return { status: 403, problem: 'This Origin is not allowed. The operator can allow it (http.allowedOrigins).' };
     },
-    checkToken(request) {
-      if (tokens.length === 0) return { principal: undefined };
-      const given = bearerToken(request);
-      const presented = given === undefined ? undefined : digest(given);
-      let principal: string | undefined;
-      // All tokens are always compared, so that the time taken does not tell which one was close.
-      for (const token of tokens) {
-        if (presented !== undefined && timingSafeEqual(presented, token.digest)) principal = token.name;
-      }
-      if (principal !== undefined) return { principal };
-      const problem = 'A valid bearer token is required: Authorization: Bearer <token>.';
-      const challenge = { 'www-authenticate': given === undefined ? 'Bearer' : 'Bearer error="invalid_token"' };
-      if (given === undefined) return { status: 401, problem, headers: challenge };
-      const taken = wrongTokens.take(clientAddress(request.socket.remoteAddress));
-      if (taken.ok) return { status: 401, problem, headers: challenge };
-      const wait = String(Math.ceil(taken.retryAfterMs / 1000));
-      return {
-        status: 429,
-        problem: 'Too many wrong tokens. Wait before you try again.',
-        headers: { 'retry-after': wait },
-      };
-    },
+    checkToken: (request) => check(bearerToken(request), request),
+    checkTyped: (token, request) => check(token, request),
   };
+
+  function check(given: string | undefined, request: IncomingMessage): { principal: string | undefined } | Refusal {
+    if (tokens.length === 0) return { principal: undefined };
+    const presented = given === undefined ? undefined : digest(given);
+    let principal: string | undefined;
+    // All tokens are always compared, so that the time taken does not tell which one was close.
+    for (const token of tokens) {
+      if (presented !== undefined && timingSafeEqual(presented, token.digest)) principal = token.name;
+    }
+    if (principal !== undefined) return { principal };
+    const problem = 'A valid bearer token is required: Authorization: Bearer <token>.';
+    const challenge = { 'www-authenticate': given === undefined ? 'Bearer' : 'Bearer error="invalid_token"' };
+    if (given === undefined) return { status: 401, problem, headers: challenge };
+    const taken = wrongTokens.take(clientAddress(request.socket.remoteAddress));
+    if (taken.ok) return { status: 401, problem, headers: challenge };
+    const wait = String(Math.ceil(taken.retryAfterMs / 1000));
+    return {
+      status: 429,
+      problem: 'Too many wrong tokens. Wait before you try again.',
+      headers: { 'retry-after': wait },
+    };
+  }
 }
 
 /** Every way to write "this machine only". What is not certainly loopback counts as reachable by others. */

@@ -5,7 +5,7 @@ import type { ListenLimits } from '../http/listen.ts';
 import type { Caller } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
 import type { Conversation } from './conversation.ts';
-import type { HttpService } from './http/service.ts';
+import type { HttpService, PageHandler } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
 import type { MessageLimits } from './messages.ts';
 import { createProtocolServer, type Offer } from './protocol-server.ts';
@@ -36,6 +36,7 @@ export interface HttpServing extends Common, GuardOptions {
   streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
   secretRoutes?: readonly SecretRoute[];
+  pages?: PageHandler;
 }
 
 /** How long running calls may continue after the client closed its end; then they are aborted. */

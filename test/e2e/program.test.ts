@@ -175,7 +175,7 @@ test('--toolsets offers the tools of those toolsets; find alone still asks every
     await client.end();
     return (result['tools'] as { name: string }[]).map(({ name }) => name);
   };
-  assert.deepEqual(await offered('--toolsets', 'find'), ['find']);
+  assert.deepEqual(await offered('--toolsets', 'find'), ['find', 'verify']);
   const research = ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'update_note', 'delete_note'];
   assert.deepEqual(await offered('--toolsets', 'research'), research);
   assert.deepEqual(await offered('--toolsets', 'find,research'), [...research, 'find']);

@@ -60,7 +60,7 @@ const service = await serveOverHttp({
   allowedHosts: [],
   allowedOrigins: ['http://allowed.example'],
   tokens: values.token === undefined ? {} : { default: new Secret(values.token) },
-  sessions: { sessionsMax: 1000, idleMs: 60_000 },
+  sessions: { sessionsMax: 1000, idleMs: 600_000 },
   bareCalls: values.bare,
   health: (detailed) => (detailed ? { status: 'ok', version: '1.0.0' } : { status: 'ok' }),
 });

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-install.ts';
+import { aptProblem, hasDebianPackages, unpackPackages } from './debian-packages.ts';
 
 /**
  * PostgreSQL 17 with pgvector from Debian's packages, fetched by apt and unpacked into a folder of our own that later runs
@@ -11,12 +11,7 @@ import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-
 export function installPostgres(root: string): string | undefined {
   if (isInstalled(root)) return undefined;
   const platform = platforms[process.arch];
-  if (
-    process.platform !== 'linux' ||
-    platform === undefined ||
-    !existsSync(keyring) ||
-    !existsSync('/usr/bin/apt-get')
-  ) {
+  if (platform === undefined || !hasDebianPackages()) {
     return 'no DATABASE_URL, and only on Debian (x64, arm64) is there a PostgreSQL of our own';
   }
   try {
@@ -34,7 +29,12 @@ function install(root: string, platform: Platform): string | undefined {
   const unfinished = `${root}.unfinished`;
   try {
     rmSync(unfinished, { recursive: true, force: true });
-    fetchPackages(join(unfinished, 'apt'), unfinished);
+    unpackPackages(
+      { sources: [`http://deb.debian.org/debian trixie main`], packages: ['postgresql-17', 'postgresql-17-pgvector'] },
+      join(unfinished, 'apt'),
+      unfinished,
+      (name) => needed.test(name) && !heavy.test(name),
+    );
     rmSync(join(unfinished, 'apt'), { recursive: true });
     for (const program of ['postgres', 'initdb']) wrap(join(unfinished, binaries, program), platform);
     // Without LLVM, which is larger than all the rest, it could not be loaded; where it is missing nobody tries to.
@@ -54,8 +54,6 @@ export function postgresRoot(): string {
 
 export const binaries = 'usr/lib/postgresql/17/bin';
 
-const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
-
 interface Platform {
   readonly libraries: string;
   readonly loader: string;
@@ -69,50 +67,6 @@ const platforms: Partial<Record<string, Platform>> = {
 /** A folder is renamed to this when everything is in it. */
 function isInstalled(root: string): boolean {
   return existsSync(join(root, binaries, 'postgres.bin'));
-}
-
-/** apt with lists, cache and an empty state of its own: what the system has installed does not count. */
-function fetchPackages(work: string, root: string): void {
-  const folders = ['state/lists/partial', 'cache/archives/partial', 'packages'].map((name) => join(work, name));
-  for (const folder of folders) mkdirSync(folder, { recursive: true });
-  const file = (name: string, text: string) => {
-    writeFileSync(join(work, name), text);
-    return join(work, name);
-  };
-  const sources = file('sources.list', `deb [signed-by=${keyring}] http://deb.debian.org/debian trixie main\n`);
-  const settings = {
-    'Dir::State': join(work, 'state'),
-    'Dir::State::status': file('status', ''),
-    'Dir::Cache': join(work, 'cache'),
-    'Dir::Etc::sourcelist': sources,
-    'Dir::Etc::sourceparts': '/dev/null',
-    'APT::Sandbox::User': 'root',
-    'APT::Update::Error-Mode': 'any',
-    'Acquire::http::Timeout': '20',
-    'Acquire::Languages': 'none',
-  };
-  const lines = Object.entries(settings).map(([name, value]) => `${name} "${value}";`);
-  // Containers' images clean the system's own cache after each update, which only root may.
-  const config = file('apt.conf', ['#clear APT::Update;', ...lines, ''].join('\n'));
-  const apt = (...args: string[]) => run('apt-get', ['-c', config, ...args], join(work, 'packages'));
-
-  apt('update');
-  const plan = apt(
-    'install',
-    '-y',
-    '--no-install-recommends',
-    '--print-uris',
-    'postgresql-17',
-    'postgresql-17-pgvector',
-  );
-  const names = plan
-    .split('\n')
-    .filter((line) => line.startsWith("'"))
-    .map((line) => line.split(' ')[1]?.split('_')[0] ?? '');
-  apt('download', ...names.filter((name) => needed.test(name) && !heavy.test(name)));
-  for (const name of run('ls', [], join(work, 'packages')).trim().split('\n')) {
-    run('dpkg-deb', ['-x', join(work, 'packages', name), root], work);
-  }
 }
 
 /** The server, and the libraries that it loads; not what Debian's scripts need, nor what compiles expressions. */
@@ -135,14 +89,6 @@ exec "$libraries/${platform.loader}" --library-path "$libraries" --argv0 "$0" "$
   chmodSync(program, 0o755);
 }
 
-function run(command: string, args: readonly string[], cwd: string): string {
-  const env = { ...process.env, LC_ALL: 'C' };
-  return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd, env, encoding: 'utf8' });
-}
-
 function reasonOf(error: unknown): string {
-  const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
-  const line = stderr.split('\n').find((text) => text.startsWith('E: '));
-  const reason = line ?? (error instanceof Error ? error.message.split('\n')[0] : String(error));
-  return `no DATABASE_URL, and PostgreSQL cannot be installed: ${reason}`;
+  return `no DATABASE_URL, and PostgreSQL cannot be installed: ${aptProblem(error)}`;
 }

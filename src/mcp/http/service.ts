@@ -17,7 +17,15 @@ export interface HttpServiceOptions extends EndpointOptions, GuardOptions {
   health(detailed: boolean): Record<string, unknown>;
   /** Paths that need no token because they are secrets themselves. */
   secretRoutes?: readonly SecretRoute[];
+  /** Pages for people, with a way to sign in of their own. Answers whether the path is one of theirs. */
+  pages?: PageHandler;
 }
+
+export type PageHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  entrance: { address: string; hasToken(): boolean; checkToken(token: string): 'ok' | 'wrong' | 'too many' },
+) => Promise<boolean>;
 
 export interface HttpService {
   readonly url: string;
@@ -44,6 +52,16 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
   const secretRouteOf = ({ url = '' }: IncomingMessage): SecretRoute | undefined =>
     options.secretRoutes?.find(({ pathPrefix }) => url.startsWith(pathPrefix));
 
+  const entranceOf = (request: IncomingMessage) => ({
+    address: clientAddress(request.socket.remoteAddress),
+    hasToken: () => request.headers.authorization !== undefined && 'principal' in guards.checkToken(request),
+    checkToken(token: string) {
+      const access = guards.checkTyped(token, request);
+      if ('principal' in access) return 'ok' as const;
+      return access.status === 429 ? ('too many' as const) : ('wrong' as const);
+    },
+  });
+
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refusedSite = guards.checkSite(request);
     if (refusedSite) {
@@ -56,6 +74,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       await answerSecretRoute(secretRoute, request, response);
       return;
     }
+    if (options.pages && (await options.pages(request, response, entranceOf(request)))) return;
     const access = guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
       respondJson(response, 200, options.health(!tokenNeeded || 'principal' in access));

@@ -66,7 +66,8 @@ export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated'
 export const documentFields =
   'document_id, id, uri, title, doc_type, collection, tags, source_path, origin, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
 
-export const documentOutput = freeAnswer(documentFields);
+/** A document, as kb_get begins; described there, to save tokens. */
+export const documentOutput = freeAnswer('some of those of kb_get');
 
 const errorCharsMax = 500;
 

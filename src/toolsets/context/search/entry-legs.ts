@@ -46,7 +46,15 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     meaningStats: undefined,
     mended: [],
   };
-  return { told, words: words ? wordLeg() : undefined, meaning: meaning && meaningLeg(meaning) };
+  return {
+    told,
+    words: words ? wordLeg() : undefined,
+    meaning: meaning && meaningLeg(meaning),
+    async newerFirst(ids) {
+      const found = await entries.get({ ids, images: false, asOf: filter.asOf }, { signal });
+      return new Map(found.map(({ id, text }) => [id, text]));
+    },
+  };
 
   function wordLeg(): WordLeg {
     return createWordLeg({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Reranker } from '../../../search/reranking/reranker.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
-import { rerankingShape } from '../../../tools/reranking-shape.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
@@ -18,52 +18,23 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
   return defineTool({
     name: 'find',
     title: 'Find in every source',
-    description: `Searches several sources at once and returns one list, most relevant first, each hit with where it is from and why it was found. Sources: ${known}. The answer says for every source whether it was searched or failed.`,
+    description: `Searches several sources at once: one list, most relevant first, with where each hit is from and why it was found. Sources: ${known}. The answer says which sources failed.`,
     effect: 'read',
     openWorld: true,
     input: z.object({
-      query: boundedText({ required: true, max: 1000, trim: true }).describe('What to look for, in plain words.'),
+      query: boundedText({ required: true, max: 1000, trim: true }),
       sources: z
         .array(z.enum(names))
         .min(1)
         .optional()
-        .describe(`Which sources to search; ${usual.join(', ')} by default.`),
-      limit: z.int().min(1).max(50).default(10).describe('How many hits to return.'),
-      budget_tokens: z
-        .int()
-        .min(50)
-        .max(100_000)
-        .optional()
-        .describe('About how many tokens the hits may take; the least relevant ones are left out.'),
+        .describe(`Default: ${usual.join(', ')}.`),
+      limit: z.int().min(1).max(50).default(10),
+      budget_tokens: z.int().min(50).max(100_000).optional(),
       include_weak: z.boolean().optional().describe('Also what hardly fits.'),
     }),
-    output: z.object({
-      query: z.string(),
-      hits: z.array(
-        z.object({
-          source: z.string(),
-          uri: z.string(),
-          title: z.string(),
-          snippet: z.string(),
-          date: z.string().nullable(),
-          origin: z.string(),
-          relevance: z.number(),
-          why: z.string(),
-        }),
-      ),
-      sources: z.array(
-        z.object({
-          source: z.string(),
-          status: z.enum(['searched', 'degraded', 'failed', 'skipped']),
-          hits: z.int(),
-          message: z.string().optional(),
-        }),
-      ),
-      omitted: z.int().describe('Hits that were left out because of limit or budget_tokens.'),
-      weak_omitted: z.int().optional(),
-      hint: z.string().optional(),
-      reranking: rerankingShape.optional(),
-    }),
+    output: freeAnswer(
+      'query, hits: [{source, uri, title, snippet, date, origin, relevance, why}], sources: [{source, status, hits, message?}], omitted, weak_omitted?, hint?, reranking?',
+    ),
     async run({ query, sources: named, limit, budget_tokens: budget, include_weak: includesWeak = false }, call) {
       const wanted = new Set<string>(named ?? usual);
       const question = { query, limit, includesWeak, wanted, timeoutMs: sourceTimeoutMs };

@@ -15,7 +15,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
     name: 'kb_search',
     title: 'Search the knowledge base',
     description:
-      'Finds chunks of documents and notes by words and meaning, best first. For a complex question search with 2–3 phrasings, merge the results by chunk_id without duplicates, and rank them yourself. kb_get returns the whole document.',
+      'Finds chunks of documents and notes by words and meaning, best first. For a complex question search with 2–3 phrasings, merge by chunk_id without duplicates, and rank them yourself. kb_get returns whole documents.',
     effect: 'read',
     input: z.object({
       query: queryInput,

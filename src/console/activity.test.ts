@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createActivity } from './activity.ts';
+
+const minute = 60_000;
+const call = (at: number, more: object = {}) => ({
+  at,
+  tool: 'find',
+  caller: 'me',
+  ms: 10,
+  tokens: 5,
+  outcome: 'ok',
+  ...more,
+});
+
+test('calls are counted by intervals and by tool; intervals without calls are there too', () => {
+  const activity = createActivity();
+  const start = 1_000 * 10 * minute;
+  activity.record(call(start));
+  activity.record(call(start + minute, { ms: 30, outcome: 'rate_limit_exceeded' }));
+  activity.record(call(start + 25 * minute, { tool: 'kb_search' }));
+  const intervals = activity.intervals(start + 25 * minute);
+  assert.equal(intervals.length, 144);
+  assert.deepEqual(
+    intervals.slice(-3).map(({ calls, failures, msMax }) => [calls, failures, msMax]),
+    [
+      [2, 1, 30],
+      [0, 0, 0],
+      [1, 0, 10],
+    ],
+  );
+  assert.deepEqual(activity.byTool()[0], { tool: 'find', calls: 2, failures: 1, msMean: 20, tokens: 10 });
+});
+
+test('it stays small however many calls there are, and keeps the newest', () => {
+  const activity = createActivity();
+  for (let index = 0; index < 50_000; index += 1) activity.record(call(index * minute, { tokens: index }));
+  assert.equal(activity.latest().length, 200);
+  assert.equal(activity.latest()[0]?.tokens, 49_999);
+  assert.equal(
+    activity.intervals(49_999 * minute).reduce((sum, { calls }) => sum + calls, 0),
+    1_440,
+  );
+});

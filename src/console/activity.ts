@@ -1,0 +1,75 @@
+/** What one call of a tool was. */
+export interface CallRecord {
+  /** Milliseconds since 1970. */
+  at: number;
+  tool: string;
+  /** Who called: a token's name, or an address. */
+  caller: string;
+  ms: number;
+  /** Estimated tokens of the answer. */
+  tokens: number;
+  /** `ok`, or the code of the error. */
+  outcome: string;
+}
+
+/** A few minutes of calls, for plots. */
+export interface Interval {
+  at: number;
+  calls: number;
+  failures: number;
+  /** The longest call. */
+  msMax: number;
+}
+
+/** The calls of the last day, counted, and the latest of them one by one. In memory: it begins with the process. */
+export interface Activity {
+  record(call: CallRecord): void;
+  /** The newest first. */
+  latest(): CallRecord[];
+  /** Of the last day, the oldest first; those without calls are there too. */
+  intervals(now: number): Interval[];
+  byTool(): { tool: string; calls: number; failures: number; msMean: number; tokens: number }[];
+}
+
+const latestMax = 200;
+const intervalMs = 10 * 60_000;
+const intervalsMax = 144;
+
+export function createActivity(): Activity {
+  const latest: CallRecord[] = [];
+  const intervals = new Map<number, Interval>();
+  const tools = new Map<string, { calls: number; failures: number; ms: number; tokens: number }>();
+  return {
+    record(call) {
+      latest.push(call);
+      if (latest.length > latestMax) latest.shift();
+      const failed = call.outcome === 'ok' ? 0 : 1;
+      const start = call.at - (call.at % intervalMs);
+      const interval = intervals.get(start) ?? { at: start, calls: 0, failures: 0, msMax: 0 };
+      interval.calls += 1;
+      interval.failures += failed;
+      interval.msMax = Math.max(interval.msMax, call.ms);
+      intervals.set(start, interval);
+      const [oldest] = intervals.keys();
+      if (intervals.size > intervalsMax && oldest !== undefined) intervals.delete(oldest);
+      const known = tools.get(call.tool) ?? { calls: 0, failures: 0, ms: 0, tokens: 0 };
+      known.calls += 1;
+      known.failures += failed;
+      known.ms += call.ms;
+      known.tokens += call.tokens;
+      tools.set(call.tool, known);
+    },
+    latest: () => latest.toReversed(),
+    intervals(now) {
+      const last = now - (now % intervalMs);
+      return Array.from({ length: intervalsMax }, (_, index) => {
+        const at = last - (intervalsMax - 1 - index) * intervalMs;
+        return intervals.get(at) ?? { at, calls: 0, failures: 0, msMax: 0 };
+      });
+    },
+    byTool: () =>
+      [...tools]
+        .map(([tool, { calls, failures, ms, tokens }]) => ({ tool, calls, failures, msMean: ms / calls, tokens }))
+        .toSorted((a, b) => b.calls - a.calls),
+  };
+}

@@ -1,0 +1,41 @@
+/** The tools as the console uses them: through the same funnel as every client's calls. */
+export interface ConsoleTools {
+  has(name: string): boolean;
+  /** What a client would get as `structuredContent`; a failure is thrown. */
+  call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>>;
+}
+
+/** What one request brings to a page. */
+export interface Visit {
+  tools: ConsoleTools;
+  /** The part of the path after the page's own, decoded. */
+  rest: string;
+  query: URLSearchParams;
+  /** The fields of a form that was sent. */
+  form: URLSearchParams;
+}
+
+/** Reads a field of a tool's answer. Answers are data from elsewhere: what is not there reads as empty. */
+export const read = {
+  text: (from: Record<string, unknown>, name: string): string => {
+    const value = from[name];
+    return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+  },
+  number: (from: Record<string, unknown>, name: string): number | undefined => {
+    const value = from[name];
+    return typeof value === 'number' ? value : undefined;
+  },
+  texts: (from: Record<string, unknown>, name: string): string[] => {
+    const value = from[name];
+    return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+  },
+  object: (from: Record<string, unknown>, name: string): Record<string, unknown> => asObject(from[name]),
+  list: (from: Record<string, unknown>, name: string): Record<string, unknown>[] => {
+    const value = from[name];
+    return Array.isArray(value) ? value.map(asObject) : [];
+  },
+};
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,307 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isCarrelError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { version } from '../base/package-info.ts';
+import { readBody } from '../http/body.ts';
+import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
+import type { Activity } from './activity.ts';
+import type { ConsoleTools, Visit } from './console-tools.ts';
+import { html } from './html.ts';
+import { type Page, renderPage } from './page.ts';
+import { activityPage } from './pages/activity.ts';
+import { changeDocument, documentPage, documentsPage } from './pages/documents.ts';
+import { finishUpload, jobsPage, startUpload } from './pages/jobs.ts';
+import { changeEntry, entryPage, memoriesPage } from './pages/memories.ts';
+import { changeNote, notePage, notesPage } from './pages/notes.ts';
+import { problem } from './pages/parts.ts';
+import { searchPage } from './pages/search.ts';
+import { connectPage, type ShownSetting, settingsPage, sourcesPage } from './pages/status.ts';
+import { createSignIns } from './sign-in.ts';
+
+export interface ConsoleConfig {
+  /** Whether a token is asked for. */
+  needsToken: boolean;
+  isReadOnly: boolean;
+  dataDir: string;
+  settings: readonly ShownSetting[];
+  /** The path of MCP on this server. */
+  mcpPath: string;
+}
+
+export interface ConsoleDeps {
+  /** The tools, for a visitor at this address who reached us at that origin. */
+  tools(visitor: ConsoleVisitor): ConsoleTools;
+  activity: Activity;
+  log: Logger;
+}
+
+export interface ConsoleVisitor {
+  address: string;
+  origin: string;
+  signal: AbortSignal;
+}
+
+/** What the server in front of the console knows of a request. */
+export interface Entrance {
+  address: string;
+  /** Whether the request itself carries a valid token. */
+  hasToken(): boolean;
+  /** Wrong tokens are counted by address. */
+  checkToken(token: string): TokenCheck;
+}
+
+export type TokenCheck = 'ok' | 'wrong' | 'too many';
+
+/** The web console: pages over what the tools give, for people. */
+export interface Console {
+  /** Answers the request if its path is one of the console's; Host and Origin were checked. */
+  handle(request: IncomingMessage, response: ServerResponse, entrance: Entrance): Promise<boolean>;
+}
+
+interface Room {
+  path: string;
+  name: string;
+  /** The tool without which there is nothing to show. */
+  needs?: string;
+  show(visit: Visit, about: About): Promise<Page> | Page;
+  /** What stands below the path. */
+  showOne?(visit: Visit): Promise<Page>;
+  /** Carries out a form and returns where to go then. */
+  change?(visit: Visit): Promise<string>;
+}
+
+interface About {
+  config: ConsoleConfig;
+  activity: Activity;
+  mcpUrl: string;
+}
+
+const rooms: readonly Room[] = [
+  { path: '/', name: 'Search', needs: 'kb_search', show: searchPage },
+  {
+    path: '/documents',
+    name: 'Documents',
+    needs: 'kb_list',
+    show: documentsPage,
+    showOne: documentPage,
+    change: changeDocument,
+  },
+  { path: '/notes', name: 'Notes', needs: 'list_notes', show: notesPage, showOne: notePage, change: changeNote },
+  {
+    path: '/memories',
+    name: 'Memories',
+    needs: 'list_threads',
+    show: memoriesPage,
+    showOne: entryPage,
+    change: changeEntry,
+  },
+  { path: '/jobs', name: 'Files', needs: 'kb_jobs', show: jobsPage },
+  { path: '/sources', name: 'Sources', show: sourcesPage },
+  { path: '/activity', name: 'Activity', show: (_, { activity }) => activityPage(activity, Date.now()) },
+  { path: '/connect', name: 'Connect', show: (_, { config, mcpUrl }) => connectPage(mcpUrl, config.needsToken) },
+  { path: '/settings', name: 'Settings', show: (_, { config }) => settingsPage(config.settings, config.dataDir) },
+];
+
+const actions: Record<string, (visit: Visit) => Promise<Record<string, unknown>>> = {
+  '/console/upload-start': startUpload,
+  '/console/upload-finish': finishUpload,
+};
+
+const assets: Record<string, string> = {
+  'console.css': 'text/css; charset=utf-8',
+  'console.js': 'text/javascript; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+};
+
+const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'x-frame-options': 'DENY',
+  // With none at all, browsers would not tell that a form comes from here (Origin: null).
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/** A form has texts of people in it, no files. */
+const formBytesMax = 4 * 1024 * 1024;
+
+export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
+  const signIns = createSignIns();
+
+  const shellOf = (current: string, tools: ConsoleTools) => ({
+    menu: rooms.filter(({ needs }) => needs === undefined || tools.has(needs)),
+    current,
+    version,
+    isReadOnly: config.isReadOnly,
+    canSignOut: config.needsToken,
+  });
+
+  const send = (
+    response: ServerResponse,
+    page: Page,
+    current: string,
+    tools: ConsoleTools,
+    headers: Record<string, string> = {},
+  ): void => {
+    if (page.location !== undefined) respondEmpty(response, 303, { ...securityHeaders, location: page.location });
+    else {
+      respondText(response, page.status ?? 200, renderPage(page, shellOf(current, tools)), {
+        ...securityHeaders,
+        ...headers,
+        'content-type': 'text/html; charset=utf-8',
+      });
+    }
+  };
+
+  return {
+    async handle(request, response, entrance) {
+      const url = URL.parse(request.url ?? '', 'http://console');
+      const method = request.method ?? '';
+      if (url === null || !['GET', 'HEAD', 'POST'].includes(method)) return false;
+      const path = url.pathname;
+      if (path.startsWith('/console/') && method !== 'POST') return sendAsset(path.slice('/console/'.length), response);
+      const room = rooms.findLast(
+        (each) => path === each.path || (each.path !== '/' && path.startsWith(`${each.path}/`)),
+      );
+      const action = method === 'POST' ? actions[path] : undefined;
+      const isSign = method === 'POST' && (path === '/sign-in' || path === '/sign-out');
+      if (room === undefined && action === undefined && !isSign) return false;
+
+      const gone = new AbortController();
+      response.on('close', () => gone.abort());
+      const origin = `http://${request.headers.host ?? ''}`;
+      const tools = deps.tools({ address: entrance.address, origin, signal: gone.signal });
+      const current = room?.path ?? '/';
+      const isKnown = !config.needsToken || signIns.isOpen(request) || entrance.hasToken();
+      if (!isKnown && path !== '/sign-in') {
+        const page = { ...signInPage(undefined), status: 401 };
+        send(response, page, current, noTools, {
+          'www-authenticate': 'Bearer',
+          ...(method === 'POST' ? { connection: 'close' } : {}),
+        });
+        return true;
+      }
+      if (method === 'POST' && !isOwnForm(request)) {
+        send(
+          response,
+          { title: 'Refused', status: 403, body: problem('This form was not sent by a page of this console.') },
+          current,
+          tools,
+        );
+        return true;
+      }
+      const form = method === 'POST' ? await readForm(request, response) : new URLSearchParams();
+      if (form === undefined) return true;
+      if (path === '/sign-in' && method === 'POST') {
+        signIn(entrance.checkToken(form.get('token') ?? ''), response);
+        return true;
+      }
+      if (path === '/sign-out') {
+        respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': signIns.close(request) });
+        return true;
+      }
+      const rest = decodeURIComponentSafely(path.slice(current === '/' ? 1 : current.length + 1));
+      const visit: Visit = { tools, rest, query: url.searchParams, form };
+      if (action) {
+        await answerScript(action(visit), response);
+        return true;
+      }
+      const about: About = { config, activity: deps.activity, mcpUrl: `${origin}${config.mcpPath}` };
+      send(response, await pageOf(room as Room, method, visit, about, gone.signal), current, tools);
+      return true;
+    },
+  };
+
+  async function pageOf(room: Room, method: string, visit: Visit, about: About, signal: AbortSignal): Promise<Page> {
+    try {
+      if (method === 'POST') {
+        if (room.change === undefined) return notFound();
+        return { title: '', body: html``, location: await room.change(visit) };
+      }
+      if (visit.rest === '') return await room.show(visit, about);
+      return room.showOne === undefined ? notFound() : await room.showOne(visit);
+    } catch (error) {
+      if (isCarrelError(error)) {
+        return { title: 'Not possible', status: error.kind === 'not_found' ? 404 : 400, body: problem(error.message) };
+      }
+      if (signal.aborted) return notFound();
+      const incident = deps.log.incident('a page of the console failed', error, { page: room.path });
+      const message = `Internal error. The log has the details under incident ${incident}.`;
+      return { title: 'Internal error', status: 500, body: problem(message) };
+    }
+  }
+
+  function signIn(checked: TokenCheck, response: ServerResponse): void {
+    if (checked === 'ok') {
+      respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': signIns.open() });
+      return;
+    }
+    const message = checked === 'wrong' ? 'This is not the token.' : 'Too many wrong tokens. Wait a minute.';
+    send(response, { ...signInPage(message), status: checked === 'wrong' ? 401 : 429 }, '/', noTools, {
+      'www-authenticate': 'Bearer',
+    });
+  }
+}
+
+const noTools: ConsoleTools = { has: () => false, call: () => Promise.reject(new Error('not signed in')) };
+
+function signInPage(message: string | undefined): Page {
+  return {
+    title: 'Sign in',
+    body: html`<h1>Sign in</h1>${message !== undefined && problem(message)}
+<form method="post" action="/sign-in" class="sign-in"><label>Token <input type="password" name="token" required autofocus autocomplete="current-password"></label><button>Sign in</button></form>
+<p>It is the token that clients send to this server (CARREL_AUTH_TOKEN).</p>`,
+  };
+}
+
+function notFound(): Page {
+  return { title: 'Not there', status: 404, body: problem('There is no page at this address.') };
+}
+
+/** Browsers say where a form comes from; other sites' forms, and what says nothing at all, are refused. */
+function isOwnForm({ headers }: IncomingMessage): boolean {
+  const { origin, host } = headers;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  return origin !== undefined ? URL.parse(origin)?.host === host : site === 'same-origin';
+}
+
+async function readForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams | undefined> {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
+  const body = isForm ? await readBody(request, formBytesMax) : undefined;
+  if (body?.ok) return new URLSearchParams(body.bytes.toString('utf8'));
+  respondText(response, body?.status ?? 415, body?.problem ?? 'Send a form.', {
+    ...securityHeaders,
+    connection: 'close',
+  });
+  return undefined;
+}
+
+async function answerScript(work: Promise<Record<string, unknown>>, response: ServerResponse): Promise<void> {
+  try {
+    respondJson(response, 200, await work, securityHeaders);
+  } catch (error) {
+    const message = isCarrelError(error) ? error.message : 'Internal error.';
+    respondJson(response, 400, { message }, securityHeaders);
+  }
+}
+
+function sendAsset(name: string, response: ServerResponse): boolean {
+  const type = assets[name];
+  if (type === undefined) return false;
+  respondText(response, 200, readFileSync(new URL(`./assets/${name}`, import.meta.url), 'utf8'), {
+    ...securityHeaders,
+    'content-type': type,
+  });
+  return true;
+}
+
+function decodeURIComponentSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}

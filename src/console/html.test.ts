@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { html } from './html.ts';
+
+test('values are text, in markup and in attributes; markup made by html stays markup', () => {
+  const title = `<script>alert('x')</script> "&`;
+  const inner = html`<b>${title}</b>`;
+  assert.equal(
+    html`<p title="${title}">${[inner, 1, null, false]}</p>`.markup,
+    '<p title="&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &quot;&amp;"><b>&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &quot;&amp;</b>1</p>',
+  );
+});
+
+test('characters that turn the direction of what follows, or hide it, are shown as boxes', () => {
+  assert.equal(html`${'invoice\u202efdp.exe\u0000\n'}`.markup, 'invoice□fdp.exe□\n');
+});

@@ -1,0 +1,100 @@
+import { read, type Visit } from '../console-tools.ts';
+import { type Html, html } from '../html.ts';
+import type { Page } from '../page.ts';
+import { listOf } from './documents.ts';
+import { changeForm, offsetOf, pager, tagList, time } from './parts.ts';
+
+const limit = 50;
+const path = '/memories';
+
+/** The threads of the memory, or the entries of one as a timeline. */
+export async function memoriesPage(visit: Visit): Promise<Page> {
+  const thread = visit.query.get('thread');
+  return thread === null ? await threadsPage(visit) : await timelinePage(visit, thread);
+}
+
+async function threadsPage({ tools, query }: Visit): Promise<Page> {
+  const offset = offsetOf(query);
+  const filter = (query.get('filter') ?? '').trim();
+  const answer = await tools.call('list_threads', { ...(filter === '' ? {} : { filter }), limit, offset });
+  const threads = read.list(answer, 'threads');
+  return {
+    title: 'Memories',
+    body: html`<h1>Memories</h1>
+<form class="filters" method="get" action="${path}" data-live="#list"><label>Thread <input type="search" name="filter" value="${filter}"></label><button>Show</button></form>
+<div id="list" aria-live="polite">
+${threads.length === 0 && html`<p class="summary">No threads.</p>`}
+<table><caption class="visually-hidden">Threads</caption><thead><tr><th scope="col">Thread</th><th scope="col">Entries</th><th scope="col">Last</th></tr></thead>
+<tbody>${threads.map((thread) => {
+      const id = read.text(thread, 'thread_id');
+      return html`<tr tabindex="0"><td><a href="${path}?thread=${encodeURIComponent(id)}">${id}</a></td><td>${read.text(thread, 'entry_count')}</td><td>${time(read.text(thread, 'last_entry'))}</td></tr>`;
+    })}</tbody></table>
+${pager(path, query, { offset, limit, total: read.number(answer, 'total_threads') ?? threads.length })}</div>`,
+  };
+}
+
+async function timelinePage({ tools, query }: Visit, thread: string): Promise<Page> {
+  const offset = offsetOf(query);
+  const answer = await tools.call('search_context', { thread_id: thread, limit, offset });
+  const entries = read.list(answer, 'results');
+  const more = answer['has_more'] === true ? 1 : 0;
+  return {
+    title: thread,
+    body: html`<h1>${thread}</h1><p><a href="${path}">All threads</a></p>
+<ol class="timeline">${entries.map(timelineEntry)}</ol>
+${pager(path, query, { offset, limit, total: offset + entries.length + more })}`,
+  };
+}
+
+function timelineEntry(entry: Record<string, unknown>): Html {
+  const id = read.text(entry, 'id');
+  return html`<li class="hit" tabindex="0"><p class="place"><span class="source">${read.text(entry, 'source')}</span> <a href="${path}/entry/${id}">${time(read.text(entry, 'created_at'))}</a></p>
+<p class="text">${read.text(entry, 'text_content')}</p>${tagList(read.texts(entry, 'tags'))}</li>`;
+}
+
+export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
+  const id = Number(rest.replace(/^entry\//, ''));
+  const own = `${path}/entry/${id}`;
+  if (query.get('deleted') === '1') {
+    return {
+      title: 'Deleted',
+      body: html`<h1>The entry is deleted</h1><p>It can be restored for some days.</p>${changeForm(`${own}/restore`, 'Restore')}`,
+    };
+  }
+  const [entry] = read.list(
+    await tools.call('get_context_by_ids', { context_ids: [id], include_images: false }),
+    'result',
+  );
+  if (entry === undefined)
+    return { title: 'Not there', status: 404, body: html`<h1>No entry has the number ${rest}.</h1>` };
+  const [text, thread] = [read.text(entry, 'text_content'), read.text(entry, 'thread_id')];
+  const tags = read.texts(entry, 'tags');
+  const metadata = entry['metadata'];
+  return {
+    title: `Memory ${id}`,
+    body: html`<h1>Memory ${id}</h1>
+<p class="place"><a href="${path}?thread=${encodeURIComponent(thread)}">${thread}</a> · ${read.text(entry, 'source')} · ${time(read.text(entry, 'created_at'))}</p>${tagList(tags)}
+<article><p class="text">${text}</p></article>
+${typeof metadata === 'object' && metadata !== null && html`<pre>${JSON.stringify(metadata, null, 2)}</pre>`}
+<section class="changes" aria-label="Change">
+${tools.has('update_context') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', html`<label>Text <textarea name="text" rows="10" required>${text}</textarea></label><label>Tags <input name="tags" value="${tags.join(', ')}"></label>`)}</details>`}
+${tools.has('delete_context') && changeForm(`${own}/delete`, 'Delete')}</section>`,
+  };
+}
+
+export async function changeEntry({ tools, rest, form }: Visit): Promise<string> {
+  const [, given = '', change] = rest.split('/');
+  const id = Number(given);
+  const own = `${path}/entry/${id}`;
+  if (change === 'save') {
+    await tools.call('update_context', {
+      context_id: id,
+      text: form.get('text') ?? '',
+      tags: listOf(form.get('tags')),
+    });
+  }
+  if (change === 'restore') await tools.call('restore_context', { context_ids: [id] });
+  if (change !== 'delete') return own;
+  await tools.call('delete_context', { context_ids: [id] });
+  return `${own}?deleted=1`;
+}

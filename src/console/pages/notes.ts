@@ -1,0 +1,71 @@
+import { read, type Visit } from '../console-tools.ts';
+import { html } from '../html.ts';
+import type { Page } from '../page.ts';
+import { listOf } from './documents.ts';
+import { changeForm, linkTo, offsetOf, pager, tagList, time } from './parts.ts';
+
+const limit = 50;
+const path = '/notes';
+
+export async function notesPage({ tools, query }: Visit): Promise<Page> {
+  const offset = offsetOf(query);
+  const text = (query.get('query') ?? '').trim();
+  const answer = await tools.call('list_notes', { ...(text === '' ? {} : { query: text }), limit, offset });
+  const notes = read.list(answer, 'notes');
+  const total = read.number(answer, 'total') ?? offset + notes.length;
+  return {
+    title: 'Notes',
+    body: html`<h1>Notes</h1>
+<form class="filters" method="get" action="${path}" data-live="#list"><label>Words <input type="search" name="query" value="${text}"></label><button>Show</button></form>
+<div id="list" aria-live="polite">
+${notes.length === 0 && html`<p class="summary">No notes.</p>`}
+<ol class="hits">${notes.map(
+      (
+        note,
+      ) => html`<li class="hit" tabindex="0"><h2><a href="${path}/${read.text(note, 'id')}">${read.text(note, 'title')}</a></h2>
+<p class="place">${time(read.text(note, 'created_at'))}</p><p>${read.text(note, 'snippet')}</p>${tagList(read.texts(note, 'tags'))}</li>`,
+    )}</ol>
+${pager(path, query, { offset, limit, total })}</div>
+${tools.has('save_note') && html`<details><summary>New note</summary>${changeForm(`${path}/new`, 'Save', fields('', '', ''))}</details>`}`,
+  };
+}
+
+const fields = (
+  title: string,
+  content: string,
+  tags: string,
+) => html`<label>Title <input name="title" required maxlength="200" value="${title}"></label>
+<label>Text <textarea name="content" rows="10" required>${content}</textarea></label>
+<label>Tags <input name="tags" value="${tags}"></label>`;
+
+export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
+  if (query.get('deleted') === '1') {
+    return {
+      title: 'Deleted',
+      body: html`<h1>The note is deleted</h1><p>It can be restored for 30 days.</p>${changeForm(`${path}/${rest}/restore`, 'Restore')}`,
+    };
+  }
+  const note = read.object(await tools.call('get_note', { id: rest }), 'note');
+  const tags = read.texts(note, 'tags');
+  const title = read.text(note, 'title');
+  return {
+    title,
+    body: html`<h1>${title}</h1><p class="place">${time(read.text(note, 'created_at'))}</p>${tagList(tags)}
+<article><p class="text">${read.text(note, 'content')}</p></article>
+<ul>${read.texts(note, 'source_urls').map((url) => html`<li>${linkTo(url, url)}</li>`)}</ul>
+<section class="changes" aria-label="Change">
+${tools.has('update_note') && html`<details><summary>Edit</summary>${changeForm(`${path}/${rest}/save`, 'Save', fields(title, read.text(note, 'content'), tags.join(', ')))}</details>`}
+${tools.has('delete_note') && changeForm(`${path}/${rest}/delete`, 'Delete')}</section>`,
+  };
+}
+
+export async function changeNote({ tools, rest, form }: Visit): Promise<string> {
+  const [id = '', change] = rest.split('/');
+  const given = { title: form.get('title') ?? '', content: form.get('content') ?? '', tags: listOf(form.get('tags')) };
+  if (id === 'new') return `${path}/${read.text(read.object(await tools.call('save_note', given), 'note'), 'id')}`;
+  if (change === 'save') await tools.call('update_note', { id, ...given });
+  if (change === 'restore') await tools.call('delete_note', { id, restore: true });
+  if (change !== 'delete') return `${path}/${id}`;
+  await tools.call('delete_note', { id });
+  return `${path}/${id}?deleted=1`;
+}

@@ -1,0 +1,83 @@
+import { Html, html, type Part } from '../html.ts';
+
+/** The page of the console that shows what a URI names; undefined if it has none. */
+export function pageOf(uri: string): string | undefined {
+  const [, kind, id] = /^carrel:\/\/(kb\/doc|notes|context)\/([\w-]{1,100})$/.exec(uri) ?? [];
+  if (id === undefined) return /^https?:\/\//.test(uri) ? uri : undefined;
+  return `${{ 'kb/doc': '/documents', notes: '/notes', context: '/memories/entry' }[kind ?? '']}/${id}`;
+}
+
+/** A link to another page of the console, or away from it without telling from where. */
+export function linkTo(uri: string, text: Part): Html {
+  const page = pageOf(uri);
+  if (page === undefined) return html`<span>${text}</span>`;
+  return page.startsWith('/')
+    ? html`<a href="${page}">${text}</a>`
+    : html`<a href="${page}" rel="noopener noreferrer" target="_blank">${text}</a>`;
+}
+
+/** A share between 0 and 1 as a bar; it is read out as a number. */
+export function bar(name: string, share: number): Html {
+  const percent = Math.round(Math.min(1, Math.max(0, share)) * 100);
+  return html`<div class="bar"><span>${name}</span><meter min="0" max="100" value="${percent}">${percent} %</meter><span class="figure">${share.toFixed(2)}</span></div>`;
+}
+
+/** The text with the words of a query marked. */
+export function marked(text: string, query: string): Html {
+  const words = query.match(/[\p{L}\p{N}]{2,}/gu) ?? [];
+  if (words.length === 0) return html`${text}`;
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})\\p{L}*`, 'giu');
+  const parts: Part[] = [];
+  let end = 0;
+  for (const match of text.matchAll(pattern)) {
+    parts.push(text.slice(end, match.index), html`<mark>${match[0]}</mark>`);
+    end = match.index + match[0].length;
+  }
+  return html`${[...parts, text.slice(end)]}`;
+}
+
+export function time(iso: string): Html {
+  return iso === '' ? html`` : html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
+}
+
+export function tagList(tags: readonly string[], pathOf?: (tag: string) => string): Html {
+  if (tags.length === 0) return html``;
+  const items = tags.map((tag) => html`<li>${pathOf ? html`<a href="${pathOf(tag)}">${tag}</a>` : tag}</li>`);
+  return html`<ul class="tags" aria-label="Tags">${items}</ul>`;
+}
+
+/** Links to the pages before and after, where a list is longer than one page. */
+export function pager(path: string, query: URLSearchParams, { offset, limit, total }: Window): Html {
+  if (offset === 0 && total <= limit) return html``;
+  const to = (start: number): string => {
+    const next = new URLSearchParams(query);
+    next.set('offset', String(start));
+    return `${path}?${next}`;
+  };
+  return html`<nav class="pager" aria-label="More">
+${offset > 0 && html`<a rel="prev" href="${to(Math.max(0, offset - limit))}">Previous</a>`}
+<span>${total === 0 ? 0 : offset + 1}–${Math.min(offset + limit, total)} of ${total}</span>
+${offset + limit < total && html`<a rel="next" href="${to(offset + limit)}">Next</a>`}
+</nav>`;
+}
+
+export interface Window {
+  offset: number;
+  limit: number;
+  total: number;
+}
+
+export function offsetOf(query: URLSearchParams): number {
+  const given = Number(query.get('offset') ?? 0);
+  return Number.isSafeInteger(given) && given > 0 ? given : 0;
+}
+
+/** A form that changes something: only where the tool for it is offered. */
+export function changeForm(action: string, label: string, fields: Html = html``, confirm?: string): Html {
+  const asks = confirm === undefined ? html`` : new Html(` data-confirm="${html`${confirm}`.markup}"`);
+  return html`<form method="post" action="${action}"${asks}>${fields}<button>${label}</button></form>`;
+}
+
+export function problem(message: string): Html {
+  return html`<p class="problem" role="alert">${message}</p>`;
+}

@@ -1,0 +1,81 @@
+import { read, type Visit } from '../console-tools.ts';
+import { type Html, html } from '../html.ts';
+import type { Page } from '../page.ts';
+import { bar, linkTo, marked, tagList, time } from './parts.ts';
+
+const limit = 20;
+
+/** One box over everything, and for each hit where it is from, how relevant it is and why. */
+export async function searchPage({ tools, query }: Visit): Promise<Page> {
+  const text = (query.get('q') ?? '').trim().slice(0, 1000);
+  const showsWeak = query.get('weak') === '1';
+  const results = text === '' ? welcome() : await (tools.has('find') ? find : searchDocuments)();
+  return {
+    title: text === '' ? 'Search' : text.slice(0, 60),
+    body: html`<h1 class="visually-hidden">Search</h1>
+<form class="search" role="search" method="get" action="/" data-live="#results">
+<label for="q" class="visually-hidden">Search in everything</label>
+<input id="q" name="q" type="search" value="${text}" placeholder="Search in everything" autocomplete="off" autofocus>
+<label class="check"><input type="checkbox" name="weak" value="1"${showsWeak ? html` checked` : ''}> weak hits too</label>
+<button>Search</button>
+</form>
+<div id="results" aria-live="polite">${results}</div>`,
+  };
+
+  async function find(): Promise<Html> {
+    const answer = await tools.call('find', { query: text, limit, ...(showsWeak ? { include_weak: true } : {}) });
+    const hits = read.list(answer, 'hits');
+    const weak = read.number(answer, 'weak_omitted') ?? 0;
+    const states = read.list(answer, 'sources').filter((each) => each['status'] !== 'skipped');
+    return html`<p class="summary">${hits.length === 0 ? 'Nothing found' : `${hits.length} hits`}${weak > 0 && `, ${weak} weak ones left out`}.</p>
+<ol class="hits">${hits.map((hit) => findHit(hit, text))}</ol>
+<ul class="sources" aria-label="Sources">${states.map(sourceState)}</ul>`;
+  }
+
+  async function searchDocuments(): Promise<Html> {
+    const answer = await tools.call('kb_search', {
+      query: text,
+      top: limit,
+      ...(showsWeak ? { include_weak: true } : {}),
+    });
+    const hits = read.list(answer, 'results');
+    return html`<p class="summary">${hits.length === 0 ? 'Nothing found.' : `${hits.length} hits.`}</p>
+<ol class="hits">${hits.map((hit) => documentHit(hit, text))}</ol>`;
+  }
+}
+
+function findHit(hit: Record<string, unknown>, query: string): Html {
+  return html`<li class="hit" tabindex="0"><h2>${linkTo(read.text(hit, 'uri'), read.text(hit, 'title') || read.text(hit, 'uri'))}</h2>
+<p class="place"><span class="source">${read.text(hit, 'source')}</span> ${time(read.text(hit, 'date'))}</p>
+<p>${marked(read.text(hit, 'snippet'), query)}</p>
+${explained(hit)}</li>`;
+}
+
+function documentHit(hit: Record<string, unknown>, query: string): Html {
+  const uri = `carrel://kb/doc/${read.text(hit, 'document_id')}`;
+  return html`<li class="hit" tabindex="0"><h2>${linkTo(uri, read.text(hit, 'title') || uri)}</h2>
+<p class="place"><span class="source">${read.text(hit, 'collection')}</span> ${time(read.text(hit, 'created_at'))}</p>
+${tagList(read.texts(hit, 'tags'))}
+<p>${marked(read.text(hit, 'text').slice(0, 600), query)}</p>
+${explained(hit)}</li>`;
+}
+
+/** The relevance as a bar and, folded away, what it was made from. */
+function explained(hit: Record<string, unknown>): Html {
+  const relevance = read.number(hit, 'relevance');
+  const scores = Object.entries(read.object(hit, 'scores')).flatMap(([name, value]) =>
+    typeof value === 'number' ? [bar(name, value)] : [],
+  );
+  const why = read.text(hit, 'why');
+  return html`<div class="explained">${relevance !== undefined && bar('relevance', relevance)}
+${(why !== '' || scores.length > 0) && html`<details><summary>Why</summary>${why !== '' && html`<p>${why}</p>`}${scores}</details>`}</div>`;
+}
+
+function sourceState(source: Record<string, unknown>): Html {
+  const [name, status, message] = ['source', 'status', 'message'].map((field) => read.text(source, field));
+  return html`<li class="state-${status === 'searched' ? 'good' : 'bad'}"><b>${name}</b> ${status}${message !== '' && `: ${message}`}</li>`;
+}
+
+function welcome(): Html {
+  return html`<p class="summary">Type to search in documents, notes and memories. <a href="/jobs">Add files</a>, or <a href="/connect">connect a client</a>.</p>`;
+}

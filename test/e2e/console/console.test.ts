@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { globSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { connectAgent, type KbAgent } from '../../acceptance/kb/kb-fixture.ts';
+import { openBrowser } from '../../support/browser.ts';
+import { makeFolder, startCarrel } from '../../support/child-program.ts';
+import { findChromium } from '../../support/install-chromium.ts';
+
+const browser = findChromium();
+const skip = typeof browser === 'string' ? browser : false;
+
+const hostile = `<img src=x onerror="window.broken=1">'"&\u202etxt.exe`;
+
+async function serve(t: TestContext, env: Record<string, string> = {}, flags: string[] = []) {
+  const { url } = await startCarrel(t, ['serve', '--transport', 'http', ...flags], { env });
+  return { url, origin: new URL(url).origin };
+}
+
+test('contract §8: / is a console with pages for everything, and asks no other server for anything', {
+  skip,
+}, async (t) => {
+  const { url, origin } = await serve(t);
+  const agent = await connectAgent(t, url);
+  await fill(agent);
+  const { page, problems } = await openBrowser(t, origin);
+  await page.goto('/');
+  const links = await page.locator('header nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+  assert.deepEqual(links, [
+    '/',
+    '/documents',
+    '/notes',
+    '/memories',
+    '/jobs',
+    '/sources',
+    '/activity',
+    '/connect',
+    '/settings',
+  ]);
+  for (const link of links) {
+    const answer = await page.goto(String(link));
+    assert.equal(answer?.status(), 200, String(link));
+    assert.ok((await page.locator('h1').count()) === 1, `${link} has one heading`);
+  }
+  assert.match(await page.locator('main').innerText(), /http\.port/);
+  await page.goto('/activity');
+  assert.match(await page.locator('main').innerText(), /store_context/);
+  assert.deepEqual(problems, []);
+});
+
+test('searching shows hits as one types, with source, relevance and reason, and hostile titles stay text', {
+  skip,
+}, async (t) => {
+  const { url, origin } = await serve(t);
+  await fill(await connectAgent(t, url));
+  const { page, problems } = await openBrowser(t, origin);
+  await page.goto('/');
+  await page.keyboard.type('lighthouse keeper');
+  const hit = page.locator('.hit').first();
+  await hit.waitFor();
+  assert.match(await hit.innerText(), /lighthouse/i);
+  assert.ok((await page.locator('.hit mark').count()) > 0);
+  assert.match(page.url(), /q=lighthouse\+keeper/);
+  await page.goto('/notes');
+  assert.match(await page.locator('.hit h2').first().innerText(), /<img src=x onerror=/);
+  assert.equal(await page.evaluate('window.broken'), undefined);
+  assert.deepEqual(problems, []);
+});
+
+test('everything can be done with the keyboard: find, open, edit, delete and restore a memory', { skip }, async (t) => {
+  const { url, origin } = await serve(t);
+  await fill(await connectAgent(t, url));
+  const { page, problems } = await openBrowser(t, origin);
+  await page.goto('/memories');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/thread=/);
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/memories\/entry\/\d+$/);
+  await page.locator('summary', { hasText: 'Edit' }).focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('The keeper came back in June');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('article', { hasText: 'came back in June' }).waitFor();
+  await page.getByRole('button', { name: 'Delete' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Restore' }).focus();
+  await page.keyboard.press('Enter');
+  await page.locator('article', { hasText: 'came back in June' }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test('files are dropped in, and their jobs are shown until they are done', { skip }, async (t) => {
+  const { origin } = await serve(t);
+  const file = join(makeFolder(t), `report ${'ü'.repeat(3)}.md`);
+  writeFileSync(file, '# Report\n\nThe bees came back.');
+  const { page, problems } = await openBrowser(t, origin);
+  await page.goto('/jobs');
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.locator('.uploads .state-done').waitFor();
+  await page.locator('#jobs .state-done').waitFor();
+  await page.getByRole('link', { name: /report ü/ }).click();
+  await page.locator('article', { hasText: 'The bees came back' }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test('with a token the console asks for it once, in a cookie that scripts cannot read; other sites’ forms are refused', {
+  skip,
+}, async (t) => {
+  const token = 'a-long-enough-token-for-tests-1234';
+  const { origin } = await serve(t, { CARREL_AUTH_TOKEN: token });
+  const { page, context } = await openBrowser(t, origin);
+  assert.equal((await page.goto('/documents'))?.status(), 401);
+  const withHeader = await context.request.get('/documents', { headers: { authorization: `Bearer ${token}` } });
+  assert.equal(withHeader.status(), 200);
+  await page.getByLabel('Token').fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Token').fill(token);
+  await page.keyboard.press('Enter');
+  await page.locator('#q').waitFor();
+  const [cookie] = await context.cookies();
+  assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, 'Strict']);
+  assert.ok(!(await page.content()).includes(token));
+  const cross = await context.request.post('/notes/new', {
+    form: { title: 'x', content: 'x' },
+    headers: { origin: 'http://evil.example' },
+  });
+  assert.equal(cross.status(), 403);
+  const bare = await context.request.post('/notes/new', { form: { title: 'x', content: 'x' } });
+  assert.equal(bare.status(), 403);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Token').waitFor();
+  assert.equal((await page.goto('/notes'))?.status(), 401);
+});
+
+test('read-only mode shows everything and offers no change', { skip }, async (t) => {
+  const { origin } = await serve(t, {}, ['--read-only']);
+  const { page, problems } = await openBrowser(t, origin);
+  for (const path of ['/notes', '/memories', '/jobs', '/documents']) {
+    await page.goto(path);
+    assert.equal(await page.locator('form[method=post]').count(), 0, path);
+    assert.equal(await page.locator('input[type=file]').count(), 0, path);
+  }
+  assert.match(await page.locator('[role=note]').innerText(), /Read-only/);
+  assert.deepEqual(problems, []);
+});
+
+test('pages fit a phone, in light and in dark', { skip }, async (t) => {
+  const { url, origin } = await serve(t);
+  await fill(await connectAgent(t, url));
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, problems } = await openBrowser(t, origin, { viewport: { width: 360, height: 640 }, colorScheme });
+    for (const path of ['/?q=lighthouse', '/documents', '/notes', '/memories', '/jobs', '/activity', '/settings']) {
+      await page.goto(path);
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      assert.ok(Number(overflow) <= 0, `${path} is ${overflow} dots too wide`);
+    }
+    assert.deepEqual(problems, []);
+  }
+});
+
+test('10,000 documents are shown a page at a time', { skip }, async (t) => {
+  const dataDir = makeFolder(t);
+  const env = { EMBEDDING_PROVIDER: 'none' };
+  const first = await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env });
+  await connectAgent(t, first.url);
+  first.process.kill('SIGTERM');
+  await first.exited;
+  const [file = ''] = globSync('**/*.db', { cwd: dataDir });
+  const database = new DatabaseSync(join(dataDir, file));
+  database.exec(`
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+    INSERT INTO kb_documents (title, doc_type, filename, content_hash, content_type, bytes, details, chunk_count, created_at)
+    SELECT 'Report ' || i, 'text', i || '.txt', printf('%064d', i), 'text/plain', 1, '{}', 0, '2026-01-01T00:00:00.000Z' FROM n`);
+  database.close();
+  const { url } = await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env });
+  const { page, problems } = await openBrowser(t, new URL(url).origin);
+  await page.goto('/documents');
+  assert.equal(await page.locator('tbody tr').count(), 50);
+  assert.match(await page.locator('.pager').innerText(), /1–50 of 10000/);
+  await page.getByRole('link', { name: 'Next' }).click();
+  await page.locator('.pager', { hasText: '51–100 of 10000' }).waitFor();
+  await page.getByLabel('Words').fill('Report 9876');
+  await page.locator('tbody tr', { hasText: 'Report 9876' }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test('from a slow server, a late answer to what was typed before does not replace the right one', {
+  skip,
+}, async (t) => {
+  const { url, origin } = await serve(t);
+  await fill(await connectAgent(t, url));
+  const { page, problems } = await openBrowser(t, origin);
+  await page.goto('/');
+  const held = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  await page.route(/q=granite$/, async (route) => {
+    asked.resolve();
+    await held.promise;
+    await route.continue().catch(() => {});
+  });
+  await page.locator('#q').fill('granite');
+  await asked.promise;
+  await page.locator('#q').fill('retired keeper');
+  await page.locator('.hit', { hasText: 'retired in May' }).waitFor();
+  held.resolve();
+  await page.locator('#q').fill('retired keeper May');
+  await page.waitForURL(/q=retired\+keeper\+May/);
+  assert.match(await page.locator('#results').innerText(), /retired in May/);
+  assert.deepEqual(problems, []);
+});
+
+async function fill({ call }: KbAgent): Promise<void> {
+  await call('store_context', {
+    thread_id: `thread ${hostile}`,
+    source: 'user',
+    text: 'The lighthouse keeper retired in May',
+    tags: [hostile],
+  });
+  await call('save_note', { title: hostile, content: 'A note on the lighthouse and its keeper.', tags: ['sea'] });
+  await call('kb_addnote', { text: 'The lighthouse was built of granite.', title: `Granite ${hostile}` });
+}

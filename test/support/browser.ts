@@ -1,0 +1,48 @@
+import type { TestContext } from 'node:test';
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findChromium } from './install-chromium.ts';
+
+/** Nothing of Chromium's own may reach the network: what a page asks for is then all that is asked for. */
+const quiet = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface Visitor {
+  context: BrowserContext;
+  page: Page;
+  /** Errors of scripts, violations of the policy, and requests to other servers. Must stay empty. */
+  problems: string[];
+}
+
+/** A browser at the origin of a server, which it never leaves. */
+export async function openBrowser(
+  t: TestContext,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const program = findChromium();
+  if (typeof program === 'string') throw new Error(program);
+  const browser = await chromium.launch({
+    executablePath: program.path,
+    args: quiet,
+    env: { ...process.env, ...program.env },
+  });
+  t.after(() => browser.close());
+  const context = await browser.newContext({ baseURL: origin, ...options });
+  const problems: string[] = [];
+  const page = await context.newPage();
+  page.on('pageerror', (error) => problems.push(`script: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) problems.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin)) problems.push(`asked ${request.url()}`);
+  });
+  return { context, page, problems };
+}

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
+
+/** Whether this machine can fetch and unpack Debian's packages. No rights are needed for that. */
+export function hasDebianPackages(): boolean {
+  return process.platform === 'linux' && existsSync(keyring) && existsSync('/usr/bin/apt-get');
+}
+
+export interface Wanted {
+  /** Lines of a sources.list: address, suite, components. */
+  sources: readonly string[];
+  packages: readonly string[];
+  /** What the machine has installed is not fetched again. */
+  usesInstalled?: boolean;
+}
+
+/**
+ * Fetches packages with what they depend on, and unpacks those that are kept into a folder. apt gets lists, cache and state
+ * of its own in `work`, so nothing of the system is changed.
+ */
+export function unpackPackages(
+  { sources, packages, usesInstalled = false }: Wanted,
+  work: string,
+  root: string,
+  keeps: (name: string) => boolean = () => true,
+): void {
+  const folders = ['state/lists/partial', 'cache/archives/partial', 'packages'].map((name) => join(work, name));
+  for (const folder of folders) mkdirSync(folder, { recursive: true });
+  const file = (name: string, text: string) => {
+    writeFileSync(join(work, name), text);
+    return join(work, name);
+  };
+  const settings = {
+    'Dir::State': join(work, 'state'),
+    'Dir::State::status': usesInstalled ? '/var/lib/dpkg/status' : file('status', ''),
+    'Dir::Cache': join(work, 'cache'),
+    'Dir::Etc::sourcelist': file(
+      'sources.list',
+      sources.map((line) => `deb [signed-by=${keyring}] ${line}\n`).join(''),
+    ),
+    'Dir::Etc::sourceparts': '/dev/null',
+    'APT::Sandbox::User': 'root',
+    'APT::Update::Error-Mode': 'any',
+    'Acquire::http::Timeout': '20',
+    'Acquire::Languages': 'none',
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} "${value}";`);
+  // Containers' images clean the system's own cache after each update, which only root may.
+  const config = file('apt.conf', ['#clear APT::Update;', ...lines, ''].join('\n'));
+  const apt = (...args: string[]) => run('apt-get', ['-c', config, ...args], join(work, 'packages'));
+
+  apt('update');
+  const plan = apt('install', '-y', '--no-install-recommends', '--print-uris', ...packages);
+  const names = plan
+    .split('\n')
+    .filter((line) => line.startsWith("'"))
+    .map((line) => line.split(' ')[1]?.split('_')[0] ?? '');
+  apt('download', ...names.filter(keeps));
+  for (const name of run('ls', [], join(work, 'packages')).trim().split('\n')) {
+    run('dpkg-deb', ['-x', join(work, 'packages', name), root], work);
+  }
+}
+
+function run(command: string, args: readonly string[], cwd: string): string {
+  const env = { ...process.env, LC_ALL: 'C' };
+  return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd, env, encoding: 'utf8' });
+}
+
+/** What apt said, or what else went wrong, in one line. */
+export function aptProblem(error: unknown): string {
+  const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+  const line = stderr.split('\n').find((text) => text.startsWith('E: '));
+  return line ?? (error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
+}

@@ -1,0 +1,63 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-install.ts';
+import { aptProblem, hasDebianPackages, unpackPackages } from './debian-packages.ts';
+
+export interface ChromiumProgram {
+  path: string;
+  env: Record<string, string>;
+}
+
+const systemPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const inside = 'usr/lib/chromium/chromium';
+
+/**
+ * The machine's Chromium, or one from Debian's packages in a folder of our own (about 120 MB of network the first time,
+ * no rights needed). Returns the reason, as text, if there is none.
+ */
+export function findChromium(): ChromiumProgram | string {
+  const system = systemPaths.find((path) => existsSync(path));
+  if (system !== undefined) return { path: system, env: {} };
+  const libraries = { x64: 'usr/lib/x86_64-linux-gnu', arm64: 'usr/lib/aarch64-linux-gnu' }[process.arch as 'x64'];
+  if (libraries === undefined || !hasDebianPackages())
+    return 'there is no Chromium, and only Debian has a package of it';
+  const root = cacheFolder('chromium');
+  const program = () => ({ path: join(root, inside), env: { LD_LIBRARY_PATH: libraryFolders(join(root, libraries)) } });
+  try {
+    mkdirSync(dirname(root), { recursive: true });
+    return (
+      locked(`${root}.lock`, () =>
+        existsSync(join(root, inside)) ? undefined : (recentObstacle(root) ?? install(root)),
+      ) ?? program()
+    );
+  } catch (error) {
+    return aptProblem(error);
+  }
+}
+
+/** Some libraries lie in folders of their own. */
+function libraryFolders(folder: string): string {
+  const inner = existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true }).filter((each) => each.isDirectory())
+    : [];
+  return [folder, ...inner.map(({ name }) => join(folder, name))].join(':');
+}
+
+function install(root: string): string | undefined {
+  const unfinished = `${root}.unfinished`;
+  try {
+    rmSync(unfinished, { recursive: true, force: true });
+    const suite = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'stable';
+    const sources = [
+      `http://deb.debian.org/debian ${suite} main`,
+      `http://deb.debian.org/debian-security ${suite}-security main`,
+    ];
+    unpackPackages({ sources, packages: ['chromium'], usesInstalled: true }, join(unfinished, 'apt'), unfinished);
+    rmSync(join(unfinished, 'apt'), { recursive: true });
+    rmSync(root, { recursive: true, force: true });
+    renameSync(unfinished, root);
+    return undefined;
+  } catch (error) {
+    return rememberObstacle(root, `Chromium cannot be installed: ${aptProblem(error)}`);
+  }
+}
