@@ -14,6 +14,7 @@ import {
   shortPrefixesMax,
   type WordQuery,
 } from '../../../words/word-query.ts';
+import { adaptiveMode } from './adaptive-mode.ts';
 import { listed, type SoughtWord } from './sought-words.ts';
 
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
@@ -63,9 +64,6 @@ function bare(text: string): string {
   return text.replace(/["*]+/g, ' ');
 }
 
-/** With fewer words than this, an entry must have all of them; with more, any of them. */
-const orThreshold = 4;
-
 export interface AdaptiveQuery {
   readonly query: WordQuery;
   readonly mode: 'match' | 'boolean';
@@ -73,8 +71,7 @@ export interface AdaptiveQuery {
 
 /** No entry has every word of a question, but with two or three words, an entry that has all of them is meant. */
 export function adaptiveQuery(text: string): AdaptiveQuery {
-  const words = text.match(/"[^"]*"|\S+/g)?.filter((word) => word.length > 1) ?? [];
-  return words.length >= orThreshold
+  return adaptiveMode(text) === 'boolean'
     ? { query: plainQuery(text), mode: 'boolean' }
     : { query: everyWord(text), mode: 'match' };
 }
