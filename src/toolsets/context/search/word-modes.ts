@@ -14,7 +14,6 @@ import {
   shortPrefixesMax,
   type WordQuery,
 } from '../../../words/word-query.ts';
-import { adaptiveMode } from './adaptive-mode.ts';
 import { listed, type SoughtWord } from './sought-words.ts';
 
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
@@ -62,18 +61,6 @@ function readBoolean(text: string) {
 
 function bare(text: string): string {
   return text.replace(/["*]+/g, ' ');
-}
-
-export interface AdaptiveQuery {
-  readonly query: WordQuery;
-  readonly mode: 'match' | 'boolean';
-}
-
-/** No entry has every word of a question, but with two or three words, an entry that has all of them is meant. */
-export function adaptiveQuery(text: string): AdaptiveQuery {
-  return adaptiveMode(text) === 'boolean'
-    ? { query: plainQuery(text), mode: 'boolean' }
-    : { query: everyWord(text), mode: 'match' };
 }
 
 function everyWord(text: string): WordQuery {
