@@ -25,7 +25,7 @@ export interface EntryLegs extends HybridDeps {
   readonly told: {
     /** BM25 scores, by entry id. */
     wordScores: ReadonlyMap<number, number>;
-    /** In 002 also `match`; here entries with all words rank higher anyway. */
+    /** Undefined where words were not searched. See adaptive-mode for what is told. */
     wordMode: 'boolean' | undefined;
     wordStats: Stats | undefined;
     meaningStats: Stats | undefined;

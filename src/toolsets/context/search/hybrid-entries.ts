@@ -2,6 +2,7 @@ import { type HybridMatch, searchHybrid } from '../../../search/hybrid.ts';
 import type { RerankingState } from '../../../search/reranking/reranker.ts';
 import type { MendedWord } from '../../../words/ranking/word-index.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { adaptiveMode } from './adaptive-mode.ts';
 import { createEntryJudging } from './entry-judging.ts';
 import { createEntryLegs, type LegsRequest } from './entry-legs.ts';
 import type { Warned } from './past-warnings.ts';
@@ -107,7 +108,7 @@ export async function searchEntries(
         documents_fts_only: ftsCount - both,
         documents_semantic_only: semanticCount - both,
       },
-      adaptive_fts_mode: told.wordMode ?? null,
+      adaptive_fts_mode: told.wordMode === undefined ? null : adaptiveMode(text),
     },
   };
 
