@@ -3,6 +3,7 @@ import { type Candidate, type FusedMatch, type FusionSettings, fuse, legCandidat
 import { type Cut, type JudgeDeps, type JudgedPage, judgePage, type RankedHit } from './judging.ts';
 import type { MeaningMatch } from './meaning/nearest-vectors.ts';
 import { newerFirst, type TextsOf } from './newer-first.ts';
+import type { Evidence } from './relevance.ts';
 import type { RerankingState } from './reranking/reranker.ts';
 
 export interface HybridQuery {
@@ -61,12 +62,16 @@ export interface HybridDeps {
 export interface HybridMatch extends FusedMatch {
   /** 0 to 1; undefined without judging. */
   relevance?: number;
+  /** What it was judged by. */
+  evidence?: Evidence;
 }
 
 export interface HybridResult {
   matches: HybridMatch[];
   /** Candidates that were ranked and not left out: what paging can reach. Those not looked at yet count, too. */
   ranked: number;
+  /** All candidates, left out or not. */
+  candidates: number;
   /** Matches that would be on the page if nothing were left out. */
   omitted: number;
   /** Undefined without judging. */
@@ -128,6 +133,7 @@ export async function searchHybrid(
   return {
     matches,
     ranked: judged.kept + judged.unseen,
+    candidates: fused.length,
     omitted: judged.omitted,
     ...(deps.judging ? { reranking: judged.reranking } : {}),
     listed: { words: byWords, meaning: found?.matches },
@@ -147,7 +153,9 @@ function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCo
   return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
 }
 
-type Page = Omit<JudgedPage<FusedHit>, 'page'> & { page: readonly { hit: FusedHit; relevance?: number }[] };
+type Page = Omit<JudgedPage<FusedHit>, 'page'> & {
+  page: readonly { hit: FusedHit; relevance?: number; evidence?: Evidence }[];
+};
 
 async function judgedPage(
   query: HybridQuery & { offset: number },
@@ -156,8 +164,7 @@ async function judgedPage(
 ): Promise<Page> {
   const { text, limit, offset, cut, signal } = query;
   if (judging) {
-    const { page, ...rest } = await judgePage({ text, limit, offset, cut, signal }, hits, judging);
-    return { ...rest, page: page.map(({ hit, relevance }) => ({ hit, relevance })) };
+    return judgePage({ text, limit, offset, cut, signal }, hits, judging);
   }
   const page = hits.slice(offset, offset + limit).map((hit) => ({ hit }));
   return { page, kept: hits.length, unseen: 0, omitted: 0, reranking: { state: 'off' } };

@@ -15,6 +15,7 @@ export function showHit(hit: EngineHit) {
     document_id: id,
     chunk_id: hit.chunk_id,
     score: hit.score,
+    ...(hit.relevance === undefined ? {} : { relevance: hit.relevance }),
     title: hit.title,
     text: hit.text,
     chunk_index: hit.chunk_index,

@@ -88,9 +88,9 @@ async function rankedInContext(stored: readonly string[], storage: Storage, sign
   }
   const { results } = await run('hybrid_search_context', { query, limit: 10 });
   await toolset.close?.();
-  return (results as { text_content: string; scores: { rerank_score: number } }[]).map((entry) => ({
+  return (results as { text_content: string; relevance: number }[]).map((entry) => ({
     marker: markerOf(entry.text_content),
-    score: entry.scores.rerank_score,
+    score: entry.relevance,
   }));
 }
 

@@ -1,11 +1,13 @@
 import * as z from 'zod';
+import type { Reranker } from '../../../search/reranking/reranker.ts';
 import type { NoteStore } from '../../../storage/contracts/notes.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { showListedNote, tagList, tagsMax } from '../notes.ts';
+import { searchNotes } from '../search-notes.ts';
 
-export function createListNotesTool(notes: NoteStore): Tool {
+export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool {
   return defineTool({
     name: 'list_notes',
     title: 'List notes',
@@ -26,15 +28,26 @@ export function createListNotesTool(notes: NoteStore): Tool {
     async run({ query, tags, limit, offset }, call) {
       // Many clients send an empty string for an argument that they omit.
       const words = query === '' ? undefined : query;
-      const page = await notes.list({ query: words, tags, limit, offset }, { signal: call.signal });
-      return {
-        notes: page.notes.map(showListedNote),
-        count: page.notes.length,
-        total_count: page.total,
-        has_more: offset + page.notes.length < page.total,
-        limit,
-        offset,
-      };
+      const page = { limit, offset };
+      if (words === undefined) {
+        const listed = await notes.list({ tags, ...page }, { signal: call.signal });
+        return { ...counted(listed.notes.map(showListedNote), listed.total, page) };
+      }
+      const request = { query: words, tags, ...page, cutsWeak: false, signal: call.signal };
+      const { notes: found, total, reranking } = await searchNotes(request, notes, reranker);
+      const shown = found.map(({ note, relevance }) => ({ ...showListedNote(note), relevance }));
+      return { ...counted(shown, total, page), reranking };
     },
   });
+}
+
+function counted<Note>(notes: Note[], total: number, { limit, offset }: { limit: number; offset: number }) {
+  return {
+    notes,
+    count: notes.length,
+    total_count: total,
+    has_more: offset + notes.length < total,
+    limit,
+    offset,
+  };
 }
