@@ -94,6 +94,8 @@ export interface EngineHit {
   title: string;
   doc_type: string;
   source_path: string | null;
+  /** Not every engine reports it. */
+  content_hash?: string | null;
   created_at: string;
   tags: string[];
   truncated?: Truncation;

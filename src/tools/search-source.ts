@@ -3,6 +3,8 @@ import type { Origin } from './origin.ts';
 
 export interface SourceHit {
   uri: string;
+  /** Of the whole text, as `verify` compares it; null where the source does not read it. */
+  hash: string | null;
   title: string;
   snippet: string;
   /** ISO-8601, or null where the source has no date. */

@@ -40,6 +40,7 @@ export async function hitsOf(
         title: document.title,
         doc_type: document.docType,
         source_path: document.sourcePath ?? null,
+        content_hash: document.contentHash,
         created_at: document.createdAt,
         tags: [...document.tags],
         ...truncatedOf(document.details),

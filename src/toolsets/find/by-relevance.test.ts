@@ -5,6 +5,7 @@ import { byRelevance, type FoundHit } from './by-relevance.ts';
 const hit = (source: string, uri: string, relevance: number, date: string | null = null): FoundHit => ({
   source,
   uri,
+  hash: null,
   title: uri,
   snippet: '',
   date,

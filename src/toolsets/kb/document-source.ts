@@ -35,6 +35,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
         ];
         hits.set(uri, {
           uri,
+          hash: hit.content_hash ?? null,
           title: hit.title,
           snippet: makeSnippet(hit.text, words).text,
           date: hit.created_at === '' ? null : hit.created_at,

@@ -13,6 +13,8 @@ export function showHit(hit: EngineHit) {
   const { document_id: id, neighbours, why } = hit;
   return {
     document_id: id,
+    ...(id === null ? {} : { uri: `${documentUriPrefix}${id}` }),
+    ...(hit.content_hash == null ? {} : { hash: hit.content_hash }),
     chunk_id: hit.chunk_id,
     score: hit.score,
     ...(hit.relevance === undefined ? {} : { relevance: hit.relevance }),

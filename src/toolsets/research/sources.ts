@@ -1,4 +1,5 @@
 import type { SlidingWindow } from '../../base/sliding-window.ts';
+import { textHash } from '../../base/text-hash.ts';
 import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { NoteStore } from '../../storage/contracts/notes.ts';
 import { type Quota, spend } from '../../tools/quota.ts';
@@ -17,12 +18,14 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
     async search({ query, limit, includesWeak }, { signal }) {
       const request = { query, limit, offset: 0, cutsWeak: !includesWeak, signal };
       const { notes: found, omitted, reranking } = await searchNotes(request, notes, reranker);
+      const whole = await Promise.all(found.map(({ note }) => notes.get(note.id, { signal })));
       return {
-        hits: found.map(({ note, relevance }) => {
+        hits: found.map(({ note, relevance }, index) => {
           const { id, title, snippet, created_at: date, tags, origin } = showListedNote(note);
           const text = [title, ...tags, snippet].join('\n');
           return {
             uri: noteUriPrefix + id,
+            hash: textHash(whole[index]?.content ?? ''),
             title,
             snippet,
             date,
@@ -57,6 +60,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
       return {
         hits: results.map(({ title, url, snippet }, rank) => ({
           uri: url,
+          hash: null,
           title,
           snippet,
           date: null,

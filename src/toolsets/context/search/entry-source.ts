@@ -1,3 +1,4 @@
+import { textHash } from '../../../base/text-hash.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { whyFound } from '../../../tools/why-found.ts';
@@ -30,6 +31,7 @@ export function createEntrySource(
           const passage = window && entry.text.slice(window.start, window.end);
           return {
             uri: `${entryUriPrefix}${entry.id}`,
+            hash: textHash(entry.text),
             title: titleOf(entry.text),
             snippet: makeSnippet(entry.text, words).text,
             date: entry.createdAt,

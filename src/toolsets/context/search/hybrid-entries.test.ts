@@ -86,7 +86,7 @@ async function rankedInContext(stored: readonly string[], storage: Storage, sign
   for (const text of stored) {
     await run('store_context', { thread_id: markerOf(text), source: 'user', text });
   }
-  const { results } = await run('hybrid_search_context', { query, limit: 10 });
+  const { results } = await run('hybrid_search_context', { query, limit: 10, include_weak: true });
   await toolset.close?.();
   return (results as { text_content: string; relevance: number }[]).map((entry) => ({
     marker: markerOf(entry.text_content),
@@ -107,7 +107,7 @@ async function rankedInKnowledgeBase(stored: readonly string[], storage: Storage
     if (queue.queued + queue.processing === 0) break;
     await delay(20);
   }
-  const { results } = await engine.search({ query, top: 10 });
+  const { results } = await engine.search({ query, top: 10, include_weak: true });
   await engine.close();
   return results.map(({ text, score }) => ({ marker: markerOf(text), score }));
 }

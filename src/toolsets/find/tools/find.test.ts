@@ -21,6 +21,7 @@ function source(name: string, search: () => Promise<SourceAnswer>, askedByDefaul
 const hits = (prefix: string, count: number): SourceAnswer => ({
   hits: Array.from({ length: count }, (_, index) => ({
     uri: `${prefix}://${index}`,
+    hash: null,
     title: `${prefix} ${index}`,
     snippet: 'some words about it',
     date: null,

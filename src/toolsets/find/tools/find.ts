@@ -33,7 +33,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
       include_weak: z.boolean().optional().describe('Also what hardly fits.'),
     }),
     output: freeAnswer(
-      'query, hits: [{source, uri, title, snippet, date, origin, relevance, why}], sources: [{source, status, hits, message?}], omitted, weak_omitted?, hint?, reranking?',
+      'query, hits: [{source, uri, hash, title, snippet, date, origin, relevance, why}], sources: [{source, status, hits, message?}], omitted, weak_omitted?, hint?, reranking?',
     ),
     async run({ query, sources: named, limit, budget_tokens: budget, include_weak: includesWeak = false }, call) {
       const wanted = new Set<string>(named ?? usual);
@@ -57,8 +57,8 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
   });
 }
 
-function shown({ source, uri, title, snippet, date, origin, relevance, why }: FoundHit) {
-  return { source, uri, title, snippet, date, origin, relevance, why };
+function shown({ source, uri, hash, title, snippet, date, origin, relevance, why }: FoundHit) {
+  return { source, uri, hash, title, snippet, date, origin, relevance, why };
 }
 
 function weakHint(weak: number): string {
