@@ -62,13 +62,14 @@ const exampleFess = {
   },
 };
 
-export async function listTools(chosen: Role): Promise<readonly ToolListing[]> {
+/** `withFess`: with an example of a bridge in a role that joins one if it is configured. */
+export async function listTools(chosen: Role, { withFess = true } = {}): Promise<readonly ToolListing[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'carrel-docs-'));
   const fessFile = join(dataDir, '.mcp-feiss', 'config.json');
   mkdirSync(dirname(fessFile));
-  writeFileSync(fessFile, JSON.stringify(exampleFess));
+  if (withFess) writeFileSync(fessFile, JSON.stringify(exampleFess));
   const flags = { 'data-dir': dataDir };
-  const env = { HOME: dataDir, CARREL_FESS_CONFIG: fessFile };
+  const env = { HOME: dataDir, ...(withFess ? { CARREL_FESS_CONFIG: fessFile } : {}) };
   const role = await prepareRole(chosen, flags, env);
   const config = loadRoleConfig(role, flags, env);
   const jobs = createCallJobs();

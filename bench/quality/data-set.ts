@@ -18,6 +18,7 @@ export interface BenchPassage {
 }
 
 export interface BenchQuery {
+  id: string;
   text: string;
   split: string;
   group: string;
@@ -57,7 +58,13 @@ export function loadDataSet(folder: string, name: string): DataSet | undefined {
       // Category 5 of LoCoMo asks for what was never said; the published figures leave it out.
       if (!judged || (name === 'locomo' && row.meta?.['category'] === 5)) return [];
       return [
-        { text: row.text, split: String(row.meta?.['split'] ?? 'test'), group: groupOf(name, row), relevant: judged },
+        {
+          id: row.id,
+          text: row.text,
+          split: String(row.meta?.['split'] ?? 'test'),
+          group: groupOf(name, row),
+          relevant: judged,
+        },
       ];
     }),
   };

@@ -2,13 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../../src/base/log.ts';
+import { createPassageJudging } from '../../src/engine/local/passage-judging.ts';
 import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
 import type { MeaningLeg, WordLeg } from '../../src/search/hybrid.ts';
+import type { JudgeDeps } from '../../src/search/judging.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../src/search/meaning-leg.ts';
+import { unrankedReranker } from '../../src/search/reranking/open-reranker.ts';
+import type { Reranker } from '../../src/search/reranking/reranker.ts';
 import { createWordLeg } from '../../src/search/word-leg.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { createEntryJudging } from '../../src/toolsets/context/search/entry-judging.ts';
 import type { DataSet } from './data-set.ts';
 
 /** Both legs over one data set, stored and searched as the product does it: in a SQLite database of its own. */
@@ -24,13 +29,18 @@ export interface Legs {
   words: WordLeg;
   /** Undefined without embeddings. */
   meaning: MeaningLeg | undefined;
+  judging: JudgeDeps;
 }
 
-export async function createProductLegs(set: DataSet, embeddings: EmbeddingProvider | undefined): Promise<ProductLegs> {
+export async function createProductLegs(
+  set: DataSet,
+  embeddings: EmbeddingProvider | undefined,
+  reranker: Reranker = unrankedReranker(),
+): Promise<ProductLegs> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
   const storage = await createSqliteStorage({ path: join(folder, 'quality.db'), queryTimeoutMs: 60_000 });
   const isThreaded = set.passages.some(({ before }) => before !== undefined);
-  const stored = await (isThreaded ? storeEntries : storePassages)(set, storage, embeddings);
+  const stored = await (isThreaded ? storeEntries : storePassages)(set, storage, embeddings, reranker);
   return {
     forGroup: stored.forGroup,
     passageOf: (id) => stored.numbers.get(id) ?? -1,
@@ -51,7 +61,12 @@ interface Stored {
 const batch = 200;
 
 /** Conversations as the memory keeps them: an entry for each turn, a thread for each conversation. */
-async function storeEntries(set: DataSet, storage: Storage, provider: EmbeddingProvider | undefined): Promise<Stored> {
+async function storeEntries(
+  set: DataSet,
+  storage: Storage,
+  provider: EmbeddingProvider | undefined,
+  reranker: Reranker,
+): Promise<Stored> {
   const numbers = new Map<number, number>();
   for (let at = 0; at < set.passages.length; at += batch) {
     const entries = set.passages.slice(at, at + batch).map(({ text, group }, index) => ({
@@ -83,6 +98,7 @@ async function storeEntries(set: DataSet, storage: Storage, provider: EmbeddingP
           weigh: (request, options) => storage.entries.weighWords(request, options),
         }),
         meaning: meaning && createMeaningLeg({ meaning, filter, texts }),
+        judging: createEntryJudging({ entries: storage.entries, reranker }, { asOf: undefined }),
       };
     },
     close: async () => meaning?.close(),
@@ -90,7 +106,12 @@ async function storeEntries(set: DataSet, storage: Storage, provider: EmbeddingP
 }
 
 /** Everything else as a knowledge base keeps it: documents of one chunk, with their titles. */
-async function storePassages(set: DataSet, storage: Storage, provider: EmbeddingProvider | undefined): Promise<Stored> {
+async function storePassages(
+  set: DataSet,
+  storage: Storage,
+  provider: EmbeddingProvider | undefined,
+  reranker: Reranker,
+): Promise<Stored> {
   const kb = storage.passages;
   const numbers = new Map<number, number>();
   for (const [number, { title, text }] of set.passages.entries()) {
@@ -104,16 +125,20 @@ async function storePassages(set: DataSet, storage: Storage, provider: Embedding
     (await kb.get(keys, { signal })).map(({ body }) => body);
   return {
     numbers,
-    forGroup: () => ({
-      words: createWordLeg({
+    forGroup: () => {
+      const words = createWordLeg({
         async search(request, options) {
           const { hits, scoreMax } = await kb.search(request, options);
           return { hits: hits.map(({ key, score }) => ({ id: key, score })), scoreMax };
         },
         weigh: (request, options) => kb.weigh(request, options),
-      }),
-      meaning: meaning && createMeaningLeg({ meaning, filter: undefined, texts }),
-    }),
+      });
+      return {
+        words,
+        meaning: meaning && createMeaningLeg({ meaning, filter: undefined, texts }),
+        judging: createPassageJudging(kb, reranker, words),
+      };
+    },
     close: async () => meaning?.close(),
   };
 }

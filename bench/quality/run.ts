@@ -4,7 +4,7 @@
  *
  *     node bench/quality/run.ts --data ../shared/data --split test [--sets locomo,scifact] [--cache folder]
  *
- * Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks-search.md.
+ * `--model none` leaves out reranking; a folder names another model. Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks-search.md.
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts
 import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
 import { type HybridSettings, searchHybrid } from '../../src/search/hybrid.ts';
 import { baselines } from './baselines.ts';
+import { openBenchReranker } from './bench-reranker.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
 import { type BenchQuery, type DataSet, loadDataSet, splitByGroup } from './data-set.ts';
 import { type Figures, figuresOf, meanFigures } from './metrics.ts';
@@ -23,6 +24,7 @@ const { values: options } = parseArgs({
     data: { type: 'string', default: '../shared/data' },
     sets: { type: 'string', default: 'locomo,scifact,cosqa,chroma-chunking,cranfield,xquad-r' },
     split: { type: 'string', default: 'test' },
+    model: { type: 'string' },
     cache: { type: 'string', default: join(tmpdir(), 'carrel-bench-vectors') },
   },
 });
@@ -35,6 +37,8 @@ const provider = createLocalEmbeddings({
   textTimeoutMs: 60_000,
 });
 
+const reranker = openBenchReranker(options.model);
+
 console.log(row(['set (n)', 'run', 'nDCG@10', 'R@5', 'R@10', 'MRR@10']));
 console.log(row(['---', '---', '---', '---', '---', '---']));
 for (const name of options.sets.split(',')) {
@@ -42,12 +46,12 @@ for (const name of options.sets.split(',')) {
   if (set) await report(set);
   else console.error(`${name}: not in ${options.data}`);
 }
-await provider.close();
+await Promise.all([provider.close(), reranker.close()]);
 
 async function report(set: DataSet): Promise<void> {
   if (set.name === 'xquad-r') await reportLanguages(set);
   else {
-    const legs = await createProductLegs(set, createCachedEmbeddings(provider, options.cache, set.name));
+    const legs = await createProductLegs(set, createCachedEmbeddings(provider, options.cache, set.name), reranker);
     const queries = set.queries.filter(({ split }) => split === options.split);
     for (const [run, figures] of Object.entries(await measure(legs, queries, false))) {
       console.log(row([`${set.name} ${options.split} (${queries.length})`, run, ...numbers(figures)]));
@@ -79,9 +83,17 @@ async function rankings(legs: Legs, text: string, wordsOnly: boolean): Promise<R
   if (wordsOnly || legs.meaning === undefined) return { words };
   const { matches: near } = await legs.meaning.search(text, 10);
   const ids = (matches: readonly { id: number }[]) => matches.map(({ id }) => id);
-  const hybrid = await searchHybrid({ text, limit: 10 }, settings, legs);
-  const rrf = await searchHybrid({ text, limit: 10 }, { ...settings, order: 'rrf' }, legs);
-  return { words, meaning: ids(near), hybrid: ids(hybrid.matches), 'hybrid ordered by RRF 60': ids(rrf.matches) };
+  const { judging, ...unjudged } = legs;
+  const hybrid = await searchHybrid({ text, limit: 10 }, settings, unjudged);
+  const reranked = judging.reranker.provider && (await searchHybrid({ text, limit: 10 }, settings, legs));
+  const rrf = await searchHybrid({ text, limit: 10 }, { ...settings, order: 'rrf' }, unjudged);
+  return {
+    words,
+    meaning: ids(near),
+    hybrid: ids(hybrid.matches),
+    ...(reranked ? { reranked: ids(reranked.matches) } : {}),
+    'hybrid ordered by RRF 60': ids(rrf.matches),
+  };
 }
 
 /** The model is an English one; of the eleven languages only the words are measured, each in an index of its own. */

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { silentLogger } from '../../src/base/log.ts';
 import { searchDocuments } from '../../src/engine/local/search-documents.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
+import { unrankedReranker } from '../../src/search/reranking/open-reranker.ts';
 import type { PassageDocument, PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
@@ -36,6 +37,7 @@ export function createProductOn(storage: Storage) {
     waitedForMax: 0,
   });
   const signal = new AbortController().signal;
+  const reranker = unrankedReranker();
   return {
     insert: (documents: readonly PassageDocument[]) => storage.passages.replace(documents),
     /** Vectors of all rows that have none, as the background makes them. The number of them. */
@@ -65,10 +67,11 @@ export function createProductOn(storage: Storage) {
           docType: undefined,
           mode: 'hybrid',
           threshold: undefined,
+          includesWeak: true,
           neighbours: 0,
           signal,
         },
-        { storage, meaning },
+        { storage, meaning, reranker },
       ),
     ask: (query: WordQuery, limit: number) => storage.passages.search({ query, limit, offset: 0 }),
     dearest: () => dearestQueries(),

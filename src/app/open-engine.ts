@@ -4,11 +4,12 @@ import type { Engine } from '../engine/engine.ts';
 import { engineSlice } from '../engine/engine-slice.ts';
 import type { LocalEngine } from '../engine/local/create-engine.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { type SharedParts, withParts } from './shared-parts.ts';
 
-export const localEngineSlices = [storageSlice, embeddingSlice, engineSlice] as const;
+export const localEngineSlices = [storageSlice, embeddingSlice, rerankingSlice, engineSlice] as const;
 export const engineSlices = [...localEngineSlices, kbSlice] as const;
 
 export interface EngineContext {
@@ -34,9 +35,10 @@ export async function openRemoteEngine(config: Config, timeoutMs?: number): Prom
 export function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
   return withParts(shared, async (parts, giveBack) => {
     const settings = config.of(engineSlice);
-    const [storage, embeddings, { createEngine }, { createExtractor }] = await Promise.all([
+    const [storage, embeddings, reranker, { createEngine }, { createExtractor }] = await Promise.all([
       parts.storage(),
       config.of(embeddingSlice).provider === 'none' ? undefined : parts.embeddings(),
+      parts.reranker(),
       import('../engine/local/create-engine.ts'),
       import('../documents/extractor.ts'),
     ]);
@@ -55,6 +57,7 @@ export function openLocalEngine({ config, log, shared }: EngineContext): Promise
       storage,
       extractor,
       embeddings,
+      reranker,
       formerEmbeddings: shared.formerEmbeddings,
       log,
       close,

@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { openStorage, type StoragePlace } from '../storage/open-storage.ts';
@@ -15,8 +16,8 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
   const { backend, path, postgresUrl } = config;
   const language = config.language === 'auto' ? undefined : config.language;
   if (backend === 'sqlite') {
-    const file = path === undefined ? join(dataDir, 'carrel.db') : resolve(path);
-    return { backend, path: file, documentsDir: join(dataDir, 'documents'), language };
+    const file = path === undefined ? join(dataDir, defaultName) : resolve(path);
+    return { backend, path: file, ...documentsOf(file, dataDir), language };
   }
   if (postgresUrl === undefined) {
     throw new CarrelError(
@@ -25,6 +26,27 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
     );
   }
   return { backend: 'postgres', url: postgresUrl.reveal(), language };
+}
+
+const defaultName = 'carrel.db';
+
+/**
+ * Each database has a folder of its own for the bytes of its documents: what one does not refer to, it removes, and that
+ * must not be another's.
+ */
+function documentsOf(file: string, dataDir: string): { documentsDir: string; formerDocumentsDir?: string } {
+  const inDataDir = join(dataDir, 'documents');
+  const isDefault = basename(file) === defaultName && realFolder(dirname(file)) === realFolder(dataDir);
+  return isDefault ? { documentsDir: inDataDir } : { documentsDir: `${file}-documents`, formerDocumentsDir: inDataDir };
+}
+
+/** One folder may have several names. */
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
 }
 
 /** Whoever starts the program must learn which file is meant; later callers must not. */

@@ -9,9 +9,10 @@ function partsWithoutDatabase() {
   const refuse = async () => {
     throw new Error('no database');
   };
-  const shared: Pick<SharedParts, 'storage' | 'extractor' | 'embeddings'> = {
+  const shared: Pick<SharedParts, 'storage' | 'extractor' | 'embeddings' | 'reranker'> = {
     storage: refuse,
     embeddings: refuse,
+    reranker: refuse,
     extractor,
   };
   return shared;

@@ -3,6 +3,8 @@ import type { Config } from '../config/load.ts';
 import type { Extractor } from '../documents/extractor.ts';
 import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import type { Reranker } from '../search/reranking/reranker.ts';
+import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { openConfiguredStorage } from './open-storage.ts';
@@ -11,6 +13,7 @@ export interface SharedParts {
   storage(): Promise<Lease<Storage>>;
   extractor(): Promise<Lease<Extractor>>;
   embeddings(): Promise<Lease<EmbeddingProvider>>;
+  reranker(): Promise<Lease<Reranker>>;
   /** The provider of a model that was used before. */
   formerEmbeddings(model: string): Promise<EmbeddingProvider | undefined>;
 }
@@ -32,6 +35,10 @@ export function createSharedParts(config: Config): SharedParts {
       ]);
       return createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)));
     }),
+    reranker: createLeases(async () => {
+      const { openReranker } = await import('../search/reranking/open-reranker.ts');
+      return openReranker(config.of(rerankingSlice));
+    }),
     async formerEmbeddings(model) {
       const [{ formerProvider }, { embeddingConfigOf }] = await Promise.all([
         import('../search/embeddings/create-embedding-provider.ts'),
@@ -44,7 +51,9 @@ export function createSharedParts(config: Config): SharedParts {
 
 /** Parts that one user takes: given back together, when it is closed or could not be opened. */
 export type OwnParts = {
-  [Name in 'storage' | 'extractor' | 'embeddings']: () => Promise<Awaited<ReturnType<SharedParts[Name]>>['part']>;
+  [Name in 'storage' | 'extractor' | 'embeddings' | 'reranker']: () => Promise<
+    Awaited<ReturnType<SharedParts[Name]>>['part']
+  >;
 };
 
 export async function withParts<T>(
@@ -64,6 +73,7 @@ export async function withParts<T>(
     storage: () => take(shared.storage()),
     extractor: () => take(shared.extractor()),
     embeddings: () => take(shared.embeddings()),
+    reranker: () => take(shared.reranker()),
   };
   try {
     return await open(parts, close);

@@ -6,6 +6,7 @@ import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
@@ -34,18 +35,20 @@ interface OpenContext {
 
 const research: ToolsetModule = {
   name: 'research',
-  slices: [storageSlice, researchSlice],
+  slices: [storageSlice, rerankingSlice, researchSlice],
   open: ({ config, log, shared }) =>
     withParts(shared, async (parts, close) => {
-      const [storage, extractor, { createResearchToolset }] = await Promise.all([
+      const [storage, extractor, reranker, { createResearchToolset }] = await Promise.all([
         parts.storage(),
         parts.extractor(),
+        parts.reranker(),
         import('../toolsets/research/toolset.ts'),
       ]);
       const { notes } = storage;
       return createResearchToolset(config.of(researchSlice), {
         notes,
         extractor,
+        reranker,
         log,
         ownTargets: ownTargets(config),
         close,
@@ -55,19 +58,21 @@ const research: ToolsetModule = {
 
 const context: ToolsetModule = {
   name: 'context',
-  slices: [storageSlice, embeddingSlice, contextSlice],
+  slices: [storageSlice, embeddingSlice, rerankingSlice, contextSlice],
   open: ({ config, log, shared }) =>
     withParts(shared, async (parts, close) => {
       const servers = config.of(embeddingSlice);
-      const [storage, embeddings, { openContextToolset }] = await Promise.all([
+      const [storage, embeddings, reranker, { openContextToolset }] = await Promise.all([
         parts.storage(),
         servers.provider === 'none' ? undefined : parts.embeddings(),
+        parts.reranker(),
         import('../toolsets/context/toolset.ts'),
       ]);
       return openContextToolset(config.of(contextSlice), {
         servers,
         storage,
         embeddings,
+        reranker,
         formerEmbeddings: shared.formerEmbeddings,
         log,
         close,
@@ -143,9 +148,12 @@ export async function openServed(config: Config, log: Logger, jobs: CallJobs): P
   });
   const sources = opened.flatMap((toolset) => toolset.sources ?? []);
   if (!wanted.has(findName) || sources.length === 0) return opened;
-  const { createFindToolset } = await import('../toolsets/find/toolset.ts');
+  const [{ createFindToolset }, lease] = await Promise.all([
+    import('../toolsets/find/toolset.ts'),
+    context.shared.reranker(),
+  ]);
   const texts = opened.flatMap((toolset) => toolset.citable ?? []);
-  return [...opened, createFindToolset(sources, texts)];
+  return [...opened, createFindToolset(sources, texts, { reranker: lease.part, close: () => lease.release() })];
 }
 
 /** The toolsets that `serve` is to offer; an unknown name is refused. */

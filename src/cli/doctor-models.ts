@@ -72,7 +72,7 @@ export async function checkReranker(role: Role, config: Config): Promise<Check[]
   const remedy =
     'check RERANKING_URL, RERANKING_MODEL and RERANKING_API_KEY, or set RERANKING_PROVIDER to local or none';
   try {
-    const reranker = openReranker({ ...settings, budgetMs: serverTimeoutMs }, 1);
+    const reranker = openReranker({ ...settings, budgetMs: serverTimeoutMs, threads: 1 });
     try {
       const { state } = await reranker.score('carrel', ['a place to read']);
       const found = `${reranker.provider?.name}, on ${reranker.provider?.device}`;

@@ -109,8 +109,8 @@ async function checkSqlite(): Promise<Check> {
   // Node before 22.16 was built without FTS5, and the storage refuses to open there.
   const hasFullText = row?.['fullText'] === 1;
   const found = hasFullText ? version : `${version} without full-text search`;
-  const remedy = 'install a newer Node, which includes a newer SQLite';
-  return { name: 'sqlite', ok: isNewEnough && hasFullText, found, remedy };
+  if (isNewEnough && hasFullText) return { name: 'sqlite', ok: true, found };
+  return { name: 'sqlite', ok: false, found, remedy: 'install a newer Node, which includes a newer SQLite' };
 }
 
 const timeoutMs = 5_000;

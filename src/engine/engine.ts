@@ -60,8 +60,10 @@ export interface EngineSearch {
   doc_type?: string | undefined;
   fts_only?: boolean | undefined;
   vec_only?: boolean | undefined;
-  /** Hits with a lower score are left out. */
+  /** Hits with a lower relevance are left out, instead of those that hardly fit. */
   threshold?: number | undefined;
+  /** Also hits that hardly fit. */
+  include_weak?: boolean | undefined;
   /** How many chunks before and after each hit to include. */
   neighbours?: number | undefined;
 }
@@ -71,6 +73,10 @@ export interface EngineSearchAnswer {
   results: EngineHit[];
   total_matches: number;
   returned: number;
+  /** Hits that were left out because they hardly fit; absent if there are none. */
+  weak_omitted?: number;
+  /** Whether a model has ordered the hits. Not every engine reports it. */
+  reranking?: { readonly state: 'applied' | 'off' | 'failed'; readonly reason?: string };
   /** Why the answer is not as good as it could be, in our words. */
   degraded?: string;
 }
@@ -80,12 +86,16 @@ export interface EngineHit {
   document_id: number | null;
   chunk_id: number | string;
   score: number;
+  /** The chance that it answers the query, 0 to 1. Not every engine reports it. */
+  relevance?: number;
   text: string;
   chunk_index: number;
   chunk_metadata: ChunkMetadata;
   title: string;
   doc_type: string;
   source_path: string | null;
+  /** Not every engine reports it. */
+  content_hash?: string | null;
   created_at: string;
   tags: string[];
   truncated?: Truncation;

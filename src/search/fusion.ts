@@ -66,6 +66,8 @@ export interface RankExplanation {
   rrf: number;
   /** The higher-ranked passage that has the same text; see `copyShare`. */
   copyOf?: number;
+  /** The passage that says nearly the same and is older; see newer-first.ts. */
+  newerThan?: number;
 }
 
 /** Candidates from each leg. With fewer than 50, the weights could not be determined. */

@@ -2,6 +2,8 @@ import { type CarrelError, isCarrelError } from '../base/errors.ts';
 import { type Candidate, type FusedMatch, type FusionSettings, fuse, legCandidates, type WordMatch } from './fusion.ts';
 import { type Cut, type JudgeDeps, type JudgedPage, judgePage, type RankedHit } from './judging.ts';
 import type { MeaningMatch } from './meaning/nearest-vectors.ts';
+import { newerFirst, type TextsOf } from './newer-first.ts';
+import type { Evidence } from './relevance.ts';
 import type { RerankingState } from './reranking/reranker.ts';
 
 export interface HybridQuery {
@@ -51,6 +53,8 @@ export interface MeaningFound {
 export interface HybridDeps {
   words: WordLeg | undefined;
   meaning: MeaningLeg | undefined;
+  /** If set, of passages that say nearly the same the newer one comes first. Not where the order is that of RRF. */
+  newerFirst?: TextsOf | undefined;
   /** Undefined: matches have no relevance, and their order is that of the fusion. */
   judging?: JudgeDeps | undefined;
 }
@@ -58,12 +62,16 @@ export interface HybridDeps {
 export interface HybridMatch extends FusedMatch {
   /** 0 to 1; undefined without judging. */
   relevance?: number;
+  /** What it was judged by. */
+  evidence?: Evidence;
 }
 
 export interface HybridResult {
   matches: HybridMatch[];
   /** Candidates that were ranked and not left out: what paging can reach. Those not looked at yet count, too. */
   ranked: number;
+  /** All candidates, left out or not. */
+  candidates: number;
   /** Matches that would be on the page if nothing were left out. */
   omitted: number;
   /** Undefined without judging. */
@@ -83,7 +91,8 @@ export interface HybridResult {
  * 2. If search by meaning is unavailable, continue with the words alone and say so.
  * 3. Complete the scores: what one leg found is scored by the other too, and the nearest passages tell whether this is a
  *    search for code.
- * 4. Fuse: normalise the scores, weight the legs for this query, add up and sort (fusion.ts).
+ * 4. Fuse: normalise the scores, weight the legs for this query, add up and sort (fusion.ts), and put newer statements
+ *    before older ones, if asked to (newer-first.ts).
  * 5. Rerank the best, judge how relevant each is, and leave out what is weak, if asked to (judging.ts).
  * 6. Take the page. The order does not depend on the page, so pages neither overlap nor leave gaps.
  * 7. Explain what is shown, if asked to.
@@ -108,7 +117,9 @@ export async function searchHybrid(
     found && deps.meaning?.codeShare(found, signal),
   ]);
   const candidates = joinLegs({ listed: byWords, more: moreWords }, { listed: near, more: moreMeaning });
-  const fused = fuse(candidates, { ...settings, span: found?.span, codeShare });
+  const byScore = fuse(candidates, { ...settings, span: found?.span, codeShare });
+  const textsOf = settings.order === 'weighted' ? deps.newerFirst : undefined;
+  const fused = textsOf ? await newerFirst(byScore, textsOf, signal) : byScore;
   const coverage = new Map(deps.words ? unweighed.map((id) => [id, 0]) : []);
   for (const { id, coverage: told } of moreWords) coverage.set(id, told ?? 0);
   const hits = fused.map((match) => hitOf(match, coverage, found?.span !== undefined));
@@ -122,6 +133,7 @@ export async function searchHybrid(
   return {
     matches,
     ranked: judged.kept + judged.unseen,
+    candidates: fused.length,
     omitted: judged.omitted,
     ...(deps.judging ? { reranking: judged.reranking } : {}),
     listed: { words: byWords, meaning: found?.matches },
@@ -141,7 +153,9 @@ function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCo
   return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
 }
 
-type Page = Omit<JudgedPage<FusedHit>, 'page'> & { page: readonly { hit: FusedHit; relevance?: number }[] };
+type Page = Omit<JudgedPage<FusedHit>, 'page'> & {
+  page: readonly { hit: FusedHit; relevance?: number; evidence?: Evidence }[];
+};
 
 async function judgedPage(
   query: HybridQuery & { offset: number },
@@ -150,8 +164,7 @@ async function judgedPage(
 ): Promise<Page> {
   const { text, limit, offset, cut, signal } = query;
   if (judging) {
-    const { page, ...rest } = await judgePage({ text, limit, offset, cut, signal }, hits, judging);
-    return { ...rest, page: page.map(({ hit, relevance }) => ({ hit, relevance })) };
+    return judgePage({ text, limit, offset, cut, signal }, hits, judging);
   }
   const page = hits.slice(offset, offset + limit).map((hit) => ({ hit }));
   return { page, kept: hits.length, unseen: 0, omitted: 0, reranking: { state: 'off' } };

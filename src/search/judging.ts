@@ -1,4 +1,5 @@
 import type { WordLeg } from './hybrid.ts';
+import { type Evidence, threeDigits } from './relevance.ts';
 import { bestPart } from './reranking/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from './reranking/reranker.ts';
 
@@ -19,7 +20,8 @@ export interface JudgedHit<Hit> {
   readonly hit: Hit;
   /** 0 to 1; see relevance.ts. */
   readonly relevance: number;
-  readonly logit: number | undefined;
+  /** What it was judged by. */
+  readonly evidence: Evidence;
 }
 
 export interface JudgeRequest {
@@ -27,7 +29,9 @@ export interface JudgeRequest {
   readonly limit: number;
   readonly offset: number;
   /** What to leave out. Undefined: nothing. */
-  readonly cut: Cut | undefined;
+  readonly cut?: Cut | undefined;
+  /** Hits in front of the given ones, which are not looked at; none by default. */
+  readonly before?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -37,9 +41,15 @@ export type Cut = 'weak' | { readonly below: number };
 export interface JudgeDeps {
   readonly reranker: Reranker;
   /** What the model should read of these hits. Deleted ones are left out. */
-  texts(ids: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, string>>;
+  texts(ids: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, TextToJudge>>;
   /** Tells the coverage of hits where it is not known. Undefined if there are no words to search by. */
   readonly words: Pick<WordLeg, 'score'> | undefined;
+}
+
+export interface TextToJudge {
+  readonly text: string;
+  /** Title and headings above it, which are read with every part of it. */
+  readonly heading?: string;
 }
 
 export interface JudgedPage<Hit> {
@@ -59,6 +69,14 @@ export interface JudgedPage<Hit> {
  */
 const blockEnds = [20, 50];
 
+/** So many of the best are reranked at most. */
+export const rerankedMax = 50;
+
+/** What of a list to fetch for a page, so that the best can be reranked whichever page is asked for. */
+export function reachOf({ limit, offset }: { limit: number; offset: number }): { limit: number; offset: number } {
+  return offset < rerankedMax ? { limit: Math.max(rerankedMax, offset + limit), offset: 0 } : { limit, offset };
+}
+
 /** Few enough for one question about their words. */
 const unrerankedBlock = 400;
 
@@ -74,32 +92,40 @@ export async function judgePage<Hit extends RankedHit>(
   ranked: readonly Hit[],
   deps: JudgeDeps,
 ): Promise<JudgedPage<Hit>> {
-  const { text, limit, offset, cut, signal } = request;
+  const { text, limit, offset, cut, before = 0, signal } = request;
   const { reranker } = deps;
   const kept: JudgedHit<Hit>[] = [];
   let reranking: RerankingState = reranker.provider ? { state: 'applied' } : rerankingOff;
+  let ceiling = 1;
   let seen = 0;
   while (seen < ranked.length && kept.length < offset + limit) {
-    const end = blockEnds.find((each) => each > seen) ?? Number.POSITIVE_INFINITY;
-    const block = ranked.slice(seen, Math.min(end, seen + unrerankedBlock));
-    // Behind a block that is weak as a whole, there is nothing that the model could bring up.
-    const isHopeless = seen > 0 && kept.length === 0;
+    const end = blockEnds.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
+    const block = ranked.slice(seen, Math.min(end - before, seen + unrerankedBlock));
+    // Where the model found the whole best block weak, what is behind it is no better.
+    const isHopeless = cut === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
     const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isHopeless;
     const [coverage, scored] = await Promise.all([coverageOf(block), isReranked ? scoresOf(block) : undefined]);
     if (scored) reranking = scored.state;
     const judged = block.map((hit) => {
       const [words, logit] = [coverage.get(hit.id), scored?.logits.get(hit.id)];
-      const { relevance, isWeak } = reranker.judge({ logit, words, cosine: hit.cosine });
-      const isLeftOut = cut === 'weak' ? isWeak && !((words ?? 0) >= everyWord) : cut && relevance < cut.below;
-      return { hit, relevance, logit, isLeftOut };
+      const evidence = { logit, words, cosine: hit.cosine };
+      return { hit, evidence, ...reranker.judge(evidence) };
     });
-    const ordered = judged.toSorted((left, right) => orderOf(right) - orderOf(left));
-    kept.push(...ordered.filter(({ isLeftOut }) => !isLeftOut));
+    const ordered = scored
+      ? judged.toSorted((left, right) => orderOf(right) - orderOf(left))
+      : judged.map((each) => ({ ...each, relevance: Math.min(ceiling, each.relevance) }));
+    const shown = scored ? falling(ordered, ceiling) : ordered;
+    if (scored) ceiling = shown.at(-1)?.relevance ?? ceiling;
+    kept.push(
+      ...shown.filter(({ relevance, isWeak, evidence: { words = 0 } }) =>
+        cut === 'weak' ? !(isWeak || isHopeless) || words >= everyWord : !(cut && relevance < cut.below),
+      ),
+    );
     seen += block.length;
   }
   const page = kept.slice(offset, offset + limit);
   return {
-    page: page.map(({ hit, relevance, logit }) => ({ hit, relevance, logit })),
+    page: page.map(({ hit, relevance, evidence }) => ({ hit, relevance, evidence })),
     kept: kept.length,
     unseen: ranked.length - seen,
     omitted: Math.max(0, Math.min(limit, ranked.length - offset) - page.length),
@@ -107,7 +133,7 @@ export async function judgePage<Hit extends RankedHit>(
   };
 
   /** What was not reached within the time comes behind what was. Without any logits the order stays as it is. */
-  function orderOf({ hit, logit }: JudgedHit<Hit>): number {
+  function orderOf({ hit, evidence: { logit } }: Pick<JudgedHit<Hit>, 'hit' | 'evidence'>): number {
     return logit === undefined ? hit.score - unscoredLoss : hit.score + reranker.weight * logit;
   }
 
@@ -129,8 +155,10 @@ export async function judgePage<Hit extends RankedHit>(
       signal,
     );
     const read = block.flatMap(({ id, window }) => {
-      const whole = texts.get(id);
-      return whole === undefined ? [] : [{ id, passage: bestPart(whole, text, window) }];
+      const known = texts.get(id);
+      if (known === undefined) return [];
+      const part = bestPart(known.text, text, window);
+      return [{ id, passage: known.heading ? `${known.heading}\n${part}` : part }];
     });
     const { state, logits } = await reranker.score(
       text,
@@ -143,3 +171,21 @@ export async function judgePage<Hit extends RankedHit>(
 
 /** More than any score and logit add up to. */
 const unscoredLoss = 1_000;
+
+/**
+ * The order has more evidence than the relevance, so that a hit may be less relevant by itself than the next one. Such neighbours
+ * get their mean: on the whole it is as true, and the relevance never rises down the list (002: results are in its order).
+ */
+function falling<Hit extends { readonly relevance: number }>(ordered: readonly Hit[], ceiling: number): Hit[] {
+  const pools: { sum: number; count: number }[] = [];
+  for (const { relevance } of ordered) {
+    let pool = { sum: relevance, count: 1 };
+    for (let last = pools.at(-1); last && last.sum * pool.count < pool.sum * last.count; last = pools.at(-1)) {
+      pool = { sum: last.sum + pool.sum, count: last.count + pool.count };
+      pools.pop();
+    }
+    pools.push(pool);
+  }
+  const values = pools.flatMap(({ sum, count }) => new Array<number>(count).fill(sum / count));
+  return ordered.map((hit, place) => ({ ...hit, relevance: threeDigits(Math.min(ceiling, values[place] ?? 0)) }));
+}

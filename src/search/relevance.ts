@@ -48,6 +48,6 @@ function worth({ features }: Fit): number {
   return features.length + (features.includes('logit') ? 10 : 0);
 }
 
-function threeDigits(value: number): number {
+export function threeDigits(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

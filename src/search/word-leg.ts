@@ -28,9 +28,19 @@ export function createWordLeg(source: WordSource, parse: (text: string) => WordQ
       const { hits, scoreMax } = await source.search({ query: parse(text), limit, offset: 0 }, { signal });
       return hits.map(({ id, score }) => ({ id, share: shareOf(score, scoreMax) }));
     },
+    ...createWordScores((request, options) => source.weigh(request, options), parse),
+  };
+}
+
+/** Scores passages that were found in another way. */
+export function createWordScores(
+  weigh: WordSource['weigh'],
+  parse: (text: string) => WordQuery = plainQuery,
+): Pick<WordLeg, 'score'> {
+  return {
     async score(text, ids, signal) {
       if (ids.length === 0) return [];
-      const { weighed, scoreMax } = await source.weigh({ query: parse(text), keys: ids }, { signal });
+      const { weighed, scoreMax } = await weigh({ query: parse(text), keys: ids }, { signal });
       return weighed.map(({ key, score, terms }): WordMatch => {
         const shares = terms.map(({ term, score: own, near }) => ({
           term,

@@ -3,20 +3,33 @@ import type { Origin } from './origin.ts';
 
 export interface SourceHit {
   uri: string;
+  /** Of the whole text, as `verify` compares it; null where the source does not read it. */
+  hash: string | null;
   title: string;
   snippet: string;
   /** ISO-8601, or null where the source has no date. */
   date: string | null;
   origin: Origin;
-  /** The source's own score: comparable within the source only. */
-  score: number;
+  /** The chance that it answers the question, 0 to 1. Undefined if the source can't tell; title and snippet are then judged. */
+  relevance?: number | undefined;
+  /** Which words matched, in which passage. */
   why: string;
 }
 
 export interface SourceAnswer {
   hits: SourceHit[];
+  /** Hits that were left out because they hardly fit. */
+  omitted?: number;
+  reranking?: { readonly state: 'applied' | 'off' | 'failed'; readonly reason?: string } | undefined;
   /** Why the answer is worth less than usual (for example words without meaning), in our own words. */
   degraded?: string;
+}
+
+export interface SourceQuestion {
+  readonly query: string;
+  readonly limit: number;
+  /** Asks for hits that hardly fit, too. */
+  readonly includesWeak: boolean;
 }
 
 /** A corpus that `find` can ask. A source throws when it fails: empty must never mean broken. */
@@ -25,5 +38,5 @@ export interface SearchSource {
   description: string;
   /** Whether it is asked when the caller names no sources. The web is not. */
   askedByDefault: boolean;
-  search(query: string, limit: number, call: Call): Promise<SourceAnswer>;
+  search(question: SourceQuestion, call: Call): Promise<SourceAnswer>;
 }

@@ -54,6 +54,22 @@ test('contract §8: verify reads documents, notes and web pages', async (t) => {
   }
 });
 
+test('contract §8: the uri and hash of a hit are those that verify takes', async (t) => {
+  const { call } = await serve(t);
+  await call('store_context', { thread_id: 'home', source: 'user', text: `Memory. ${lease}` });
+  await documentOf(call, (await call('kb_addnote', { text: lease }))['job_id']);
+  await call('save_note', { title: 'Lease', content: `Note. ${lease}` });
+  const { hits } = await call('find', { query: 'when does the tenant pay the rent' });
+  const found = hits as { source: string; uri: string; hash: string }[];
+  assert.deepEqual(found.map(({ source }) => source).toSorted(), ['context', 'kb', 'notes']);
+  const { results } = await call('kb_search', { query: 'rent' });
+  for (const { uri, hash } of [...found, ...(results as { uri: string; hash: string }[])]) {
+    assert.match(hash, /^[0-9a-f]{64}$/, uri);
+    const verified = await call('verify', { uri, hash, quote: 'the rent on the third day' });
+    assert.deepEqual([verified['found'], verified['changed']], [true, false], uri);
+  }
+});
+
 test('contract §8: verify refuses what it cannot check, and says what it can', async (t) => {
   const { call } = await serve(t);
   await assert.rejects(call('verify', { uri: 'file:///etc/passwd', quote: 'root' }), /carrel:\/\/kb\/doc\//);

@@ -16,7 +16,7 @@ const clients = 16;
 
 export async function driveHttp(run: FuzzRun): Promise<FuzzOutcome> {
   const { seed, first, messages, revision } = run;
-  const { env, stallFile } = environment(run);
+  const { env, stallFile, clear } = environment(run);
   const program = await startListening(carrelProgram, ['serve'], env);
   const agent = keepAliveAgent(clients);
   const faults: FuzzFault[] = [];
@@ -65,6 +65,7 @@ export async function driveHttp(run: FuzzRun): Promise<FuzzOutcome> {
   } finally {
     agent.destroy();
     await program.stop();
+    clear();
   }
 }
 

@@ -9,7 +9,7 @@ const atOnce = 64;
 
 export async function driveStdio(run: FuzzRun): Promise<FuzzOutcome> {
   const { seed, first, messages, revision } = run;
-  const { env, stallFile } = environment(run);
+  const { env, stallFile, clear } = environment(run);
   const client = startStdioClient(carrelProgram, ['serve', '--transport', 'stdio'], env);
   const faults: FuzzFault[] = [];
   try {
@@ -44,6 +44,7 @@ export async function driveStdio(run: FuzzRun): Promise<FuzzOutcome> {
   } finally {
     client.program.process.stdin.end();
     await client.program.stop();
+    clear();
   }
 
   async function discover(): Promise<Message> {

@@ -29,9 +29,8 @@ export interface FuzzOutcome {
 export const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2026-07-28'] as const;
 
 /** Nothing leaves the machine, and no limit answers in a tool's place. */
-export function environment(run: FuzzRun): { env: Record<string, string>; stallFile: string } {
+export function environment(run: FuzzRun): { env: Record<string, string>; stallFile: string; clear(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-fuzz-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const stallFile = join(folder, `stalls-${run.seed}`);
   const probe = new URL('stall-probe.ts', import.meta.url).href;
   const env = {
@@ -47,7 +46,7 @@ export function environment(run: FuzzRun): { env: Record<string, string>; stallF
     RATE_LIMIT_NOTES: '100000',
     CARREL_WAITING_MAX: '100000',
   };
-  return { env, stallFile };
+  return { env, stallFile, clear: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 export function readStalls(file: string, since: number): number[] {

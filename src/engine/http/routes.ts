@@ -28,6 +28,7 @@ const searchBody = z.object({
   fts_only: z.boolean().nullish(),
   vec_only: z.boolean().nullish(),
   threshold: z.number().nullish(),
+  include_weak: z.boolean().nullish(),
   neighbours: z.int().nullish(),
 });
 const tagsBody = z.object({ add: names.nullish(), remove: names.nullish() });

@@ -139,7 +139,7 @@ test('contract §6: the health is `starting` until the engine is there, and noth
   assert.equal((await ask('/status'))[0], 200);
 });
 
-test('003 search: where no word is found, the score is the nearness itself, and the threshold holds', async (t) => {
+test('003 search: where no word is found, the order is that of the nearness, and the threshold is one of relevance', async (t) => {
   const angles: Record<string, number> = { cat: 0.3, dog: 0.9, feline: 0 };
   const embeddings: EmbeddingProvider = {
     name: 'angles',
@@ -160,9 +160,10 @@ test('003 search: where no word is found, the score is the nearness itself, and 
   assert.deepEqual(found, await scores(true));
   const [cat, dog] = found;
   assert.deepEqual([cat?.text, dog?.text], ['a cat', 'a dog']);
-  assert.ok(cat && dog && cat.score < 0.99 && dog.score < 0.9 && dog.score > 0.3, JSON.stringify(found));
+  // Nobody has measured this model, so its cosines say nothing about relevance.
+  assert.ok(cat && dog && cat.score === dog.score && cat.score < 0.3, JSON.stringify(found));
   const near = await engine.search({ query: 'feline', threshold: cat.score });
-  assert.deepEqual([near.returned, near.total_matches], [1, 1]);
+  assert.deepEqual([near.returned, near.total_matches], [2, 2]);
   assert.equal((await engine.search({ query: 'feline', threshold: 0.99 })).returned, 0);
 });
 

@@ -8,6 +8,8 @@ import { createDurableQueue, type DurableQueue } from '../../jobs/durable-queue.
 import { createLeaseOwner, isGone } from '../../jobs/lease-owner.ts';
 import { createChunker } from '../../search/chunking/chunker.ts';
 import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
+import { unrankedReranker } from '../../search/reranking/open-reranker.ts';
+import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { StoredDocument } from '../../storage/contracts/documents.ts';
 import type { ClaimedJob, PhaseProgress, StoredJob } from '../../storage/contracts/ingestion.ts';
 import type { ReadOptions } from '../../storage/contracts/read-options.ts';
@@ -42,6 +44,8 @@ export interface EngineDeps {
   readonly embeddings: EmbeddingProvider | undefined;
   /** The provider of a previously used model, by name. */
   readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
+  /** By default, nothing is reranked. */
+  readonly reranker?: Reranker | undefined;
   readonly log: Logger;
   /** Releases what the engine was given. Called when the engine no longer uses it. */
   readonly close?: () => Promise<void>;
@@ -63,7 +67,7 @@ const backlogDelayMs = 500;
  * at once when something is submitted. Several engines, in this process or in others, may work on one queue.
  */
 export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
-  const { storage, log } = deps;
+  const { storage, log, reranker = unrankedReranker() } = deps;
   const { documents, ingestion, originals } = storage;
   const owner = createLeaseOwner();
   const chunker = createChunker();
@@ -106,7 +110,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       };
     },
     search: (request, options) =>
-      searchDocuments(searchOf(request, settings, options), { storage, meaning: embedding.meaning }),
+      searchDocuments(searchOf(request, settings, options), { storage, meaning: embedding.meaning, reranker }),
     ...submitting,
     async jobs(request, options) {
       const wanted = jobsOf(request);

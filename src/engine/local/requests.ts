@@ -60,6 +60,7 @@ export function searchOf(request: EngineSearch, settings: EngineSettings, option
     docType: readDocType(request.doc_type),
     mode: request.fts_only ? 'words' : request.vec_only ? 'meaning' : 'hybrid',
     threshold,
+    includesWeak: request.include_weak ?? false,
     neighbours,
     signal: options.signal ?? new AbortController().signal,
   };

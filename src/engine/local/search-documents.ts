@@ -1,12 +1,15 @@
 import { legCandidates } from '../../search/fusion.ts';
 import { searchHybrid } from '../../search/hybrid.ts';
+import { type Cut, judgePage, rerankedMax } from '../../search/judging.ts';
 import type { Meaning } from '../../search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../search/meaning-leg.ts';
+import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
 import { createWordLeg } from '../../search/word-leg.ts';
 import type { PassageFilter } from '../../storage/contracts/passages.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
 import { tagLabel, typeLabel } from '../../storage/stores/documents/selection.ts';
 import type { EngineSearchAnswer } from '../engine.ts';
+import { createPassageJudging } from './passage-judging.ts';
 import { hitsOf, type RankedChunk } from './search-hits.ts';
 
 export interface DocumentSearch {
@@ -16,6 +19,7 @@ export interface DocumentSearch {
   readonly docType: string | undefined;
   readonly mode: 'hybrid' | 'words' | 'meaning';
   readonly threshold: number | undefined;
+  readonly includesWeak: boolean;
   readonly neighbours: number;
   readonly signal: AbortSignal;
 }
@@ -27,12 +31,16 @@ export interface SearchDeps {
   readonly storage: Storage;
   /** Undefined if nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
+  readonly reranker: Reranker;
 }
 
 interface Ranking {
   /** In order, as many as needed. */
   readonly ranked: readonly RankedChunk[];
   readonly total: number;
+  /** Chunks that would be among the first if weak ones were shown. */
+  readonly omitted: number;
+  readonly reranking: RerankingState | undefined;
   readonly degraded?: string;
 }
 
@@ -41,19 +49,19 @@ const rankedMax = 1_000;
 
 /**
  * 1. Search with both legs, over the chunks that pass the filters.
- * 2. Merge the results into one order; scores are between 0 and 1 in every mode.
- * 3. Drop what is below the threshold, count the rest, and return the first `top`.
+ * 2. Merge the results into one order, rerank the best, and judge how relevant each is.
+ * 3. Drop what is below the threshold or hardly fits, count the rest, and return the first `top`.
  */
 export async function searchDocuments(request: DocumentSearch, deps: SearchDeps): Promise<EngineSearchAnswer> {
-  const { ranked, total, degraded } = await rank(request, deps);
-  const { threshold } = request;
-  const kept = threshold === undefined ? ranked : ranked.filter(({ score }) => score >= threshold);
-  const results = await hitsOf(kept.slice(0, request.top), request, deps.storage);
+  const { ranked, total, omitted, reranking, degraded } = await rank(request, deps);
+  const results = await hitsOf(ranked.slice(0, request.top), request, deps.storage);
   return {
     query: request.query,
     results,
-    total_matches: threshold === undefined ? total : kept.length,
+    total_matches: total,
     returned: results.length,
+    ...(omitted > 0 ? { weak_omitted: omitted } : {}),
+    ...(reranking === undefined ? {} : { reranking }),
     ...(degraded === undefined ? {} : { degraded }),
   };
 }
@@ -81,24 +89,32 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     texts: async (ids) => (await deps.storage.passages.get(ids, { signal })).map(({ body }) => body),
   });
   const found = await searchHybrid(
-    { text, limit: depthOf(request), explain: true, signal },
+    { text, limit: depthOf(request), explain: true, cut: cutOf(request), signal },
     { order: 'weighted', rrfK },
-    { words: mode === 'meaning' ? undefined : words, meaning: near },
+    {
+      words: mode === 'meaning' ? undefined : words,
+      meaning: near,
+      judging: createPassageJudging(deps.storage.passages, deps.reranker, words),
+    },
   );
   if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
-  // Without any match by words, the fused score is only relative to the best, which would be 1 however far it is.
-  const isMeaningAlone = mode === 'meaning' || counts.found === 0;
-  const ranked = found.matches.map(({ id, score, explanation }) => ({
+  const ranked = found.matches.map(({ id, relevance = 0, explanation }) => ({
     id,
-    score: isMeaningAlone ? Math.max(0, explanation.meaning?.cosine ?? 0) : score,
+    relevance,
     why: { ...explanation },
   }));
   // Whoever asks next for what was found here finds it by its meaning, too.
   if (found.pending > 0)
     meaning.prefer(found.matches.filter(({ explanation }) => !explanation.meaning).map(({ id }) => id));
-  // Matches by words beyond those that were ranked count, too.
-  const unranked = mode === 'meaning' ? 0 : Math.max(0, counts.total - counts.found);
-  return { ranked, total: found.ranked + unranked, ...pendingNote(found.pending) };
+  // Matches by words beyond those that were ranked count, too, unless something is to be left out.
+  const unranked = mode === 'meaning' || cutOf(request) ? 0 : Math.max(0, counts.total - counts.found);
+  return {
+    ranked,
+    total: found.ranked + unranked,
+    omitted: request.threshold === undefined ? found.omitted : 0,
+    reranking: found.reranking,
+    ...pendingNote(found.pending),
+  };
 }
 
 function pendingNote(pending: number): { degraded?: string } {
@@ -106,17 +122,33 @@ function pendingNote(pending: number): { degraded?: string } {
 }
 
 async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
-  const { query, top, signal } = request;
+  const { query: text, top, threshold, signal } = request;
   const { leg, counts } = wordLegOf(request, deps);
-  const matches = await leg.search(query, depthOf(request), signal);
-  const shown = matches.slice(0, top).map(({ id }) => id);
-  const terms = new Map((await leg.score(query, shown, signal)).map((match) => [match.id, match.terms]));
-  const ranked = matches.map(({ id, share }, index) => ({
+  const matches = await leg.search(text, Math.max(depthOf(request), rerankedMax), signal);
+  const { page, kept, reranking } = await judgePage(
+    {
+      text,
+      limit: depthOf(request),
+      offset: 0,
+      cut: threshold === undefined ? undefined : { below: threshold },
+      signal,
+    },
+    matches.map(({ id, share }, index) => ({ id, score: share, rank: index + 1 })),
+    createPassageJudging(deps.storage.passages, deps.reranker, leg),
+  );
+  const shown = page.slice(0, top).map(({ hit }) => hit.id);
+  const terms = new Map((await leg.score(text, shown, signal)).map((match) => [match.id, match.terms]));
+  const ranked = page.map(({ hit: { id, score: share, rank }, relevance }) => ({
     id,
-    score: share,
-    why: { words: { rank: index + 1, share, terms: terms.get(id) } },
+    relevance,
+    why: { words: { rank, share, terms: terms.get(id) } },
   }));
-  return { ranked, total: counts.total };
+  return { ranked, total: threshold === undefined ? counts.total : kept, omitted: 0, reranking };
+}
+
+function cutOf({ threshold, includesWeak }: DocumentSearch): Cut | undefined {
+  if (threshold !== undefined) return { below: threshold };
+  return includesWeak ? undefined : 'weak';
 }
 
 /** With a threshold, everything above it is counted; otherwise only what is shown is needed. */

@@ -4,8 +4,8 @@ import { neighboursOnWire, truncatedOf } from '../wire.ts';
 
 export interface RankedChunk {
   readonly id: number;
-  /** 0 to 1. */
-  readonly score: number;
+  /** The chance that it answers the query: 0 to 1. */
+  readonly relevance: number;
   /** The scores of each leg. */
   readonly why: Record<string, unknown>;
 }
@@ -24,7 +24,7 @@ export async function hitsOf(
   if (shown.length === 0) return [];
   const found = await storage.documents.located({ keys: shown.map(({ id }) => id), neighbours }, { signal });
   const chunks = new Map(found.map((chunk) => [chunk.key, chunk]));
-  return shown.flatMap(({ id, score, why }) => {
+  return shown.flatMap(({ id, relevance, why }) => {
     const chunk = chunks.get(id);
     if (chunk === undefined) return [];
     const { document } = chunk;
@@ -32,13 +32,15 @@ export async function hitsOf(
       {
         document_id: document.id,
         chunk_id: chunk.key,
-        score,
+        score: relevance,
+        relevance,
         text: chunk.text,
         chunk_index: chunk.position,
         chunk_metadata: chunk.metadata,
         title: document.title,
         doc_type: document.docType,
         source_path: document.sourcePath ?? null,
+        content_hash: document.contentHash,
         created_at: document.createdAt,
         tags: [...document.tags],
         ...truncatedOf(document.details),

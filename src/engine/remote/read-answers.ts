@@ -76,9 +76,22 @@ export function readSearch(value: unknown, query: string): EngineSearchAnswer | 
     results,
     total_matches: looseNumber(envelope['total_matches'] ?? envelope['total']) ?? results.length,
     returned: results.length,
+    ...readJudged(envelope),
     ...(degraded === null ? {} : { degraded }),
   };
 }
+
+function readJudged(envelope: Loose): Pick<EngineSearchAnswer, 'weak_omitted' | 'reranking'> {
+  const [omitted, reranking] = [looseNumber(envelope['weak_omitted']), looseObject(envelope['reranking'])];
+  const state = rerankingStates.find((each) => each === reranking['state']);
+  const reason = looseText(reranking['reason']);
+  return {
+    ...(omitted === null || omitted <= 0 ? {} : { weak_omitted: omitted }),
+    ...(state === undefined ? {} : { reranking: { state, ...(reason === null ? {} : { reason }) } }),
+  };
+}
+
+const rerankingStates = ['applied', 'off', 'failed'] as const;
 
 function readHit(hit: Loose): EngineHit {
   // Older engines nest the fields of the document.
@@ -88,10 +101,12 @@ function readHit(hit: Loose): EngineHit {
     text: looseText(each['text']) ?? '',
   }));
   const why = hit['why'];
+  const relevance = looseNumber(hit['relevance']);
   return {
     document_id: looseId(source['document_id'] ?? source['doc_id']),
     chunk_id: readId(hit['chunk_id'] ?? hit['id']) ?? '',
     score: looseNumber(hit['score']) ?? 0,
+    ...(relevance === null ? {} : { relevance }),
     text: looseText(hit['text'] ?? hit['content']) ?? '',
     chunk_index: looseNumber(hit['chunk_index']) ?? 0,
     chunk_metadata: looseObject(hit['chunk_metadata'] ?? hit['metadata']),

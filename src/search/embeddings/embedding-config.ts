@@ -1,10 +1,7 @@
-import { availableParallelism } from 'node:os';
 import * as z from 'zod';
 import type { SliceValues } from '../../config/field.ts';
+import { modelThreadsOf } from '../models/model-threads.ts';
 import type { embeddingSlice } from './embedding-slice.ts';
-
-/** Each has a model of its own in memory. */
-const threadsDefaultMax = 8;
 
 export const embeddingConfigSchema = z.object({
   provider: z
@@ -27,7 +24,7 @@ export const embeddingConfigSchema = z.object({
     .int()
     .min(1)
     .max(64)
-    .default(() => Math.min(threadsDefaultMax, availableParallelism()))
+    .default(() => modelThreadsOf(0))
     .describe('Cores that the local model may keep busy.'),
   queuedTextsMax: z.int().min(1).default(20_000).describe('Texts that may wait for the local model.'),
   timeoutMs: z.int().min(100).default(60_000).describe('Time for one text (local) or one request (servers).'),

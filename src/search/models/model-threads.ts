@@ -1,8 +1,17 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Calls } from '../../base/workers/calls.ts';
 import { withinTime } from '../../base/workers/within-time.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
+
+/** Each has a model of its own in memory. */
+const threadsDefaultMax = 8;
+
+/** The number of threads for a setting: 0 means all cores, up to eight. */
+export function modelThreadsOf(setting: number): number {
+  return setting === 0 ? Math.min(threadsDefaultMax, availableParallelism()) : setting;
+}
 
 export interface ModelThreadsConfig {
   /** `import.meta.url` of the file that lies beside the worker's. */
@@ -69,7 +78,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
 
   function start(): Lane<Request, Answer> {
     keepRuntimeQuiet();
-    return { calls: createWorkerCalls({ ...config, lost: failures.failed }), working: undefined };
+    return { calls: createWorkerCalls({ ...config, lean: true, lost: failures.failed }), working: undefined };
   }
 
   function nextJob(): Job<Request, Answer> | undefined {

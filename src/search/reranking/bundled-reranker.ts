@@ -31,18 +31,17 @@ const fitSchema = z.object({
   cut: z.number(),
 });
 const factsSchema = z.object({
-  lengths: z
-    .object({ query: z.int().min(1).default(64), passage: z.int().min(1).default(256) })
-    .default({ query: 64, passage: 256 }),
+  questionPieces: z.int().min(1).default(64),
+  passagePieces: z.int().min(1).default(256),
   weight: z.number().default(0.1),
   calibration: z.object({ fits: z.array(fitSchema).min(1) }).optional(),
 });
 
 export function readRerankerFacts(folder: string): RerankerFacts {
-  const { lengths, weight, calibration } = factsSchema.parse(readFacts(folder));
+  const { questionPieces, passagePieces, weight, calibration } = factsSchema.parse(readFacts(folder));
   return {
-    queryPiecesMax: lengths.query,
-    passagePiecesMax: lengths.passage,
+    queryPiecesMax: questionPieces,
+    passagePiecesMax: passagePieces,
     weight,
     calibration: calibration?.fits,
   };

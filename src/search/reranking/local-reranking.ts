@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { createModelThreads } from '../models/model-threads.ts';
 import type { OnnxDevice } from '../models/onnx-runtime.ts';
@@ -44,6 +45,8 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
     passages: readonly string[],
     signal?: AbortSignal,
   ): Promise<(number | undefined)[]> {
+    // A thread would only find out the same.
+    if (!existsSync(join(modelFolder, 'model.onnx'))) throw modelFailed(new Error('there is no model.onnx'));
     const budget = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const within = signal ? AbortSignal.any([signal, budget.signal]) : budget.signal;

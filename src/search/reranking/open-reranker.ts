@@ -1,5 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { SliceValues } from '../../config/field.ts';
+import { modelThreadsOf } from '../models/model-threads.ts';
 import type { Calibration } from '../relevance.ts';
 import { bundledRerankerFolder, readRerankerFacts } from './bundled-reranker.ts';
 import { createHttpReranking } from './http-reranking.ts';
@@ -13,10 +14,10 @@ export type RerankingSettings = SliceValues<typeof rerankingSlice>;
 const cutOfOthers = 0.05;
 
 /** Starts nothing: a model is loaded, or a server asked, with the first search. */
-export function openReranker(settings: RerankingSettings, threads: number): Reranker {
+export function openReranker(settings: RerankingSettings): Reranker {
+  if (!reranks(settings)) return unrankedReranker();
   const bundled = readRerankerFacts(bundledRerankerFolder());
   const { weight, calibration = [] } = bundled;
-  if (!reranks(settings)) return createReranker({ provider: undefined, weight, calibration });
   if (settings.provider === 'http') {
     const provider = createHttpReranking({
       url: serverOf(settings),
@@ -31,7 +32,7 @@ export function openReranker(settings: RerankingSettings, threads: number): Rera
   const facts = settings.model === undefined ? bundled : readRerankerFacts(settings.model);
   const provider = createLocalReranking({
     modelFolder: settings.model ?? bundledRerankerFolder(),
-    threads,
+    threads: modelThreadsOf(settings.threads),
     queuedPairsMax: 5_000,
     pairTimeoutMs: 30_000,
     budgetMs: settings.budgetMs,
@@ -45,7 +46,13 @@ export function openReranker(settings: RerankingSettings, threads: number): Rera
   });
 }
 
-export function reranks({ enabled, provider }: Pick<RerankingSettings, 'enabled' | 'provider'>): boolean {
+/** Judges by words and nearness only. */
+export function unrankedReranker(): Reranker {
+  const { weight, calibration = [] } = readRerankerFacts(bundledRerankerFolder());
+  return createReranker({ provider: undefined, weight, calibration });
+}
+
+export function reranks({ enabled, provider }: RerankingSettings): boolean {
   return enabled !== 'false' && provider !== 'none';
 }
 

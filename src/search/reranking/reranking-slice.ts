@@ -1,8 +1,8 @@
+import { automatic } from '../../config/automatic.ts';
 import { choice, defineSlice, httpUrl, integer, optionalText, secret } from '../../config/field.ts';
 
 export const rerankingSlice = defineSlice('reranking', 'Reranking', {
-  enabled: choice(['auto', 'true', 'false'], {
-    default: 'auto',
+  enabled: automatic({
     env: ['ENABLE_RERANKING'],
     description:
       'Whether a model that reads question and passage together orders the best results of a search. auto: when there is a provider.',
@@ -24,6 +24,13 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
       'local: a folder with another cross-encoder (model.onnx, config.json, tokenizer.json, tokenizer_config.json). http: the name of the model.',
   }),
   apiKey: secret({ env: ['RERANKING_API_KEY'], description: 'The key for the server.' }),
+  threads: integer({
+    default: 0,
+    min: 0,
+    max: 64,
+    env: ['RERANKING_THREADS', 'EMBEDDING_THREADS'],
+    description: 'Cores that the local model may keep busy. 0: all, up to eight.',
+  }),
   budgetMs: integer({
     default: 2_000,
     min: 50,

@@ -75,6 +75,19 @@ export interface ListedNote {
   readonly updatedAt: string;
   /** Of the content: around the matches, or its start. */
   readonly snippet: Snippet;
+  /** How it matches the query, where there is one. */
+  readonly match?: NoteMatch;
+}
+
+export interface NoteMatch {
+  /** As in the word index. */
+  readonly key: number;
+  /** BM25 as a share of the highest possible score: 0 to 1. */
+  readonly share: number;
+  /** How much of the query's words it has, each by its rarity: 1 with every word. */
+  readonly coverage: number;
+  /** The part of the content with the most of the words: more than a snippet, for a model to read. */
+  readonly passage: string;
 }
 
 export function newNote(note: NewNote, now: Date): Note {

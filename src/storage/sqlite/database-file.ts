@@ -71,12 +71,16 @@ export function checkNotLost({ path, documentsDir }: DatabasePlace): void {
 function leftBehind(path: string, documentsDir: string | undefined): string | undefined {
   const beside = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(path + suffix) !== undefined);
   if (beside !== undefined) return basename(path) + beside;
-  const folder = dirname(path);
-  // With DB_PATH elsewhere, or another database beside this one, the documents may be of that one.
-  if (documentsDir === undefined || dirname(documentsDir) !== folder) return undefined;
-  if (namesIn(folder).some((name) => extname(name) === extname(path))) return undefined;
+  if (documentsDir === undefined || mayBeOfAnother(path, documentsDir)) return undefined;
   const isOriginal = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
   return namesIn(documentsDir).some(isOriginal) ? `the folder ${basename(documentsDir)}` : undefined;
+}
+
+/** A folder that is named after the database is its own. Any other may be of a database elsewhere, or of one beside this. */
+function mayBeOfAnother(path: string, documentsDir: string): boolean {
+  if (documentsDir.startsWith(path)) return false;
+  const folder = dirname(path);
+  return dirname(documentsDir) !== folder || namesIn(folder).some((name) => extname(name) === extname(path));
 }
 
 /** Under another name first: of several that start at once one is first, and a kill leaves no half of it. */

@@ -1,8 +1,8 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { diskError, moveFileSync, syncFolderSync, writeNewFile } from '../../base/durable-files.ts';
+import { diskError, moveFileSync, syncFileSync, syncFolderSync, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import type { OpenedOriginal, StagedOriginal, StageOptions } from '../contracts/ingestion.ts';
@@ -51,7 +51,7 @@ export function createOriginalFiles(folder: string): OriginalFiles {
         const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
         if (age > stagedMaxMs) rmSync(path, { force: true });
       }
-      return namesIn(folder).filter((name) => /^[0-9a-f]{64}$/.test(name));
+      return originalsIn(folder);
     },
   };
 }
@@ -63,6 +63,36 @@ export function adoptFile(folder: string, { id, hash }: StagedOriginal): void {
 
 export function removeFile(folder: string, hash: string): void {
   rmSync(join(folder, hash), { force: true });
+}
+
+export function originalsIn(folder: string): string[] {
+  return namesIn(folder).filter((name) => /^[0-9a-f]{64}$/.test(name));
+}
+
+/** Gives a new folder these files of another one, which keeps them: they may be another database's as well. All or none. */
+export function takeOver(hashes: readonly string[], from: string, to: string): void {
+  const unfinished = `${to}-${randomUUID()}`;
+  try {
+    makeFolder(unfinished);
+    for (const hash of hashes) linkOrCopy(join(from, hash), join(unfinished, hash));
+    syncFolderSync(unfinished);
+    renameSync(unfinished, to);
+    syncFolderSync(dirname(to));
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    // Another process that starts at the same time may have been first.
+    if (!existsSync(to)) throw diskError(error);
+  }
+}
+
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    // On another disk, or one without hard links.
+    copyFileSync(from, to);
+    syncFileSync(to);
+  }
 }
 
 /** A folder that was just made is on disk when the one above it is. */

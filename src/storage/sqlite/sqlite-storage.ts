@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Language, useLanguage } from '../../words/language.ts';
 import type { OriginalStore } from '../contracts/ingestion.ts';
@@ -10,7 +11,7 @@ import { storedLanguage } from '../stores/words/word-analysis.ts';
 import type { Transactions } from '../transactions.ts';
 import type { DatabaseConfig } from './database.ts';
 import { ensureDatabaseFile } from './database-file.ts';
-import { createOriginalFiles } from './original-files.ts';
+import { createOriginalFiles, originalsIn, takeOver } from './original-files.ts';
 import { settledLanguage } from './settled-language.ts';
 import { createReaderPool, type ReaderPool, storageClosed } from './threads/reader-pool.ts';
 import { createSqliteThread, type OperationCall, type SqliteThread } from './threads/sqlite-thread.ts';
@@ -20,6 +21,8 @@ export interface SqliteStorageConfig {
   readonly path: string;
   /** Where the bytes of documents are; default: `documents` next to the database. */
   readonly documentsDir?: string;
+  /** Where earlier versions put them, among those of other databases. */
+  readonly formerDocumentsDir?: string;
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   readonly readersMax?: number;
@@ -67,6 +70,9 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   language = settled ?? (await transactions.alone(storedLanguage, undefined));
   // Queries are parsed here.
   await useLanguage(language);
+  if (config.formerDocumentsDir !== undefined) {
+    await takeOverFormer(config.formerDocumentsDir, documentsDir, transactions);
+  }
   return createStorage({
     backend: 'sqlite',
     transactions,
@@ -98,6 +104,17 @@ export function createSqliteTransactions(
       (await readers.call(callOf('read', operation, request), options)) as never,
     alone: async (operation, request) => (await writer.call(callOf('alone', operation, request))) as never,
   };
+}
+
+/** Once: the folder that it makes says that it was done. Where nothing is to be taken over, no folder is made. */
+async function takeOverFormer(from: string, to: string, { read }: Transactions): Promise<void> {
+  if (existsSync(to)) return;
+  const hashes = originalsIn(from);
+  const used: string[] = [];
+  for (let first = 0; first < hashes.length; first += sweptAtOnce) {
+    used.push(...(await read(usedOriginals, { hashes: hashes.slice(first, first + sweptAtOnce) })));
+  }
+  if (used.length > 0) takeOver(used, from, to);
 }
 
 /** Files that are looked at together, so that nobody else need wait for all of them. */

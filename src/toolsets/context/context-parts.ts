@@ -1,4 +1,5 @@
 import type { Meaning } from '../../search/meaning/meaning.ts';
+import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { Entry, EntryStore } from '../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../storage/contracts/entry-filter.ts';
 import type { TextThread } from './search/text-thread.ts';
@@ -20,8 +21,7 @@ export interface ContextParts {
   /** How many characters of an entry a search shows. */
   readonly truncationChars: number;
   readonly rrfK: number;
-  /** Results have a relevance from 0 to 1, which decides their order. */
-  readonly reranks: boolean;
+  readonly reranker: Reranker;
 }
 
 /** What the writing tools need. */

@@ -1,3 +1,4 @@
+import { automatic } from '../../config/automatic.ts';
 import {
   ConfigFault,
   choice,
@@ -11,19 +12,6 @@ import {
 } from '../../config/field.ts';
 import { indexModes } from '../../storage/contracts/entries.ts';
 import { fieldTypes, parseIndexedField } from '../../storage/stores/entries/indexed-fields.ts';
-
-/** The words for yes and no that the original server accepts, and JSON's own in a configuration file. */
-const yes = ['true', 'True', 'TRUE', '1', 'yes', 'on'];
-const no = ['false', 'False', 'FALSE', '0', 'no', 'off'];
-const aliases = Object.fromEntries([
-  ...yes.map((word) => [word, 'true'] as const),
-  ...no.map((word) => [word, 'false'] as const),
-]);
-
-/** `auto`, yes or no. */
-function automatic(options: { env: readonly string[]; description: string }) {
-  return choice(['auto', 'true', 'false'], { default: 'auto', aliases, ...options });
-}
 
 /** Shorter entries get no summary, unless it is configured otherwise. */
 export const summaryCharsMin = 500;
@@ -41,11 +29,6 @@ export const contextSlice = defineSlice('context', 'Context store', {
   hybridSearch: automatic({
     env: ['ENABLE_HYBRID_SEARCH'],
     description: 'Whether hybrid_search_context is offered. auto: when one of the other two is.',
-  }),
-  reranking: automatic({
-    env: ['ENABLE_RERANKING'],
-    description:
-      'Whether results have a relevance from 0 to 1 (rerank_score), by which hybrid_search_context sorts them instead of by ranks alone. auto: yes.',
   }),
   summaries: automatic({
     env: ['ENABLE_SUMMARY_GENERATION'],

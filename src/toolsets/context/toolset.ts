@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
 import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
 import { createMeaning } from '../../search/meaning/meaning.ts';
+import { unrankedReranker } from '../../search/reranking/open-reranker.ts';
+import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { SummaryProvider } from '../../search/summaries/summary-provider.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
@@ -39,6 +41,8 @@ export interface ContextDeps {
   embeddings: EmbeddingProvider | undefined;
   /** The provider of a previously used model, by name. */
   formerEmbeddings?: (model: string) => Promise<EmbeddingProvider | undefined>;
+  /** By default, nothing is reranked. */
+  reranker?: Reranker | undefined;
   /** By default, the best sentences of a text are its summary. */
   summaryProvider?: SummaryProvider | undefined;
   log: Logger;
@@ -100,7 +104,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     },
     truncationChars: config.truncationChars,
     rrfK: config.rrfK,
-    reranks: config.reranking !== 'false',
+    reranker: deps.reranker ?? unrankedReranker(),
   };
   const chunkChars = config.chunking ? config.chunkChars : undefined;
   const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };

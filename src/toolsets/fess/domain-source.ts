@@ -9,18 +9,18 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
     name: `fess_${domain.slug}`,
     description: `Fess, ${domain.name}${domain.description === '' ? '' : `: ${oneLine(domain.description)}`}`,
     askedByDefault: true,
-    async search(query, limit, { signal }) {
+    async search({ query, limit }, { signal }) {
       const request = { label: domain.labelFilter, query, num: Math.min(limit, 100) };
       const { hits, isPartial, isOutageRuledOut } = await api.search(request, { signal });
       return {
         hits: hits.map((hit, index) => ({
           uri: documentUri(domain, hit.docId),
+          hash: null,
           title: hit.title || hit.url,
           snippet: String(hit.fields['content_description'] ?? '') || hit.digest,
           date: dateOf(hit),
           origin: 'upstream',
-          score: hit.score ?? hits.length - index,
-          why: `Fess ranks it ${index + 1} in ${domain.name}`,
+          why: `rank ${index + 1} of Fess in ${domain.name}`,
         })),
         ...(isPartial ? { degraded: 'part of the index did not answer' } : {}),
         ...(isOutageRuledOut ? {} : { degraded: 'Fess does not say whether its engine is up' }),

@@ -1,6 +1,6 @@
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Call } from '../../tools/call.ts';
-import type { SearchSource, SourceHit } from '../../tools/search-source.ts';
+import type { SearchSource, SourceAnswer, SourceHit } from '../../tools/search-source.ts';
 
 export interface SourceReport {
   source: string;
@@ -13,12 +13,17 @@ export interface SourceReport {
 
 export interface Asked {
   lists: { source: string; hits: SourceHit[] }[];
+  /** Hits that the sources left out because they hardly fit. */
+  omitted: number;
+  /** Of the sources that tell, the worst. */
+  reranking: SourceAnswer['reranking'];
   reports: SourceReport[];
 }
 
 export interface Question {
   query: string;
   limit: number;
+  includesWeak: boolean;
   /** Names of the sources to ask. */
   wanted: ReadonlySet<string>;
   timeoutMs: number;
@@ -28,27 +33,39 @@ export interface Question {
 export async function askSources(sources: readonly SearchSource[], question: Question, call: Call): Promise<Asked> {
   const outcomes = await Promise.all(
     sources.map(async (source) => {
-      if (!question.wanted.has(source.name)) return { report: report(source, 'skipped'), hits: [] };
+      if (!question.wanted.has(source.name)) return { report: report(source, 'skipped'), answer: { hits: [] } };
       return await askSource(source, question, call);
     }),
   );
   if (call.signal.aborted) throw new CarrelError('cancelled', 'The search was cancelled.');
   return {
-    lists: outcomes.map(({ report: { source }, hits }) => ({ source, hits })),
+    lists: outcomes.map(({ report: { source }, answer: { hits } }) => ({ source, hits })),
+    omitted: outcomes.reduce((sum, { answer }) => sum + (answer.omitted ?? 0), 0),
+    reranking: worstOf(outcomes.flatMap(({ answer }) => answer.reranking ?? [])),
     reports: outcomes.map((outcome) => outcome.report),
   };
 }
 
-async function askSource(source: SearchSource, { query, limit, timeoutMs }: Question, call: Call) {
+function worstOf(states: readonly NonNullable<SourceAnswer['reranking']>[]): SourceAnswer['reranking'] {
+  return states.find(({ state }) => state === 'failed') ?? states.find(({ state }) => state === 'off') ?? states[0];
+}
+
+interface Outcome {
+  report: SourceReport;
+  answer: SourceAnswer;
+}
+
+async function askSource(source: SearchSource, question: Question, call: Call): Promise<Outcome> {
+  const { query, limit, includesWeak, timeoutMs } = question;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout]);
   try {
-    const answer = await orAborted(source.search(query, limit, { ...call, signal }), signal);
+    const answer = await orAborted(source.search({ query, limit, includesWeak }, { ...call, signal }), signal);
     const hits = answer.hits.slice(0, limit);
     const status = answer.degraded === undefined ? 'searched' : 'degraded';
-    return { report: report(source, status, hits.length, answer.degraded), hits };
+    return { report: report(source, status, hits.length, answer.degraded), answer: { ...answer, hits } };
   } catch (error) {
-    return { report: report(source, 'failed', 0, explain(error, timeout, source, call)), hits: [] };
+    return { report: report(source, 'failed', 0, explain(error, timeout, source, call)), answer: { hits: [] } };
   }
 }
 

@@ -1,12 +1,13 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { SearchSource, SourceHit } from '../../tools/search-source.ts';
+import { whyFound } from '../../tools/why-found.ts';
 import { makeSnippet } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import { splitTags } from './collections.ts';
 import { documentUriPrefix, originOfDocument } from './shapes.ts';
 
 /** Several chunks of one document may be found, so this many times more are asked for. */
-const chunksPerHit = 3;
+const chunksPerHit = 2;
 const chunksMax = 100;
 
 export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSource {
@@ -14,10 +15,11 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
     name: 'kb',
     description: 'Documents and notes of the knowledge base',
     askedByDefault: true,
-    async search(query, limit, { signal }) {
+    async search({ query, limit, includesWeak }, { signal }) {
       if (query.trim() === '') return { hits: [] };
       const top = Math.min(chunksMax, limit * chunksPerHit);
-      const { results, degraded } = await engine.search({ query, top }, { signal });
+      const asked = { query, top, include_weak: includesWeak };
+      const { results, degraded, weak_omitted: omitted, reranking } = await engine.search(asked, { signal });
       const words = plainQuery(query);
       const hits = new Map<string, SourceHit>();
       for (const hit of results) {
@@ -33,15 +35,27 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
         ];
         hits.set(uri, {
           uri,
+          hash: hit.content_hash ?? null,
           title: hit.title,
           snippet: makeSnippet(hit.text, words).text,
           date: hit.created_at === '' ? null : hit.created_at,
           origin: originOfDocument(hit),
-          score: hit.score,
-          why: `found in the knowledge base${where.map((part) => (part === undefined ? '' : `, ${part}`)).join('')}`,
+          relevance: hit.relevance,
+          why: whyFound({
+            query,
+            text: `${hit.title}\n${hit.text}`,
+            passage: hit.text,
+            place: where.filter((part) => part !== undefined).join(', ') || undefined,
+            relevance: hit.relevance,
+          }),
         });
       }
-      return { hits: [...hits.values()].slice(0, limit), ...(degraded === undefined ? {} : { degraded }) };
+      return {
+        hits: [...hits.values()].slice(0, limit),
+        ...(omitted === undefined ? {} : { omitted }),
+        reranking,
+        ...(degraded === undefined ? {} : { degraded }),
+      };
     },
   };
 }

@@ -13,8 +13,11 @@ export function showHit(hit: EngineHit) {
   const { document_id: id, neighbours, why } = hit;
   return {
     document_id: id,
+    ...(id === null ? {} : { uri: `${documentUriPrefix}${id}` }),
+    ...(hit.content_hash == null ? {} : { hash: hit.content_hash }),
     chunk_id: hit.chunk_id,
     score: hit.score,
+    ...(hit.relevance === undefined ? {} : { relevance: hit.relevance }),
     title: hit.title,
     text: hit.text,
     chunk_index: hit.chunk_index,
@@ -65,7 +68,8 @@ export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated'
 export const documentFields =
   'document_id, id, uri, title, doc_type, collection, tags, source_path, origin, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
 
-export const documentOutput = freeAnswer(documentFields);
+/** A document, as kb_get begins; described there, to save tokens. */
+export const documentOutput = freeAnswer('some of those of kb_get');
 
 const errorCharsMax = 500;
 

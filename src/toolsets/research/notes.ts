@@ -47,6 +47,7 @@ export const listedNoteShape = z.object({
   origin: z.string(),
   created_at: z.string(),
   snippet: z.string().describe('The passage that matches the query, or the start of the text.'),
+  relevance: z.number().optional(),
 });
 
 export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape> & { origin: Origin } {

@@ -1,43 +1,44 @@
 import type { SlidingWindow } from '../../base/sliding-window.ts';
+import { textHash } from '../../base/text-hash.ts';
+import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { NoteStore } from '../../storage/contracts/notes.ts';
 import { type Quota, spend } from '../../tools/quota.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
+import { whyFound } from '../../tools/why-found.ts';
 import { noteUriPrefix } from './note-resources.ts';
 import { showListedNote } from './notes.ts';
+import { searchNotes } from './search-notes.ts';
 import type { ProviderChain } from './web-search/provider-chain.ts';
 
-export function createNotesSource(notes: NoteStore): SearchSource {
+export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchSource {
   return {
     name: 'notes',
     description: 'Research notes',
     askedByDefault: true,
-    async search(query, limit, call) {
-      const { notes: found } = await notes.list({ query, limit, offset: 0 }, { signal: call.signal });
+    async search({ query, limit, includesWeak }, { signal }) {
+      const request = { query, limit, offset: 0, cutsWeak: !includesWeak, signal };
+      const { notes: found, omitted, reranking } = await searchNotes(request, notes, reranker);
+      const whole = await Promise.all(found.map(({ note }) => notes.get(note.id, { signal })));
       return {
-        hits: found.map((listed, rank) => {
-          const { id, title, snippet, created_at: date, tags, origin } = showListedNote(listed);
-          const matched = new Set(
-            listed.snippet.marks.map(([from, to]) => listed.snippet.text.slice(from, to).toLowerCase()),
-          );
-          const words = [...matched].slice(0, 5).join(', ');
+        hits: found.map(({ note, relevance }, index) => {
+          const { id, title, snippet, created_at: date, tags, origin } = showListedNote(note);
+          const text = [title, ...tags, snippet].join('\n');
           return {
             uri: noteUriPrefix + id,
+            hash: textHash(whole[index]?.content ?? ''),
             title,
             snippet,
             date,
             origin,
-            score: 1 / (rank + 1),
-            why: words === '' ? outsideTheText(tags) : `matches ${words}`,
+            relevance,
+            why: whyFound({ query, text, relevance }),
           };
         }),
+        omitted,
+        reranking,
       };
     },
   };
-}
-
-/** The passage has none of the words, so they are in the title or tags. */
-function outsideTheText(tags: readonly string[]): string {
-  return tags.length === 0 ? 'its title matches' : `its title or tags (${tags.join(', ')}) match`;
 }
 
 export interface WebSourceConfig {
@@ -51,7 +52,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
     name: 'web',
     description: 'The web',
     askedByDefault: false,
-    async search(query, limit, call) {
+    async search({ query, limit }, call) {
       spend(quota.window, 'search', quota, call.caller.id);
       const wanted = { query, limit: Math.min(limit, resultsMax), signal: call.signal };
       const { results, provider, attempts } = await chain.search(wanted);
@@ -59,12 +60,12 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
       return {
         hits: results.map(({ title, url, snippet }, rank) => ({
           uri: url,
+          hash: null,
           title,
           snippet,
           date: null,
           origin: 'web',
-          score: 1 / (rank + 1),
-          why: `result ${rank + 1} of ${provider}`,
+          why: `rank ${rank + 1} of ${provider}`,
         })),
         ...(blocked.length > 0 ? { degraded: `${provider} stood in (${blocked.join(', ')})` } : {}),
       };

@@ -2,6 +2,8 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { createSlidingWindow } from '../../base/sliding-window.ts';
 import type { Extractor } from '../../documents/extractor.ts';
+import { unrankedReranker } from '../../search/reranking/open-reranker.ts';
+import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { NoteStore } from '../../storage/contracts/notes.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import type { SafeFetch, SafeFetchConfig } from '../../web/safe-fetch.ts';
@@ -24,6 +26,8 @@ import { createProviderChain } from './web-search/provider-chain.ts';
 export interface ResearchDeps {
   notes: NoteStore;
   extractor: Extractor;
+  /** By default, nothing is reranked. */
+  reranker?: Reranker | undefined;
   log: Logger;
   /** Where this program itself listens (`host:port`): never fetched, whatever the settings allow. */
   ownTargets?: readonly string[];
@@ -36,7 +40,7 @@ const pageCache = { bytesMax: 32 * 1024 * 1024, entriesMax: 256 };
 
 /** Web search, pages and notes: seed 004. */
 export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps): Toolset {
-  const { notes, extractor, log } = deps;
+  const { notes, extractor, log, reranker = unrankedReranker() } = deps;
   const chain = createProviderChain(
     { chosen: config.searchProvider, fallback: config.searchFallback },
     { providers: createProviders(config), log },
@@ -54,7 +58,7 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
       createWebSearchTool({ resultsMax }, chain),
       createFetchPageTool({ pageCharsMax: config.maxPageSize }, pages),
       createSaveNoteTool(notes),
-      createListNotesTool(notes),
+      createListNotesTool(notes, reranker),
       createGetNoteTool(notes),
       createUpdateNoteTool(notes),
       createDeleteNoteTool(notes),
@@ -64,7 +68,7 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
     quotas,
     resources: [createNoteResources(notes)],
     citable: [createCitableNotes(notes), createCitablePages(quotas.fetch, pages)],
-    sources: [createNotesSource(notes), createWebSource({ resultsMax, quota: quotas.search }, chain)],
+    sources: [createNotesSource(notes, reranker), createWebSource({ resultsMax, quota: quotas.search }, chain)],
     health: () => ({ search_provider: chain.chosen }),
     translate: asSpecified,
     ...(deps.close ? { close: deps.close } : {}),

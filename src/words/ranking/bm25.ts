@@ -123,7 +123,7 @@ const gainExponent = 1.5;
 const writtenShare = 0.2;
 
 /** How much a word counts that is near to one of the query, of what that one would count. */
-const nearShare = 0.6;
+const nearShare = 0.4;
 
 interface WeighedLeaf {
   readonly leaf: WordLeaf;

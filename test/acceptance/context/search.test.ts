@@ -90,7 +90,7 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
       assert.deepEqual([short?.['summary'], short?.['is_text_content_truncated']], ['', false]);
       for (const tool of ['fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
         const [hit] = (await call(tool, { query: 'deployment pipeline', limit: 1 })).results;
-        assert.deepEqual(Object.keys(hit ?? {}).sort(), [...fields, ...more, 'scores'].sort(), tool);
+        assert.deepEqual(Object.keys(hit ?? {}).sort(), [...fields, ...more, 'relevance', 'scores'].sort(), tool);
         assert.equal(hit?.['is_text_content_truncated'], true);
       }
     },
@@ -395,17 +395,17 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
 
   verifies(
     ['002 semantic_search_context/query', '002 semantic_search_context/returns', '002 semantic_search_context/page'],
-    'meaning finds what words do not, the nearest first, in pages',
+    'meaning finds what words do not, the most relevant first, in pages',
     async () => {
       const query = 'Which data store holds our invoices?';
       const answer = await call('semantic_search_context', { query });
       assert.equal(answer.results[0]?.id, database);
       assert.deepEqual([answer['query'], answer['count']], [query, answer.results.length]);
       assert.match(String(answer['model']), /gte-small/);
-      const distances = answer.results.map(({ scores }) => Number(scores['semantic_distance']));
+      const order = answer.results.map(({ scores }) => Number(scores['rerank_score']));
       assert.deepEqual(
-        distances,
-        [...distances].sort((a, b) => a - b),
+        order,
+        [...order].sort((a, b) => b - a),
       );
       assert.ok(answer.results.every(({ scores }) => scores['semantic_rank'] === null));
       assert.deepEqual(Object.keys(answer.results[0]?.scores ?? {}), [

@@ -4,7 +4,7 @@ import type { ListedNote, Note, NoteListRequest, NotePage } from '../../contract
 import type { KeyFilter, Statements } from '../../dialect.ts';
 import { numberOf, type Row, textOf, textsOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
-import { findWords } from '../words/find-words.ts';
+import { findWords, weighWords } from '../words/find-words.ts';
 import { noteWords } from '../words/word-indexes.ts';
 
 export async function getNote(on: Statements, id: string): Promise<Note | undefined> {
@@ -14,20 +14,34 @@ export async function getNote(on: Statements, id: string): Promise<Note | undefi
   return row && noteOf(row);
 }
 
+/** About what a reranking model reads. */
+const passageUnits = 1_100;
+
 export async function listNotes(on: Statements, request: NoteListRequest): Promise<NotePage> {
   const tags = [...new Set(request.tags?.map(storable))];
   const filter = tags.length === 0 ? undefined : on.dialect.notes.tagged(tags);
   if (request.query === undefined) return newestNotes(on, filter, request);
   const query = plainQuery(request.query);
-  const { found, total } = await findWords(on, noteWords, query, filter, request);
+  const { found, total, scoreMax } = await findWords(on, noteWords, query, filter, request);
   const keys = found.map(({ key }) => key);
+  const { weighed } = await weighWords(on, noteWords, { query, keys });
+  const terms = new Map(weighed.map((each) => [each.key, each.terms]));
+  const shareOf = (score: number) => Math.min(1, score / Math.max(scoreMax, Number.EPSILON));
   const rows = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE key IN (${on.dialect.integers})`, [
     { list: keys },
   ]);
   const byKey = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
-  const notes = keys.flatMap((key) => {
+  const notes = found.flatMap(({ key, score }) => {
     const row = byKey.get(key);
-    return row === undefined ? [] : [listed(row, query)];
+    if (row === undefined) return [];
+    const covered = (terms.get(key) ?? []).reduce((sum, { highest }) => sum + highest, 0);
+    const match = {
+      key,
+      share: shareOf(score),
+      coverage: shareOf(covered),
+      passage: makeSnippet(textOf(row, 'content'), query, passageUnits).text,
+    };
+    return [{ ...listed(row, query), match }];
   });
   return { notes, total };
 }

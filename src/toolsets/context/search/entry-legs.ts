@@ -4,11 +4,10 @@ import { createWordLeg } from '../../../search/word-leg.ts';
 import type { ScoredPage } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
 import type { MendedWord } from '../../../words/ranking/word-index.ts';
-import { plainQuery, type WordQuery } from '../../../words/word-query.ts';
+import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { neededFilter, planOf } from './ranked-search.ts';
 import { type Stats, startStats } from './search-answer.ts';
-import { type AdaptiveQuery, adaptiveQuery } from './word-modes.ts';
 
 export interface LegsRequest {
   readonly text: string;
@@ -26,7 +25,8 @@ export interface EntryLegs extends HybridDeps {
   readonly told: {
     /** BM25 scores, by entry id. */
     wordScores: ReadonlyMap<number, number>;
-    wordMode: AdaptiveQuery['mode'] | undefined;
+    /** Undefined where words were not searched. See adaptive-mode for what is told. */
+    wordMode: 'boolean' | undefined;
     wordStats: Stats | undefined;
     meaningStats: Stats | undefined;
     /** What was searched for instead of misspelt words. */
@@ -34,7 +34,7 @@ export interface EntryLegs extends HybridDeps {
   };
 }
 
-type LegParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranks'>;
+type LegParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend'>;
 
 export function createEntryLegs(request: LegsRequest, { words }: { words: boolean }, parts: LegParts): EntryLegs {
   const { filter, applied, explain, signal } = request;
@@ -46,15 +46,23 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     meaningStats: undefined,
     mended: [],
   };
-  return { told, words: words ? wordLeg() : undefined, meaning: meaning && meaningLeg(meaning) };
+  return {
+    told,
+    words: words ? wordLeg() : undefined,
+    meaning: meaning && meaningLeg(meaning),
+    async newerFirst(ids) {
+      const found = await entries.get({ ids, images: false, asOf: filter.asOf }, { signal });
+      return new Map(found.map(({ id, text }) => [id, text]));
+    },
+  };
 
   function wordLeg(): WordLeg {
     return createWordLeg({
       async search({ limit }) {
         const stats = startStats(backend, applied);
-        const { mode, hits, scoreMax, plan, mended } = await searchWords(limit);
+        const { hits, scoreMax, plan, mended } = await searchWords(limit);
         told.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
-        told.wordMode = mode;
+        told.wordMode = 'boolean';
         told.mended = mended;
         told.wordStats = stats(hits.length, plan);
         return { hits, scoreMax };
@@ -63,15 +71,8 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     });
   }
 
-  async function searchWords(limit: number): Promise<ScoredPage & { mode: AdaptiveQuery['mode'] }> {
-    const ask = (query: WordQuery) => entries.searchWords({ query, filter, limit, offset: 0, explain }, { signal });
-    const adaptive = adaptiveQuery(request.text);
-    // With reranking, entries with all words rank higher anyway; with ranks alone they would not.
-    if (adaptive.mode === 'match' && !parts.reranks) {
-      const strict = await ask(adaptive.query);
-      if (strict.hits.length > 0) return { ...strict, mode: 'match' };
-    }
-    return { ...(await ask(plainQuery(request.text))), mode: 'boolean' };
+  async function searchWords(limit: number): Promise<ScoredPage> {
+    return entries.searchWords({ query: plainQuery(request.text), filter, limit, offset: 0, explain }, { signal });
   }
 
   function meaningLeg(known: EntryMeaning): MeaningLeg {

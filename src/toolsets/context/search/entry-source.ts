@@ -1,5 +1,7 @@
+import { textHash } from '../../../base/text-hash.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
+import { whyFound } from '../../../tools/why-found.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
@@ -8,37 +10,38 @@ import { searchEntries } from './hybrid-entries.ts';
 
 export function createEntrySource(
   settings: { words: boolean },
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'rrfK' | 'reranks'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'rrfK' | 'reranker'>,
 ): SearchSource {
   return {
     name: 'context',
     description: 'What was stored in conversations and tasks',
     askedByDefault: true,
-    async search(query, limit, { signal }) {
+    async search({ query, limit, includesWeak }, { signal }) {
       const text = query.trim();
       if (text === '') return { hits: [] };
-      const request = { text, filter: {}, applied: 0, limit, offset: 0, rrfK: parts.rrfK, explain: false, signal };
-      const { matches, warnings } = await searchEntries(request, settings, parts);
-      const top = new Map(matches.map(({ id, scores }) => [id, scores]));
+      const page = { limit, offset: 0, includesWeak };
+      const request = { text, filter: {}, applied: 0, ...page, rrfK: parts.rrfK, explain: false, signal };
+      const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, parts);
+      const top = new Map(matches.map((match) => [match.id, match]));
       const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);
       const words = plainQuery(text);
       return {
         hits: found.map((entry) => {
-          const scores = top.get(entry.id);
-          const ways = [
-            scores?.fts_rank ? `words (rank ${scores.fts_rank})` : undefined,
-            scores?.semantic_rank ? `meaning (rank ${scores.semantic_rank})` : undefined,
-          ];
+          const { relevance, window } = top.get(entry.id) ?? {};
+          const passage = window && entry.text.slice(window.start, window.end);
           return {
             uri: `${entryUriPrefix}${entry.id}`,
+            hash: textHash(entry.text),
             title: titleOf(entry.text),
             snippet: makeSnippet(entry.text, words).text,
             date: entry.createdAt,
             origin: originOfMetadata(entry.metadata),
-            score: scores?.rrf ?? 0,
-            why: `found by ${ways.filter((way) => way !== undefined).join(' and ')}`,
+            relevance,
+            why: whyFound({ query: text, text: entry.text, passage, relevance }),
           };
         }),
+        omitted,
+        reranking,
         ...(warnings.degraded === undefined ? {} : { degraded: warnings.warnings?.join('; ') ?? warnings.degraded }),
       };
     },

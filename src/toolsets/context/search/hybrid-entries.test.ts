@@ -22,13 +22,13 @@ const markers = ['antelope', 'badger', 'caracal', 'dormouse', 'echidna'] as cons
 /** Long enough that its vector is not shortened, short enough to have one. */
 const filler = 'Nothing else is told on this page, which goes on for a while so that it is a usual one. '.repeat(3);
 
-/** The words favour the prose, the meaning favours the code. */
+/** The words favour the prose, the meaning favours the code. In a memory, of texts as alike as the last two the later is first. */
 const texts: Record<(typeof markers)[number], string> = {
   antelope: 'def antelope(rows):\n    """Orders them."""\n    for row in rows:\n        yield row\n    return None\n',
   badger: 'def badger(rows):\n    """Puts in order."""\n    if rows is None:\n        raise ValueError()\n',
   caracal: 'def caracal(rows, key):\n    result = list(rows)\n    result.reverse()\n    return result\n',
-  dormouse: `dormouse: the invoices of customers are sorted by their date. ${filler}`,
   echidna: `echidna: customers get invoices. ${filler}`,
+  dormouse: `dormouse: the invoices of customers are sorted by their date. ${filler}`,
 };
 
 /** The name of the bundled model, whose span is known. */
@@ -86,11 +86,11 @@ async function rankedInContext(stored: readonly string[], storage: Storage, sign
   for (const text of stored) {
     await run('store_context', { thread_id: markerOf(text), source: 'user', text });
   }
-  const { results } = await run('hybrid_search_context', { query, limit: 10 });
+  const { results } = await run('hybrid_search_context', { query, limit: 10, include_weak: true });
   await toolset.close?.();
-  return (results as { text_content: string; scores: { rerank_score: number } }[]).map((entry) => ({
+  return (results as { text_content: string; relevance: number }[]).map((entry) => ({
     marker: markerOf(entry.text_content),
-    score: entry.scores.rerank_score,
+    score: entry.relevance,
   }));
 }
 
@@ -107,7 +107,7 @@ async function rankedInKnowledgeBase(stored: readonly string[], storage: Storage
     if (queue.queued + queue.processing === 0) break;
     await delay(20);
   }
-  const { results } = await engine.search({ query, top: 10 });
+  const { results } = await engine.search({ query, top: 10, include_weak: true });
   await engine.close();
   return results.map(({ text, score }) => ({ marker: markerOf(text), score }));
 }

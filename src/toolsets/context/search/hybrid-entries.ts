@@ -1,7 +1,9 @@
-import type { FusedMatch } from '../../../search/fusion.ts';
-import { searchHybrid } from '../../../search/hybrid.ts';
+import { type HybridMatch, searchHybrid } from '../../../search/hybrid.ts';
+import type { RerankingState } from '../../../search/reranking/reranker.ts';
 import type { MendedWord } from '../../../words/ranking/word-index.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { adaptiveMode } from './adaptive-mode.ts';
+import { createEntryJudging } from './entry-judging.ts';
 import { createEntryLegs, type LegsRequest } from './entry-legs.ts';
 import type { Warned } from './past-warnings.ts';
 import { distanceOf, pendingWarning, rankDepth } from './ranked-search.ts';
@@ -10,6 +12,8 @@ export interface HybridRequest extends LegsRequest {
   readonly limit: number;
   readonly offset: number;
   readonly rrfK: number;
+  /** Shows entries that are hardly relevant, too. */
+  readonly includesWeak: boolean;
 }
 
 export interface HybridScores {
@@ -21,12 +25,26 @@ export interface HybridScores {
   rerank_score: number | null;
 }
 
+export interface EntryMatch {
+  readonly id: number;
+  readonly relevance: number;
+  readonly scores: HybridScores;
+  /** Words of the query that it has, as stems. */
+  readonly terms: readonly string[];
+  /** The part that is nearest to the query. */
+  readonly window: { readonly start: number; readonly end: number } | undefined;
+}
+
 export interface HybridMatches {
   /** The page, in order. */
-  readonly matches: readonly { readonly id: number; readonly scores: HybridScores }[];
+  readonly matches: readonly EntryMatch[];
   readonly modes: readonly ('fts' | 'semantic')[];
   /** Of all pages. */
   readonly ranked: number;
+  readonly hasMore: boolean;
+  /** Entries that would be on the page if weak ones were shown. */
+  readonly omitted: number;
+  readonly reranking?: RerankingState;
   readonly ftsCount: number;
   readonly semanticCount: number;
   readonly warnings: Warned;
@@ -36,27 +54,44 @@ export interface HybridMatches {
 }
 
 /**
- * Search by words and by meaning together (search/hybrid.ts), in the shapes of 002: ordered by relevance, or by RRF if
- * reranking is switched off.
+ * Search by words and by meaning together (search/hybrid.ts), in the shapes of 002.
  */
 export async function searchEntries(
   request: HybridRequest,
   settings: { words: boolean },
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranks'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranker'>,
 ): Promise<HybridMatches> {
   const { text, limit, offset, rrfK, signal } = request;
   const { told, ...legs } = createEntryLegs(request, settings, parts);
   const found = await searchHybrid(
-    { text, limit, offset, depth: rankDepth, signal },
-    { order: parts.reranks ? 'weighted' : 'rrf', rrfK },
-    legs,
+    // One more than is shown, to know whether there are more.
+    {
+      text,
+      limit: limit + 1,
+      offset,
+      depth: rankDepth,
+      cut: request.includesWeak ? undefined : 'weak',
+      explain: true,
+      signal,
+    },
+    { order: 'weighted', rrfK },
+    { ...legs, judging: createEntryJudging(parts, { asOf: request.filter.asOf }) },
   );
   if (found.failure && !settings.words) throw found.failure;
   const { words, meaning } = found.listed;
   const [ftsCount, semanticCount] = [words.length, meaning?.length ?? 0];
-  const both = ftsCount + semanticCount - found.ranked;
+  const both = ftsCount + semanticCount - found.candidates;
   return {
-    matches: found.matches.map((match) => ({ id: match.id, scores: scoresOf(match) })),
+    matches: found.matches.slice(0, limit).map((match) => ({
+      id: match.id,
+      relevance: match.relevance ?? 0,
+      scores: scoresOf(match),
+      terms: (match.explanation.words?.terms ?? []).map(({ term }) => term),
+      window: match.explanation.meaning?.window,
+    })),
+    hasMore: found.matches.length > limit,
+    omitted: request.includesWeak ? 0 : Math.max(0, Math.min(limit, found.candidates - offset) - found.matches.length),
+    ...(found.reranking ? { reranking: found.reranking } : {}),
     modes: [...(settings.words ? (['fts'] as const) : []), ...(meaning ? (['semantic'] as const) : [])],
     ranked: found.ranked,
     ftsCount,
@@ -68,16 +103,16 @@ export async function searchEntries(
       semantic_stats: told.meaningStats ?? null,
       fusion_stats: {
         rrf_k: rrfK,
-        total_unique_documents: found.ranked,
+        total_unique_documents: found.candidates,
         documents_in_both: both,
         documents_fts_only: ftsCount - both,
         documents_semantic_only: semanticCount - both,
       },
-      adaptive_fts_mode: told.wordMode ?? null,
+      adaptive_fts_mode: told.wordMode === undefined ? null : adaptiveMode(text),
     },
   };
 
-  function scoresOf({ id, score, explanation }: FusedMatch): HybridScores {
+  function scoresOf({ id, relevance = 0, explanation }: HybridMatch): HybridScores {
     const ftsRank = explanation.words?.rank;
     const near = explanation.meaning?.rank === undefined ? undefined : explanation.meaning;
     return {
@@ -86,7 +121,7 @@ export async function searchEntries(
       semantic_rank: near?.rank ?? null,
       fts_score: ftsRank === undefined ? null : (told.wordScores.get(id) ?? null),
       semantic_distance: near ? distanceOf(near.cosine) : null,
-      rerank_score: parts.reranks ? score : null,
+      rerank_score: parts.reranker.provider ? relevance : null,
     };
   }
 }

@@ -23,6 +23,11 @@ export function searchInput(defaults: { limit: number }) {
   };
 }
 
+/** For searches that leave out what is hardly relevant. */
+export const weakInput = {
+  include_weak: z.boolean().optional().describe('Also what hardly fits.'),
+};
+
 /** Described once, by search_context, to save tokens in the others. */
 export const filterInput = {
   thread_id: z.string().min(1).optional(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { highlight } from './highlight.ts';
-import { adaptiveQuery, modeRemark, searchModes, soughtWords, wordQueryOf } from './word-modes.ts';
+import { modeRemark, searchModes, soughtWords, wordQueryOf } from './word-modes.ts';
 
 test('T100: no text is a syntax error in any mode, and punctuation alone finds nothing', () => {
   for (const mode of searchModes) {
@@ -10,15 +10,6 @@ test('T100: no text is a syntax error in any mode, and punctuation alone finds n
     }
     assert.equal(wordQueryOf('!!! ???', mode).kind, 'nothing');
   }
-});
-
-test('upstreams 1.11: short queries want every word, questions any of them', () => {
-  assert.deepEqual(
-    [adaptiveQuery('billing database').mode, adaptiveQuery('billing database').query.kind],
-    ['match', 'and'],
-  );
-  assert.deepEqual(adaptiveQuery('which database holds the billing').mode, 'boolean');
-  assert.equal(adaptiveQuery('which database holds the billing').query.kind, 'or');
 });
 
 test('T081: marks surround what was found, and those in the text are made harmless', () => {

@@ -63,22 +63,6 @@ function bare(text: string): string {
   return text.replace(/["*]+/g, ' ');
 }
 
-/** With fewer words than this, an entry must have all of them; with more, any of them. */
-const orThreshold = 4;
-
-export interface AdaptiveQuery {
-  readonly query: WordQuery;
-  readonly mode: 'match' | 'boolean';
-}
-
-/** No entry has every word of a question, but with two or three words, an entry that has all of them is meant. */
-export function adaptiveQuery(text: string): AdaptiveQuery {
-  const words = text.match(/"[^"]*"|\S+/g)?.filter((word) => word.length > 1) ?? [];
-  return words.length >= orThreshold
-    ? { query: plainQuery(text), mode: 'boolean' }
-    : { query: everyWord(text), mode: 'match' };
-}
-
 function everyWord(text: string): WordQuery {
   return allOf(soughtWords(text).map(({ query }) => query));
 }

@@ -1,9 +1,11 @@
 import * as z from 'zod';
+import { judgePage, reachOf } from '../../../search/judging.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
+import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
@@ -16,10 +18,10 @@ export function createFtsSearchContextTool({
   entries,
   backend,
   truncationChars,
-  reranks,
+  reranker,
   summaries,
   texts,
-}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks' | 'summaries' | 'texts'>): Tool {
+}: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>): Tool {
   return defineTool({
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
@@ -32,7 +34,7 @@ export function createFtsSearchContextTool({
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
-    output: searchAnswer('query, mode, language, total, relaxed?'),
+    output: searchAnswer('query, mode, language, total, relaxed?, reranking'),
     async run(input, call) {
       const { signal } = call;
       const text = queryText(input.query);
@@ -45,40 +47,49 @@ export function createFtsSearchContextTool({
       if (faults.length > 0) {
         return { ...head, ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       }
-      const strict = await entries.searchWords({ query: asked, filter, limit, offset, explain }, { signal });
+      const reach = reachOf({ limit, offset });
+      const strict = await entries.searchWords({ query: asked, filter, ...reach, explain }, { signal });
       const sought = input.mode === 'match' ? soughtWords(text) : [];
       const most =
         strict.total === 0 && sought.length >= relaxedMin
-          ? await searchMostWords(entries, sought, { filter, limit, offset }, signal)
+          ? await searchMostWords(entries, sought, { filter, ...reach }, signal)
           : undefined;
       const relaxed = most !== undefined && most.total > 0;
       const page = relaxed ? most : strict;
       const query = relaxed ? most.query : asked;
-      const scores = new Map(page.hits.map(({ id, score }) => [id, score]));
+      const ranked = page.hits.map(({ id, score }) => ({ id, score: score / (page.scoreMax || 1), found: score }));
+      const judged = await judgePage(
+        { text, limit, offset: offset - reach.offset, before: reach.offset, signal },
+        ranked,
+        createEntryJudging({ entries, reranker }, { asOf: filter.asOf, query }),
+      );
+      const shownHits = new Map(judged.page.map((each) => [each.hit.id, each]));
       await summaries?.settle();
       // What is too long for the answer anyway needs no marks.
       const highlighted = async (whole: string, left: number): Promise<string> =>
         2 * whole.length > left ? whole : texts.highlight(whole, query, signal);
       const { results, found, omitted, report } = await fitAnswer(
         entries,
-        [...scores.keys()],
+        [...shownHits.keys()],
         {
           images: input.include_images,
           asOf: filter.asOf,
           ...(input.highlight ? {} : { textChars: truncationChars + 1 }),
           order: 'given',
           input,
-          show: async (entry, left) => ({
-            ...showFound(entry, truncationChars),
-            scores: {
-              fts_score: scores.get(entry.id) ?? 0,
-              fts_rank: null,
-              ...(reranks
-                ? { rerank_score: (scores.get(entry.id) ?? 0) / Math.max(page.scoreMax, Number.EPSILON) }
-                : {}),
-            },
-            ...(input.highlight ? { highlighted: await highlighted(entry.text, left) } : {}),
-          }),
+          show: async (entry, left) => {
+            const { hit, relevance = 0 } = shownHits.get(entry.id) ?? {};
+            return {
+              ...showFound(entry, truncationChars),
+              relevance,
+              scores: {
+                fts_score: hit?.found ?? 0,
+                fts_rank: null,
+                ...(reranker.provider ? { rerank_score: relevance } : {}),
+              },
+              ...(input.highlight ? { highlighted: await highlighted(entry.text, left) } : {}),
+            };
+          },
         },
         call,
       );
@@ -87,11 +98,12 @@ export function createFtsSearchContextTool({
         results,
         count: results.length,
         total: page.total,
-        has_more: omitted.length > 0 || offset + page.hits.length < page.total,
+        has_more: omitted.length > 0 || offset + judged.page.length < page.total,
         ...(explain ? { stats: stats(results.length, strict.plan) } : {}),
         ...clamped,
         ...report,
         ...nextOffset(offset, results, omitted),
+        ...judgedFields(judged),
         ...(relaxed ? { relaxed } : {}),
         ...joinHints(
           modeRemark(text, input.mode),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Reranker } from '../../../search/reranking/reranker.ts';
 import type { Storage } from '../../../storage/contracts/storage.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
@@ -14,7 +15,7 @@ export interface StatisticsSettings {
 
 export function createGetStatisticsTool(
   settings: StatisticsSettings,
-  deps: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'backend' | 'reranks'> & {
+  deps: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'backend' | 'reranker'> & {
     storage: Pick<Storage, 'describe' | 'metrics' | 'connections'>;
   },
 ): Tool {
@@ -95,7 +96,7 @@ export function createGetStatisticsTool(
           chunk_overlap: 0,
           aggregation: 'max',
         },
-        reranking: { enabled: deps.reranks, available: deps.reranks, provider: 'fusion', model: null },
+        reranking: rerankingOf(deps.reranker),
         summary: {
           enabled: summaries !== undefined,
           available: summaries?.available ?? false,
@@ -130,4 +131,10 @@ function connectionCounts({ connections, metrics }: Pick<Storage, 'connections' 
 
 function rounded(value: number): number {
   return Math.round(value * 100) / 100;
+}
+
+/** A provider's name is `kind:model`. */
+function rerankingOf({ provider }: Reranker) {
+  const [, kind = null, model = null] = /^([^:]+):(.*)$/.exec(provider?.name ?? '') ?? [];
+  return { enabled: provider !== undefined, available: provider !== undefined, provider: kind, model };
 }

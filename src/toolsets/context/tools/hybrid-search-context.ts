@@ -4,11 +4,12 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
+import { judgedFields, weakHint } from '../search/entry-judging.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
 import { elapsed, filterFaults, nextOffset, searchAnswer } from '../search/search-answer.ts';
-import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
+import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
@@ -18,7 +19,7 @@ export interface HybridSettings {
 
 export function createHybridSearchContextTool(
   settings: HybridSettings,
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranks' | 'summaries'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranker' | 'summaries'>,
 ): Tool {
   const { entries, truncationChars } = parts;
   return defineTool({
@@ -32,8 +33,11 @@ export function createHybridSearchContextTool(
       ...searchInput({ limit: 5 }),
       fusion_method: z.enum(['rrf']).default('rrf'),
       rrf_k: z.int().min(1).max(1000).optional(),
+      ...weakInput,
     }),
-    output: searchAnswer('query, fusion_method, search_modes_used, fts_count, semantic_count'),
+    output: searchAnswer(
+      'query, fusion_method, search_modes_used, fts_count, semantic_count, weak_omitted?, reranking',
+    ),
     async run(input, call) {
       const { signal } = call;
       const start = performance.now();
@@ -50,9 +54,10 @@ export function createHybridSearchContextTool(
       if (!settings.words && parts.meaning === undefined) {
         throw new CarrelError('unavailable', 'No search modes available: full text and meaning are both switched off');
       }
-      const request = { text, filter, applied, limit, offset, rrfK, explain: input.explain_query };
+      const includesWeak = input.include_weak ?? false;
+      const request = { text, filter, applied, limit, offset, rrfK, includesWeak, explain: input.explain_query };
       const fused = await searchEntries({ ...request, waitMs: settleMs, signal }, settings, parts);
-      const page = new Map(fused.matches.map((match) => [match.id, match.scores]));
+      const page = new Map(fused.matches.map((match) => [match.id, match]));
       await parts.summaries?.settle();
       const { results, found, omitted, report } = await fitAnswer(
         entries,
@@ -63,7 +68,10 @@ export function createHybridSearchContextTool(
           textChars: truncationChars + 1,
           order: 'given',
           input,
-          show: (entry) => ({ ...showFound(entry, truncationChars), scores: page.get(entry.id) }),
+          show: (entry) => {
+            const { relevance, scores } = page.get(entry.id) ?? {};
+            return { ...showFound(entry, truncationChars), relevance, scores };
+          },
         },
         call,
       );
@@ -71,25 +79,28 @@ export function createHybridSearchContextTool(
         ...head,
         results,
         count: results.length,
-        has_more: omitted.length > 0 || offset + fused.matches.length < fused.ranked,
+        has_more: omitted.length > 0 || fused.hasMore,
         search_modes_used: [...fused.modes],
         fts_count: fused.ftsCount,
         semantic_count: fused.semanticCount,
         ...(input.explain_query ? { stats: { execution_time_ms: elapsed(start), ...fused.stats } } : {}),
         ...clamped,
         ...report,
+        ...judgedFields(fused),
         ...nextOffset(offset, results, omitted),
         ...joinHints(
           found.length > 0 ? mendedHint(fused.mended) : undefined,
           report.hint,
-          (
-            await emptyHint(
-              entries,
-              [...found, ...omitted],
-              { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
-              signal,
-            )
-          ).hint,
+          found.length === 0 && fused.omitted > 0
+            ? weakHint(fused.omitted)
+            : (
+                await emptyHint(
+                  entries,
+                  [...found, ...omitted],
+                  { filter, offset, total: fused.ranked, words: settings.words ? wordsOf(plainQuery(text)) : [] },
+                  signal,
+                )
+              ).hint,
         ),
         ...joinWarnings(fused.warnings, await pastWarnings(entries, filter, 'search', signal)),
       };

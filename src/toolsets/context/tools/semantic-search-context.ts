@@ -1,11 +1,14 @@
 import * as z from 'zod';
+import { cosineSpanOf } from '../../../search/embeddings/bundled-model.ts';
+import { judgePage } from '../../../search/judging.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
+import { createEntryJudging, judgedFields, weakHint } from '../search/entry-judging.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, settleMs } from '../search/ranked-search.ts';
 import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
-import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
+import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
@@ -15,17 +18,17 @@ export function createSemanticSearchContextTool(
     entries,
     backend,
     truncationChars,
-    reranks,
+    reranker,
     summaries,
-  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranks' | 'summaries'>,
+  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries'>,
 ): Tool {
   return defineTool({
     name: 'semantic_search_context',
     title: 'Semantic Search Context',
     description: 'Finds entries by meaning alone, for questions in other words than the entries, nearest first.',
     effect: 'read',
-    input: z.object({ query: queryInput, ...searchInput({ limit: 5 }) }),
-    output: searchAnswer('query, model'),
+    input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
+    output: searchAnswer('query, model, weak_omitted?, reranking'),
     async run(input, call) {
       const { signal } = call;
       const text = queryText(input.query);
@@ -39,27 +42,37 @@ export function createSemanticSearchContextTool(
       }
       const plan = explain ? await planOf(entries, filter, signal) : undefined;
       const wanted = { text, limit: rankDepth, filter: neededFilter(filter), waitMs: settleMs, signal };
-      const { matches, pending } = await meaning.search(wanted);
-      const page = matches.slice(offset, offset + limit);
-      const cosines = new Map(page.map(({ id, cosine }) => [id, cosine]));
+      const { matches, pending, model } = await meaning.search(wanted);
+      // One more than is shown, to know whether there are more.
+      const judged = await judgePage(
+        { text, limit: limit + 1, offset, cut: input.include_weak ? undefined : 'weak', signal },
+        matches.map((match) => ({ ...match, ...nearnessOf(match.cosine, matches[0]?.cosine, model) })),
+        createEntryJudging({ entries, reranker }, { asOf: filter.asOf }),
+      );
+      const page = new Map(judged.page.slice(0, limit).map((each) => [each.hit.id, each]));
+      const weak = input.include_weak ? 0 : Math.max(0, Math.min(limit, matches.length - offset) - page.size);
       await summaries?.settle();
       const { results, found, omitted, report } = await fitAnswer(
         entries,
-        [...cosines.keys()],
+        [...page.keys()],
         {
           images: input.include_images,
           asOf: filter.asOf,
           textChars: truncationChars + 1,
           order: 'given',
           input,
-          show: (entry) => ({
-            ...showFound(entry, truncationChars),
-            scores: {
-              semantic_distance: distanceOf(cosines.get(entry.id) ?? 1),
-              semantic_rank: null,
-              ...(reranks ? { rerank_score: Math.min(1, Math.max(0, cosines.get(entry.id) ?? 0)) } : {}),
-            },
-          }),
+          show: (entry) => {
+            const { hit, relevance = 0 } = page.get(entry.id) ?? {};
+            return {
+              ...showFound(entry, truncationChars),
+              relevance,
+              scores: {
+                semantic_distance: distanceOf(hit?.near ?? 1),
+                semantic_rank: null,
+                ...(reranker.provider ? { rerank_score: relevance } : {}),
+              },
+            };
+          },
         },
         call,
       );
@@ -67,14 +80,27 @@ export function createSemanticSearchContextTool(
         ...head,
         results,
         count: results.length,
-        has_more: omitted.length > 0 || offset + page.length < matches.length,
+        has_more: omitted.length > 0 || judged.page.length > limit,
         ...(explain ? { stats: stats(results.length, plan) } : {}),
         ...clamped,
         ...report,
         ...nextOffset(offset, results, omitted),
-        ...(await emptyHint(entries, [...found, ...omitted], { filter, offset, total: matches.length }, signal)),
+        ...judgedFields({ ...judged, omitted: weak }),
+        ...(found.length === 0 && weak > 0
+          ? { hint: weakHint(weak) }
+          : await emptyHint(entries, [...found, ...omitted], { filter, offset, total: judged.kept }, signal)),
         ...joinWarnings(pendingWarning(pending), await pastWarnings(entries, filter, 'search', signal)),
       };
     },
   });
 }
+
+/** What hits by meaning alone are ranked by: how far below the best they are, as in the hybrid. */
+function nearnessOf(cosine: number, best = cosine, model: string) {
+  const span = cosineSpanOf(model);
+  const score = 1 - (best - cosine) / (span ?? usualSpan);
+  return { score, near: cosine, cosine: span === undefined ? undefined : cosine };
+}
+
+/** Of models that nobody has measured. */
+const usualSpan = 0.25;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError } from '../../../base/errors.ts';
 import { createLogger, silentLogger } from '../../../base/log.ts';
+import { unrankedReranker } from '../../../search/reranking/open-reranker.ts';
 import type { Call } from '../../../tools/call.ts';
 import type { SearchSource, SourceAnswer } from '../../../tools/search-source.ts';
 import { createFindTool } from './find.ts';
@@ -20,11 +21,12 @@ function source(name: string, search: () => Promise<SourceAnswer>, askedByDefaul
 const hits = (prefix: string, count: number): SourceAnswer => ({
   hits: Array.from({ length: count }, (_, index) => ({
     uri: `${prefix}://${index}`,
+    hash: null,
     title: `${prefix} ${index}`,
     snippet: 'some words about it',
     date: null,
     origin: 'user',
-    score: 1,
+    relevance: 0.5,
     why: 'it matches',
   })),
 });
@@ -36,7 +38,7 @@ interface Found {
 }
 
 async function find(sources: SearchSource[], input: Record<string, unknown>): Promise<Found> {
-  const tool = createFindTool(sources);
+  const tool = createFindTool(sources, unrankedReranker());
   return (await tool.run(tool.input.parse({ query: 'q', ...input }), call)) as Found;
 }
 
@@ -93,7 +95,7 @@ test('a source that is cancelled with the call ends it, and is no fault to log',
   const controller = new AbortController();
   const logged: string[] = [];
   const log = createLogger([{ level: 'debug', write: ({ event }) => logged.push(event), flush() {} }]);
-  const tool = createFindTool([source('slow', () => new Promise(() => {}))]);
+  const tool = createFindTool([source('slow', () => new Promise(() => {}))], unrankedReranker());
   const running = tool.run(tool.input.parse({ query: 'q' }), { ...call, log, signal: controller.signal });
   controller.abort();
   await assert.rejects(running, { code: 'cancelled' });

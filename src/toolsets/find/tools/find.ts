@@ -1,81 +1,74 @@
 import * as z from 'zod';
+import type { Reranker } from '../../../search/reranking/reranker.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { askSources } from '../ask-sources.ts';
-import { type FusedHit, fuseRanks } from '../fuse-ranks.ts';
+import { byRelevance, type FoundHit } from '../by-relevance.ts';
+import { judgeHits } from '../judge-hits.ts';
 
 const sourceTimeoutMs = 30_000;
 
-export function createFindTool(sources: readonly SearchSource[]): Tool {
+export function createFindTool(sources: readonly SearchSource[], reranker: Reranker): Tool {
   const names = sources.map(({ name }) => name);
   const usual = sources.filter(({ askedByDefault }) => askedByDefault).map(({ name }) => name);
   const known = sources.map(({ name, description }) => `${name} (${description})`).join(', ');
   return defineTool({
     name: 'find',
     title: 'Find in every source',
-    description: `Searches several sources at once and returns one list, best first, each hit with where it is from and why it was found. Sources: ${known}. The answer says for every source whether it was searched or failed, so that a failed source is never mistaken for one without hits.`,
+    description: `Searches several sources at once: one list, most relevant first, with where each hit is from and why it was found. Sources: ${known}. The answer says which sources failed.`,
     effect: 'read',
     openWorld: true,
     input: z.object({
-      query: boundedText({ required: true, max: 1000, trim: true }).describe('What to look for, in plain words.'),
+      query: boundedText({ required: true, max: 1000, trim: true }),
       sources: z
         .array(z.enum(names))
         .min(1)
         .optional()
-        .describe(`Which sources to search; ${usual.join(', ')} by default.`),
-      limit: z.int().min(1).max(50).default(10).describe('How many hits to return.'),
-      budget_tokens: z
-        .int()
-        .min(50)
-        .max(100_000)
-        .optional()
-        .describe('About how many tokens the hits may take; the least relevant ones are left out.'),
+        .describe(`Default: ${usual.join(', ')}.`),
+      limit: z.int().min(1).max(50).default(10),
+      budget_tokens: z.int().min(50).max(100_000).optional(),
+      include_weak: z.boolean().optional().describe('Also what hardly fits.'),
     }),
-    output: z.object({
-      query: z.string(),
-      hits: z.array(
-        z.object({
-          source: z.string(),
-          uri: z.string(),
-          title: z.string(),
-          snippet: z.string(),
-          date: z.string().nullable(),
-          origin: z.string(),
-          score: z.number(),
-          why: z.string(),
-        }),
-      ),
-      sources: z.array(
-        z.object({
-          source: z.string(),
-          status: z.enum(['searched', 'degraded', 'failed', 'skipped']),
-          hits: z.int(),
-          message: z.string().optional(),
-        }),
-      ),
-      omitted: z.int().describe('Hits that were left out because of limit or budget_tokens.'),
-    }),
-    async run({ query, sources: named, limit, budget_tokens: budget }, call) {
+    output: freeAnswer(
+      'query, hits: [{source, uri, hash, title, snippet, date, origin, relevance, why}], sources: [{source, status, hits, message?}], omitted, weak_omitted?, hint?, reranking?',
+    ),
+    async run({ query, sources: named, limit, budget_tokens: budget, include_weak: includesWeak = false }, call) {
       const wanted = new Set<string>(named ?? usual);
-      const question = { query, limit, wanted, timeoutMs: sourceTimeoutMs };
-      const { lists, reports } = await askSources(sources, question, call);
-      const fused = fuseRanks(lists);
-      const hits = withinBudget(fused.slice(0, limit), budget);
-      return { query, hits: hits.map(shown), sources: reports, omitted: fused.length - hits.length };
+      const question = { query, limit, includesWeak, wanted, timeoutMs: sourceTimeoutMs };
+      const asked = await askSources(sources, question, call);
+      const judged = await judgeHits(asked.lists, { query, includesWeak, signal: call.signal }, reranker);
+      const ordered = byRelevance(judged.hits);
+      const hits = withinBudget(ordered.slice(0, limit), budget);
+      const weak = asked.omitted + judged.omitted;
+      const reranking = asked.reranking ?? judged.reranking;
+      return {
+        query,
+        hits: hits.map(shown),
+        sources: asked.reports,
+        omitted: ordered.length - hits.length,
+        ...(weak > 0 ? { weak_omitted: weak } : {}),
+        ...(weak > 0 && hits.length === 0 ? { hint: weakHint(weak) } : {}),
+        ...(reranking === undefined ? {} : { reranking }),
+      };
     },
   });
 }
 
-function shown({ source, uri, title, snippet, date, origin, score, why }: FusedHit) {
-  return { source, uri, title, snippet, date, origin, score: Number(score.toFixed(6)), why };
+function shown({ source, uri, hash, title, snippet, date, origin, relevance, why }: FoundHit) {
+  return { source, uri, hash, title, snippet, date, origin, relevance, why };
+}
+
+function weakHint(weak: number): string {
+  return `Nothing here answers this. ${weak} hits were too weak a match to show; include_weak: true shows them.`;
 }
 
 /** The best hits that fit, but at least one: an empty answer would mean that there are none. */
-function withinBudget(hits: readonly FusedHit[], budget: number | undefined): FusedHit[] {
+function withinBudget(hits: readonly FoundHit[], budget: number | undefined): FoundHit[] {
   if (budget === undefined) return [...hits];
-  const kept: FusedHit[] = [];
+  const kept: FoundHit[] = [];
   let spent = 0;
   for (const hit of hits) {
     spent += estimateTokens(JSON.stringify(shown(hit)));

@@ -10,7 +10,7 @@ export function createKbAddnoteTool(engine: Pick<Engine, 'submit' | 'document'>)
     name: 'kb_addnote',
     title: 'Add a note',
     description:
-      'Adds a text to the knowledge base and returns the job_id of its ingestion; kb_jobs tells when it is done.',
+      'Adds a text that should last to the knowledge base, beside its documents; kb_jobs tells when job_id is done.',
     effect: 'add',
     idempotent: true,
     input: z.object({ text: noteInput, ...filingInput }),

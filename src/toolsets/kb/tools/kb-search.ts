@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import type { Engine } from '../../../engine/engine.ts';
+import type { Engine, EngineSearchAnswer } from '../../../engine/engine.ts';
 import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
@@ -15,7 +15,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
     name: 'kb_search',
     title: 'Search the knowledge base',
     description:
-      'Finds chunks of documents and notes by words and meaning, best first. For a complex question search with 2–3 phrasings, merge the results by chunk_id without duplicates, and rank them yourself. kb_get returns the whole document.',
+      'Finds chunks of documents and notes by words and meaning, best first. For a complex question search with 2–3 phrasings, merge by chunk_id without duplicates, and rank them yourself. kb_get returns whole documents.',
     effect: 'read',
     input: z.object({
       query: queryInput,
@@ -25,11 +25,14 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
       doc_type: docTypeInput.optional().describe('Such as note, pdf, markdown, code.'),
       fts_only: z.boolean().default(false).describe('Words only.'),
       vec_only: z.boolean().default(false).describe('Meaning only.'),
-      threshold: z.number().min(0).max(1).optional().describe('Leave out lower scores.'),
+      threshold: z.number().min(0).max(1).optional().describe('Leave out lower relevance.'),
+      include_weak: z.boolean().optional().describe('Also what hardly fits.'),
       neighbours: z.int().min(0).max(5).default(0).describe('Chunks before and after each hit.'),
       ...budgetInput,
     }),
-    output: freeAnswer('query, results, total_matches, returned, degraded?, budget?, truncated?, omitted?, hint?'),
+    output: freeAnswer(
+      'query, results, total_matches, returned, weak_omitted?, reranking?, degraded?, budget?, truncated?, omitted?, hint?',
+    ),
     async run(input, call) {
       const { signal } = call;
       if (input.fts_only && input.vec_only) {
@@ -48,6 +51,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
           fts_only: input.fts_only,
           vec_only: input.vec_only,
           threshold: input.threshold,
+          ...(input.include_weak ? { include_weak: true } : {}),
           neighbours: input.neighbours === 0 ? undefined : input.neighbours,
         },
         { signal },
@@ -61,12 +65,21 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
         results: items,
         total_matches: answer.total_matches,
         returned: items.length,
+        ...weakFields(answer),
+        ...(answer.reranking === undefined ? {} : { reranking: answer.reranking }),
         ...(answer.degraded === undefined ? {} : { degraded: answer.degraded }),
         ...report,
         ...leftOut(hits.slice(held.length)),
       };
     },
   });
+}
+
+/** An agent must not take an empty list for an empty knowledge base. */
+function weakFields({ results, weak_omitted: omitted }: EngineSearchAnswer) {
+  if (omitted === undefined) return {};
+  const hint = `Nothing here answers this. ${omitted} chunks were too weak a match to show; include_weak: true shows them.`;
+  return { weak_omitted: omitted, ...(results.length === 0 ? { hint } : {}) };
 }
 
 function leftOut(hits: readonly ShownHit[]) {

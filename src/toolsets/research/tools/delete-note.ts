@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { daysBefore } from '../../../base/days-before.ts';
 import { keptDays } from '../../../storage/contracts/entries.ts';
 import type { NoteStore } from '../../../storage/contracts/notes.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { existingId, idempotencyInput, idempotencyOf, writeNote } from '../write-note.ts';
 
@@ -15,7 +16,7 @@ export function createDeleteNoteTool(notes: NoteStore): Tool {
     quota: 'notes',
     argumentError: 'validation_error',
     input: z.object({ id: z.string(), restore: z.boolean().default(false), ...idempotencyInput }),
-    output: z.object({ id: z.string(), deleted: z.boolean(), restorable_until: z.string().optional() }),
+    output: freeAnswer('id, deleted, restorable_until?'),
     async run(input) {
       const id = existingId(input.id);
       const request = { id, idempotency: idempotencyOf('delete_note', input) };

@@ -1,18 +1,19 @@
 import * as z from 'zod';
 import { type NoteStore, noteNotFound } from '../../../storage/contracts/notes.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { findNote, noteShape, showNote } from '../notes.ts';
+import { findNote, showNote } from '../notes.ts';
 
 export function createGetNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'get_note',
     title: 'Get a note',
-    description: 'Returns one saved note in full, by its id from save_note or list_notes.',
+    description: 'Returns a whole note by its id.',
     effect: 'read',
     quota: 'notes',
     argumentError: 'validation_error',
-    input: z.object({ id: z.string().describe('UUID of the note.') }),
-    output: z.object({ note: noteShape }),
+    input: z.object({ id: z.string() }),
+    output: freeAnswer('note: {id, title, content, tags, source_urls, origin, created_at, updated_at}'),
     async run({ id }, call) {
       const note = await findNote(notes, id, call.signal);
       if (note === undefined) throw noteNotFound(id);

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { NoteStore } from '../../../storage/contracts/notes.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { noteContent, noteShape, noteTitle, showNote, sourceUrlList, tagList, tagsMax } from '../notes.ts';
+import { noteContent, noteTitle, showNote, sourceUrlList, tagList, tagsMax } from '../notes.ts';
 import { existingId, idempotencyInput, idempotencyOf, writeNote } from '../write-note.ts';
 
 export function createUpdateNoteTool(notes: NoteStore): Tool {
@@ -22,7 +23,7 @@ export function createUpdateNoteTool(notes: NoteStore): Tool {
       source_urls: sourceUrlList().optional(),
       ...idempotencyInput,
     }),
-    output: z.object({ note: noteShape }),
+    output: freeAnswer('note, as those of get_note'),
     async run(input) {
       const { title, content, tags, source_urls: sourceUrls } = input;
       if ([title, content, tags, sourceUrls].every((field) => field === undefined)) {

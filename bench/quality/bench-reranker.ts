@@ -1,0 +1,17 @@
+import { availableParallelism } from 'node:os';
+import { openReranker, unrankedReranker } from '../../src/search/reranking/open-reranker.ts';
+import type { Reranker } from '../../src/search/reranking/reranker.ts';
+
+/** As shipped, but without a limit of time. `model`: a folder with another one, or `none`. */
+export function openBenchReranker(model: string | undefined): Reranker {
+  if (model === 'none') return unrankedReranker();
+  return openReranker({
+    enabled: 'true',
+    provider: 'local',
+    url: undefined,
+    model,
+    apiKey: undefined,
+    threads: availableParallelism(),
+    budgetMs: 600_000,
+  });
+}

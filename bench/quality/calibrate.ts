@@ -1,0 +1,196 @@
+/**
+ * Fits the relevance of search results on judged questions, chooses the cut, and tells how good both are.
+ *
+ *     node bench/quality/calibrate.ts --data ../shared/data [--sets scifact,cosqa] [--split dev] [--hits file] [--cut 0.05]
+ *
+ * `--hits` keeps the results between runs. `--check` fits nothing: it measures what models/reranker-int8/model.json has.
+ * With `--model none` nothing is reranked. The printed `calibration` belongs into model.json.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
+import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
+import { type Calibration, type Feature, type Fit, judge } from '../../src/search/relevance.ts';
+import { bundledRerankerFolder, readRerankerFacts } from '../../src/search/reranking/bundled-reranker.ts';
+import { openBenchReranker } from './bench-reranker.ts';
+import { createCachedEmbeddings } from './cached-embeddings.ts';
+import { loadDataSet } from './data-set.ts';
+import { collectHits, type JudgedHit } from './judged-hits.ts';
+import { fitLogistic } from './logistic.ts';
+import { offTopicQuestions } from './off-topic-questions.ts';
+import { createProductLegs } from './product-legs.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    data: { type: 'string', default: '../shared/data' },
+    // LoCoMo may not be used for what is shipped: its licence is non-commercial. It is measured only.
+    sets: { type: 'string', default: 'scifact,cosqa,chroma-chunking,cranfield' },
+    measured: { type: 'string', default: 'locomo' },
+    split: { type: 'string', default: 'dev' },
+    questions: { type: 'string', default: '300' },
+    cache: { type: 'string', default: join(tmpdir(), 'carrel-bench-vectors') },
+    'off-topic': { type: 'string', default: '200' },
+    hits: { type: 'string' },
+    model: { type: 'string' },
+    lost: { type: 'string', default: '0.01' },
+    check: { type: 'boolean', default: false },
+  },
+});
+
+const subsets: Feature[][] = [
+  ['logit', 'words', 'cosine'],
+  ['logit', 'words'],
+  ['logit', 'cosine'],
+  ['logit'],
+  ['words', 'cosine'],
+  ['cosine'],
+  ['words'],
+];
+const [fittedOn, measured] = [options.sets.split(','), options.measured.split(',').filter((name) => name !== '')];
+const hits = await readHits();
+const shown = hits.filter(({ rank }) => rank <= 10);
+const calibration = options.check
+  ? (readRerankerFacts(bundledRerankerFolder()).calibration ?? [])
+  : subsets.flatMap((features) => fitOf(features) ?? []);
+if (!options.check) {
+  console.log(JSON.stringify({ calibration: { fits: calibration } }, null, 2));
+}
+report(calibration);
+
+function fitOf(features: readonly Feature[]): Fit | undefined {
+  const usable = shown.filter(
+    (hit) => fittedOn.includes(hit.set) && !hit.isOffTopic && features.every((name) => hit[name] !== undefined),
+  );
+  if (usable.length === 0) return undefined;
+  // Every set counts the same, however many questions it has.
+  const sizes = Map.groupBy(usable, ({ set }) => set);
+  const fitted = fitLogistic(
+    usable.map((hit) => ({
+      values: features.map((name) => hit[name] ?? 0),
+      isRelevant: hit.gain > 0,
+      weight: 1 / (sizes.get(hit.set)?.length ?? 1),
+    })),
+  );
+  const rounded = { intercept: round(fitted.intercept), weights: fitted.weights.map(round) };
+  const uncut = { features, ...rounded, cut: 0 };
+  // Words alone are a poor judge of what was found by meaning, so they leave out nothing.
+  return features.join() === 'words' ? uncut : { ...uncut, cut: cutOf(uncut) };
+}
+
+/** The highest cut that loses no more than this share of the relevant results of the ten shown, as a mean over the sets. */
+function cutOf(fit: Fit): number {
+  const lost = Number(options.lost);
+  let best = 0;
+  for (let cut = 0.001; cut < 0.5; cut += 0.001) {
+    const shares = fittedOn.map((set) => lostShare(set, [{ ...fit, cut }]));
+    if (mean(shares) > lost || Math.max(...shares) > 2 * lost) break;
+    best = round(cut);
+  }
+  return best;
+}
+
+function isCut(hit: JudgedHit, fits: Calibration): boolean {
+  return judge(hit, fits).isWeak && !((hit.words ?? 0) >= 1 - 1e-9);
+}
+
+function lostShare(set: string, fits: Calibration): number {
+  const relevant = shown.filter((hit) => hit.set === set && hit.gain > 0);
+  return relevant.filter((hit) => isCut(hit, fits)).length / Math.max(1, relevant.length);
+}
+
+function report(fits: Calibration): void {
+  const ways: [string, Calibration][] = [
+    ['reranked', fits],
+    ['without reranking', fits.filter(({ features }) => !features.includes('logit'))],
+  ];
+  for (const [name, way] of ways) {
+    console.log(`\n${name}: cut ${way[0]?.features.join('+')} ${way[0]?.cut}`);
+    console.log(
+      '| set | questions | ECE of the ten shown | mean relevance | relevant | relevant ones lost | off topic left out |',
+    );
+    console.log('|---|---|---|---|---|---|---|');
+    for (const set of [...fittedOn, ...measured]) {
+      const own = shown.filter((hit) => hit.set === set);
+      const judged = own.filter(({ isOffTopic }) => !isOffTopic);
+      const off = own.filter(({ isOffTopic }) => isOffTopic);
+      if (judged.length === 0) continue;
+      const pairs = judged.map((hit) => ({
+        given: options.check && way === fits ? hit.relevance : judge(hit, way).relevance,
+        isRelevant: hit.gain > 0,
+      }));
+      const cells = [
+        calibrationError(pairs).toFixed(3),
+        mean(pairs.map(({ given }) => given)).toFixed(3),
+        mean(pairs.map(({ isRelevant }) => (isRelevant ? 1 : 0))).toFixed(3),
+        `${(100 * lostShare(set, way)).toFixed(1)} %`,
+        `${((100 * off.filter((hit) => isCut(hit, way)).length) / Math.max(1, off.length)).toFixed(1)} %`,
+      ];
+      console.log(`| ${set} | ${new Set(judged.map(({ question }) => question)).size} | ${cells.join(' | ')} |`);
+    }
+  }
+}
+
+/** Expected calibration error over ten bins of equal size. */
+function calibrationError(pairs: readonly { given: number; isRelevant: boolean }[]): number {
+  const sorted = pairs.toSorted((left, right) => left.given - right.given);
+  let error = 0;
+  for (let bin = 0; bin < 10; bin++) {
+    const part = sorted.slice((bin * sorted.length) / 10, ((bin + 1) * sorted.length) / 10);
+    const gap = mean(part.map(({ given }) => given)) - mean(part.map(({ isRelevant }) => (isRelevant ? 1 : 0)));
+    error += (Math.abs(gap) * part.length) / sorted.length;
+  }
+  return error;
+}
+
+async function readHits(): Promise<JudgedHit[]> {
+  if (options.hits !== undefined && existsSync(options.hits)) return JSON.parse(readFileSync(options.hits, 'utf8'));
+  const reranker = openBenchReranker(options.model);
+  const provider = createLocalEmbeddings({
+    modelFolder: bundledModelFolder(),
+    threads: 1,
+    queuedTextsMax: 1_000_000,
+    textTimeoutMs: 60_000,
+  });
+  const collected: JudgedHit[] = [];
+  const names = [...fittedOn, ...measured];
+  for (const [place, name] of names.entries()) {
+    const set = options.data.split(',').flatMap((folder) => loadDataSet(folder, name) ?? [])[0];
+    if (set === undefined) {
+      console.error(`${name}: not in ${options.data}`);
+      continue;
+    }
+    const legs = await createProductLegs(set, createCachedEmbeddings(provider, options.cache, set.name), reranker);
+    const queries = set.queries.filter(({ id, split }) => split === options.split && !isSeen(set.name, id));
+    const step = Math.max(1, queries.length / Number(options.questions));
+    const chosen = Array.from({ length: Math.min(queries.length, Number(options.questions)) }, (_, at) =>
+      queries.slice(Math.floor(at * step), Math.floor(at * step) + 1),
+    ).flat();
+    const offTopic = offTopicQuestions
+      .map((_, number) => number)
+      .filter((number) => number % names.length === place)
+      .slice(0, Number(options['off-topic']));
+    collected.push(...(await collectHits(set, legs, chosen, offTopic)));
+    await legs.close();
+  }
+  await Promise.all([provider.close(), reranker.close()]);
+  if (options.hits !== undefined) writeFileSync(options.hits, JSON.stringify(collected));
+  return collected;
+}
+
+/** Seven in ten development questions of these sets were in the training of the reranker, which would be too sure of them. */
+function isSeen(set: string, id: string): boolean {
+  if (options.split !== 'dev' || !['scifact', 'cosqa', 'chroma-chunking'].includes(set)) return false;
+  const hash = createHash('md5').update(`20261115${id}`).digest('hex');
+  return BigInt(`0x${hash}`) % 1000n >= 300n;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

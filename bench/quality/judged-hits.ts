@@ -1,0 +1,61 @@
+import { searchHybrid } from '../../src/search/hybrid.ts';
+import type { Evidence } from '../../src/search/relevance.ts';
+import type { BenchQuery, DataSet } from './data-set.ts';
+import { offTopicQuestions } from './off-topic-questions.ts';
+import type { ProductLegs } from './product-legs.ts';
+
+/** One result of one question: what it was judged by, and whether it is relevant. Unjudged ones count as irrelevant. */
+export interface JudgedHit extends Evidence {
+  readonly set: string;
+  readonly question: string;
+  readonly isOffTopic: boolean;
+  /** In the order of the product, from 1. */
+  readonly rank: number;
+  /** Before reranking. */
+  readonly fused: number;
+  readonly gain: number;
+  /** As the product told it. */
+  readonly relevance: number;
+}
+
+/** As many as are reranked for the first page. */
+const hitsPerQuestion = 20;
+
+/** The best results of judged questions, and of as many questions about other subjects. */
+export async function collectHits(
+  set: DataSet,
+  legs: ProductLegs,
+  queries: readonly BenchQuery[],
+  offTopic: readonly number[],
+): Promise<JudgedHit[]> {
+  const hits: JudgedHit[] = [];
+  for (const query of queries) hits.push(...(await hitsOf(query, false)));
+  const groups = [...new Set(set.passages.map(({ group }) => group))];
+  for (const number of offTopic) {
+    const group = groups[number % groups.length] ?? '';
+    hits.push(...(await hitsOf({ text: offTopicQuestions[number] ?? '', group, relevant: new Map() }, true)));
+  }
+  return hits;
+
+  async function hitsOf({ text, group, relevant }: Omit<BenchQuery, 'id' | 'split'>, isOffTopic: boolean) {
+    const found = await searchHybrid(
+      { text, limit: hitsPerQuestion },
+      { order: 'weighted', rrfK: 60 },
+      legs.forGroup(group),
+    );
+    return found.matches.map(
+      ({ id, rank, score, evidence, relevance = 0 }): JudgedHit => ({
+        ...{
+          set: set.name,
+          question: text,
+          isOffTopic,
+          rank,
+          fused: score,
+          gain: relevant.get(legs.passageOf(id)) ?? 0,
+        },
+        ...evidence,
+        relevance,
+      }),
+    );
+  }
+}

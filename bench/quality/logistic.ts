@@ -1,0 +1,75 @@
+export interface Sample {
+  /** Of every feature, in the same order. */
+  readonly values: readonly number[];
+  readonly isRelevant: boolean;
+  readonly weight: number;
+}
+
+export interface Logistic {
+  readonly intercept: number;
+  readonly weights: readonly number[];
+}
+
+/** Keeps weights finite where classes are separable. */
+const ridge = 1e-7;
+const steps = 50;
+
+/** Logistic regression by Newton's method. */
+export function fitLogistic(samples: readonly Sample[]): Logistic {
+  const size = 1 + (samples[0]?.values.length ?? 0);
+  const total = samples.reduce((sum, { weight }) => sum + weight, 0);
+  const beta = new Array<number>(size).fill(0);
+  for (let step = 0; step < steps; step++) {
+    const gradient: number[] = beta.map((value, place) => (place === 0 ? 0 : -ridge * value));
+    const hessian: number[][] = beta.map((_, row) => beta.map((__, column) => (row === column ? ridge : 0)));
+    for (const { values, isRelevant, weight } of samples) {
+      const inputs = [1, ...values];
+      const chance = sigmoid(dot(beta, inputs));
+      const share = weight / total;
+      inputs.forEach((input, row) => {
+        gradient[row] = (gradient[row] ?? 0) + share * ((isRelevant ? 1 : 0) - chance) * input;
+        const line = hessian[row] ?? [];
+        inputs.forEach((other, column) => {
+          line[column] = (line[column] ?? 0) + share * chance * (1 - chance) * input * other;
+        });
+      });
+    }
+    const change = solve(hessian, gradient);
+    change.forEach((value, place) => {
+      beta[place] = (beta[place] ?? 0) + value;
+    });
+    if (Math.max(...change.map(Math.abs)) < 1e-8) break;
+  }
+  const [intercept = 0, ...weights] = beta;
+  return { intercept, weights };
+}
+
+/** Gaussian elimination with pivots, of a small system. */
+function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
+  const rows = matrix.map((row, place) => [...row, vector[place] ?? 0]);
+  for (let at = 0; at < rows.length; at++) {
+    const best = rows.reduce(
+      (found, row, place) => (place >= at && size(row, at) > size(rows[found], at) ? place : found),
+      at,
+    );
+    [rows[at], rows[best]] = [rows[best] ?? [], rows[at] ?? []];
+    for (let other = 0; other < rows.length; other++) {
+      if (other === at) continue;
+      const factor = (rows[other]?.[at] ?? 0) / (rows[at]?.[at] ?? 1);
+      rows[other] = (rows[other] ?? []).map((value, column) => value - factor * (rows[at]?.[column] ?? 0));
+    }
+  }
+  return rows.map((row, place) => (row.at(-1) ?? 0) / (row[place] ?? 1));
+}
+
+function size(row: readonly number[] | undefined, column: number): number {
+  return Math.abs(row?.[column] ?? 0);
+}
+
+function dot(left: readonly number[], right: readonly number[]): number {
+  return left.reduce((sum, value, place) => sum + value * (right[place] ?? 0), 0);
+}
+
+export function sigmoid(value: number): number {
+  return 1 / (1 + Math.exp(-value));
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { Storage } from '../storage/contracts/storage.ts';
+import { openConfiguredStorage, storagePlace } from './open-storage.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+after(() => rmSync(root, { recursive: true }));
+
+const settings = { backend: 'sqlite', language: 'auto', postgresUrl: undefined } as const;
+
+function open(dataDir: string, path?: string): Promise<Storage> {
+  return openConfiguredStorage({ ...settings, path }, dataDir);
+}
+
+async function addBytes(storage: Storage, text: string): Promise<{ hash: string; job: number }> {
+  const staged = await storage.originals.stage(once(text), { bytesMax: 1000 });
+  const names = { filename: 'a.txt', title: undefined, docType: undefined, sourcePath: undefined };
+  const accepted = await storage.ingestion.accept({
+    ...names,
+    contentType: 'text/plain',
+    tags: [],
+    content: { staged },
+  });
+  assert.ok(accepted.outcome === 'accepted');
+  return { hash: staged.hash, job: accepted.job.id };
+}
+
+test('a second database in a data folder leaves the files of the first', async () => {
+  const dataDir = join(root, 'two');
+  const first = await open(dataDir);
+  const { hash } = await addBytes(first, 'of the first');
+  const second = await open(dataDir, join(dataDir, 'second.db'));
+  assert.equal(await second.originals.sweep(), 0);
+  // The same content in both, which the second no longer needs.
+  const twin = await addBytes(second, 'of the first');
+  await second.ingestion.cancel({ id: twin.job });
+  await second.originals.release([twin.hash]);
+  assert.equal(await second.originals.open(hash), undefined);
+  const own = await addBytes(second, 'of the second');
+  assert.equal(await first.originals.sweep(), 0);
+  assert.equal(await textIn(first, hash), 'of the first');
+  assert.equal(await textIn(second, own.hash), 'of the second');
+  await Promise.all([first.close(), second.close()]);
+});
+
+test('a database elsewhere keeps the files that an earlier version put into the data folder', async () => {
+  const dataDir = join(root, 'former');
+  const before = await open(dataDir);
+  const { hash } = await addBytes(before, 'put there before');
+  await before.close();
+  const path = join(root, 'elsewhere', 'moved.db');
+  cpSync(join(dataDir, 'carrel.db'), path);
+  rmSync(join(dataDir, 'carrel.db'));
+  const after = await open(dataDir, path);
+  assert.equal(await textIn(after, hash), 'put there before');
+  await after.close();
+  const again = await open(dataDir, path);
+  assert.equal(await again.originals.sweep(), 0);
+  assert.equal(await textIn(again, hash), 'put there before');
+  await again.close();
+});
+
+test('the default database has the same files under every name of its folder', async () => {
+  const dataDir = join(root, 'named');
+  await (await open(dataDir)).close();
+  const link = join(root, 'link');
+  symlinkSync(dataDir, link);
+  const place = storagePlace({ ...settings, path: join(dataDir, 'carrel.db') }, link);
+  assert.equal(place.backend === 'sqlite' && place.documentsDir, join(link, 'documents'));
+});
+
+async function textIn(storage: Storage, hash: string): Promise<string> {
+  const original = await storage.originals.open(hash);
+  assert.ok(original !== undefined, 'its bytes are gone');
+  const parts: Uint8Array[] = [];
+  for await (const part of original.content) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

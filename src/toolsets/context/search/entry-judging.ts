@@ -1,0 +1,39 @@
+import type { JudgeDeps } from '../../../search/judging.ts';
+import type { RerankingState } from '../../../search/reranking/reranker.ts';
+import { createWordScores } from '../../../search/word-leg.ts';
+import type { WordQuery } from '../../../words/word-query.ts';
+import type { ContextParts } from '../context-parts.ts';
+
+/** Judges entries by their text as it was then. Without a query in terms, the text's words are sought. */
+export function createEntryJudging(
+  { entries, reranker }: Pick<ContextParts, 'entries' | 'reranker'>,
+  { asOf, query }: { asOf: string | undefined; query?: WordQuery },
+): JudgeDeps {
+  return {
+    reranker,
+    async texts(ids, signal) {
+      const found = await entries.get({ ids, images: false, asOf }, { signal });
+      return new Map(found.map(({ id, text }) => [id, { text }]));
+    },
+    words: createWordScores((asked, options) => entries.weighWords(asked, options), query && (() => query)),
+  };
+}
+
+export interface Judged {
+  readonly omitted: number;
+  readonly reranking?: RerankingState;
+}
+
+/** What an answer says of how its results were judged. */
+export function judgedFields({ omitted, reranking }: Judged) {
+  return {
+    ...(reranking === undefined ? {} : { reranking }),
+    ...(omitted > 0 ? { weak_omitted: omitted } : {}),
+  };
+}
+
+/** Said where weak results were left out and none are shown. */
+export function weakHint(omitted: number): string {
+  const found = omitted === 1 ? 'One entry was' : `${omitted} entries were`;
+  return `Nothing here answers this. ${found} too weak a match to show; include_weak: true shows them.`;
+}

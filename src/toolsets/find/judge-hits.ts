@@ -1,0 +1,51 @@
+import { judgePage } from '../../search/judging.ts';
+import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
+import type { SourceHit } from '../../tools/search-source.ts';
+import { whyFound } from '../../tools/why-found.ts';
+import { findMatches } from '../../words/snippet.ts';
+import { leavesOf, plainQuery } from '../../words/word-query.ts';
+import type { FoundHit } from './by-relevance.ts';
+
+export interface JudgedHits {
+  readonly hits: FoundHit[];
+  /** Left out because they hardly fit. */
+  readonly omitted: number;
+  /** Undefined if there was nothing to judge. */
+  readonly reranking: RerankingState | undefined;
+}
+
+/** Sources of other makers (Fess, the web) don't tell how relevant a hit is, so its title and snippet are judged here. */
+export async function judgeHits(
+  lists: readonly { source: string; hits: readonly SourceHit[] }[],
+  { query, includesWeak, signal }: { query: string; includesWeak: boolean; signal: AbortSignal },
+  reranker: Reranker,
+): Promise<JudgedHits> {
+  const all = lists.flatMap(({ source, hits }) => hits.map((hit) => ({ ...hit, source })));
+  const known = all.flatMap((hit) => (hit.relevance === undefined ? [] : [{ ...hit, relevance: hit.relevance }]));
+  const unknown = all.filter(({ relevance }) => relevance === undefined);
+  if (unknown.length === 0) return { hits: known, omitted: 0, reranking: undefined };
+  const ranked = unknown.map((hit, id) => ({
+    id,
+    score: 1 - id / unknown.length,
+    coverage: coverageOf(hit, query),
+    hit,
+  }));
+  const texts = new Map(ranked.map(({ id, hit }) => [id, { text: hit.snippet, heading: hit.title }]));
+  const { page, omitted, reranking } = await judgePage(
+    { text: query, limit: ranked.length, offset: 0, cut: includesWeak ? undefined : 'weak', signal },
+    ranked,
+    { reranker, words: undefined, texts: async () => texts },
+  );
+  const judged = page.map(({ hit: { hit }, relevance }) => {
+    const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet, relevance });
+    return { ...hit, relevance, why: `${hit.why}; ${why}` };
+  });
+  return { hits: [...known, ...judged], omitted, reranking };
+}
+
+/** How many of the query's words are in the title or the snippet: how rare they are elsewhere is not known. */
+function coverageOf({ title, snippet }: SourceHit, query: string): number {
+  const words = plainQuery(query);
+  const matched = new Set(findMatches(`${title}\n${snippet}`, words).map(({ leaf }) => leaf));
+  return matched.size / Math.max(1, leavesOf(words).length);
+}

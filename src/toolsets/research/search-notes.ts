@@ -1,0 +1,51 @@
+import { judgePage, reachOf } from '../../search/judging.ts';
+import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
+import type { ListedNote, NoteStore } from '../../storage/contracts/notes.ts';
+
+export interface NoteSearch {
+  readonly query: string;
+  readonly tags?: readonly string[] | undefined;
+  readonly limit: number;
+  readonly offset: number;
+  /** Leaves out notes that hardly fit. */
+  readonly cutsWeak: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface FoundNotes {
+  readonly notes: readonly { readonly note: ListedNote; readonly relevance: number }[];
+  readonly total: number;
+  readonly omitted: number;
+  readonly reranking: RerankingState;
+}
+
+/** Notes by their words, the best of them reranked, each with its relevance. */
+export async function searchNotes(request: NoteSearch, notes: NoteStore, reranker: Reranker): Promise<FoundNotes> {
+  const { query, tags, limit, offset, cutsWeak, signal } = request;
+  const reach = reachOf({ limit, offset });
+  const { notes: found, total } = await notes.list({ query, tags, ...reach }, { signal });
+  const ranked = found.map((note, index) => {
+    const { key = -index, share = 0, coverage = 0 } = note.match ?? {};
+    return { id: key, score: share, coverage, note };
+  });
+  const texts = new Map(
+    ranked.map(({ id, note }) => [id, { text: note.match?.passage ?? note.snippet.text, heading: headingOf(note) }]),
+  );
+  const { page, omitted, reranking } = await judgePage(
+    {
+      text: query,
+      limit,
+      offset: offset - reach.offset,
+      before: reach.offset,
+      cut: cutsWeak ? 'weak' : undefined,
+      signal,
+    },
+    ranked,
+    { reranker, words: undefined, texts: async () => texts },
+  );
+  return { notes: page.map(({ hit, relevance }) => ({ note: hit.note, relevance })), total, omitted, reranking };
+}
+
+function headingOf({ title, tags }: ListedNote): string {
+  return tags.length === 0 ? title : `${title} / ${tags.join(', ')}`;
+}

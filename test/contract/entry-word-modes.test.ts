@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import fc from 'fast-check';
+import type { EntryStore } from '../../src/storage/contracts/entries.ts';
+import { wordQueryOf } from '../../src/toolsets/context/search/word-modes.ts';
+import { onEachBackend } from '../support/backends.ts';
+
+/** Fixed, so that both databases are asked the same and a failure can be seen again. */
+const seed = 20_261_115;
+const documentsCount = 400;
+const queriesCount = 300;
+
+/** Words without endings that stemming knows; some begin with others. */
+const vocabulary = ['dak', 'dakum', 'dakrob', 'bolk', 'bolkam', 'murk', 'murkob', 'tivok', 'tivokam', 'zunk', 'vob'];
+const word = fc.constantFrom(...vocabulary);
+const text = fc.array(word, { minLength: 1, maxLength: 8 });
+const words = fc.array(word, { minLength: 1, maxLength: 3 });
+
+/** A query of mode boolean, as it is written, and what it means for the words of a text. */
+interface Asked {
+  readonly query: string;
+  matches(text: readonly string[]): boolean;
+}
+
+const sign = (choices: readonly string[]) => fc.constantFrom(...choices);
+const leaf: fc.Arbitrary<Asked> = fc.oneof(
+  word.map((each): Asked => ({ query: each, matches: (found) => found.includes(each) })),
+  word.map((each): Asked => ({ query: `${each}*`, matches: (found) => found.some((one) => one.startsWith(each)) })),
+  fc
+    .array(word, { minLength: 2, maxLength: 2 })
+    .map((phrase): Asked => ({ query: `"${phrase.join(' ')}"`, matches: (found) => isSideBySide(found, phrase) })),
+);
+const { asked } = fc.letrec<{ asked: Asked; kept: Asked }>((tie) => ({
+  kept: fc.oneof({ depthSize: 'small' }, leaf, tie('asked')),
+  asked: fc.oneof(
+    { depthSize: 'small' },
+    leaf,
+    joined(tie('kept'), sign([' AND ', ' and ', ' & ', ' ']), (left, right) => left && right),
+    joined(tie('kept'), sign([' OR ', ' or ', ' | ', '|']), (left, right) => left || right),
+    joined(tie('kept'), sign([' NOT ', ' AND NOT ', ' not ', ' -', ' !']), (left, right) => left && !right),
+  ),
+}));
+
+function joined(
+  part: fc.Arbitrary<Asked>,
+  operator: fc.Arbitrary<string>,
+  combine: (left: boolean, right: boolean) => boolean,
+): fc.Arbitrary<Asked> {
+  return fc.tuple(part, operator, part).map(([left, between, right]) => ({
+    query: `(${left.query})${between}(${right.query})`,
+    matches: (found) => combine(left.matches(found), right.matches(found)),
+  }));
+}
+
+function isSideBySide(found: readonly string[], phrase: readonly string[]): boolean {
+  return found.some((_, from) => phrase.every((each, index) => found[from + index] === each));
+}
+
+onEachBackend('modes of the word search', (backend) => {
+  let entries: EntryStore;
+  const documents: { id: number; words: readonly string[] }[] = [];
+
+  before(async () => {
+    ({ entries } = await backend.open());
+    const sample = fc.sample(text, { seed, numRuns: documentsCount });
+    const outcomes = await entries.store({
+      entries: sample.map((each) => ({
+        ...{ threadId: 'words', source: 'agent' as const, text: each.join(' '), metadata: undefined },
+        ...{ tags: [], images: [], summary: undefined },
+      })),
+    });
+    // Repeating the last entry of a thread updates it: both are the same text.
+    const kept = new Map(outcomes.map(({ id }, index) => [id, sample[index] ?? []]));
+    for (const [id, each] of kept) documents.push({ id, words: each });
+  });
+
+  async function check(mode: Parameters<typeof wordQueryOf>[1], { query, matches }: Asked): Promise<number> {
+    const request = { query: wordQueryOf(query, mode), filter: {}, limit: documentsCount, offset: 0, explain: false };
+    const { hits, total } = await entries.searchWords(request);
+    const expected = documents.filter((each) => matches(each.words)).map(({ id }) => id);
+    const found = hits.map(({ id }) => id).sort((a, b) => a - b);
+    assert.deepEqual(found, expected, `${mode} ${query}`);
+    assert.equal(total, expected.length, `${mode} ${query}`);
+    return expected.length;
+  }
+
+  async function checkAll(mode: Parameters<typeof wordQueryOf>[1], made: fc.Arbitrary<Asked>): Promise<void> {
+    let found = 0;
+    for (const each of fc.sample(made, { seed, numRuns: queriesCount })) found += await check(mode, each);
+    assert.ok(found > queriesCount, 'the generated queries find too little to prove anything');
+  }
+
+  const each = (meaning: (found: readonly string[], sought: readonly string[]) => boolean) =>
+    words.map((sought): Asked => ({ query: sought.join(' '), matches: (found) => meaning(found, sought) }));
+
+  test('match finds what has every word', () =>
+    checkAll(
+      'match',
+      each((found, sought) => sought.every((one) => found.includes(one))),
+    ));
+
+  test('prefix finds what has a word with every beginning', () =>
+    checkAll(
+      'prefix',
+      each((found, sought) => sought.every((one) => found.some((other) => other.startsWith(one)))),
+    ));
+
+  test('phrase finds the words side by side', () => checkAll('phrase', each(isSideBySide)));
+
+  test('boolean finds what its operators say, however they are written', () => {
+    const bounded = asked.filter(({ query }) => (query.match(/\*/g) ?? []).length <= 5 && query.length < 200);
+    return checkAll('boolean', bounded);
+  });
+});
