@@ -80,6 +80,9 @@ onEachBackend('import of entries from elsewhere', (backend) => {
       { id: 10, createdAt: 'yesterday' },
       { id: 11, metadata: '{"a":1e400}' },
       { id: 12, tags: many.slice(1), metadata: '{}' },
+      // SQLite cannot read it as JSON, and recursion has an end.
+      { id: 13, metadata: `{"a":${'['.repeat(1_200)}${']'.repeat(1_200)}}` },
+      { id: 14, metadata: `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}` },
     ]);
     const { added, present, skipped } = await importEntries(entries, file, now);
     assert.deepEqual([added, present], [2, 0]);
@@ -94,6 +97,8 @@ onEachBackend('import of entries from elsewhere', (backend) => {
         'entry 9: text has the character NUL (U+0000), which cannot be stored; leave it out',
         'entry 10: it has no time that can be read',
         'entry 11: metadata.a is a number beyond 1.8e308, which cannot be kept; send it as a text',
+        'entry 13: metadata has more than 128 levels of objects and lists in each other',
+        'entry 14: metadata has more than 128 levels of objects and lists in each other',
       ],
     );
     const stored = await all(entries);
@@ -103,7 +108,7 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     );
     assert.deepEqual([stored.get(12)?.tags.length, stored.get(12)?.metadata], [100, {}]);
     const again = await importEntries(entries, file, now);
-    assert.deepEqual([again.added, again.present, again.skipped.length], [0, 2, 8]);
+    assert.deepEqual([again.added, again.present, again.skipped.length], [0, 2, 10]);
   });
 
   test('image metadata is kept, an object or a text, and integers with all digits', async () => {

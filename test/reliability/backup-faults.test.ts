@@ -108,6 +108,9 @@ describe('faults around a SQLite file', () => {
     assert.deepEqual(readdirSync(data), ['documents']);
     const target = place('files');
     const restored = join(folder, 'restored', 'documents');
+    // As a restore leaves it that was killed.
+    mkdirSync(restored, { recursive: true });
+    writeFileSync(join(restored, `${hash}.999999999.tmp`), 'half');
     await restore({ storage: target, originals: restored }, withFiles, quiet);
     assert.ok(readFileSync(join(restored, hash)).equals(bytes));
     assert.deepEqual(readdirSync(restored), [hash]);

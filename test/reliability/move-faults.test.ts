@@ -55,6 +55,7 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
         assert.equal(await passagesIn(fresh), 3000);
       }
       assert.deepEqual(leftovers(dataOf(target)), []);
+      if (target.backend === 'sqlite') assert.deepEqual(leftovers(dirname(target.path)), []);
     });
   }
 

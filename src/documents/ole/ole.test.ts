@@ -90,9 +90,17 @@ test('XLS: texts, numbers, dates, formulas, booleans and errors; a text that goe
     xlsRecord(0x0a),
     xlsRecord(0x1b6, shorts(0, 0, 0, 0, 0, 6, 0, 0, 0)),
     xlsRecord(0x3c, Buffer.from([0]), Buffer.from('remark')),
+    // A long one goes on in the next record, now of two bytes a character; then come its fonts.
+    xlsRecord(0x1b6, shorts(0, 0, 0, 0, 0, 11, 0, 0, 0)),
+    xlsRecord(0x3c, Buffer.from([0]), Buffer.from('second ')),
+    xlsRecord(0x3c, Buffer.from([1]), Buffer.from('note', 'utf16le')),
+    xlsRecord(0x3c, longs(0, 0, 11, 0)),
   ];
   const { text, kind } = await read(xlsOf(globals, cells), 'text');
-  assert.equal(text, 'One\n\nName | Größe | across | \n0.3 | 2026-03-01 | -7 | 12.34\ntext | TRUE | #REF!\n\nremark');
+  assert.equal(
+    text,
+    'One\n\nName | Größe | across | \n0.3 | 2026-03-01 | -7 | 12.34\ntext | TRUE | #REF!\n\nremark\n\nsecond note',
+  );
   assert.equal(kind, 'xls');
   await assert.rejects(read(xlsOf([xlsRecord(0x2f, shorts(1))], [])), { code: 'encrypted_document' });
 });

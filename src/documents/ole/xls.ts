@@ -119,7 +119,7 @@ function readSheet(
   let steps = 0;
   /** The cell whose text the next record has: of a formula. */
   let awaited: { row: number; column: number } | undefined;
-  /** How many characters of a comment or a text box the next record has. */
+  /** How many characters of a comment or a text box are still to come: a long one goes over several records. */
   let drawn = 0;
   const notes: string[] = [];
   const endRow = (next: number) => {
@@ -139,10 +139,14 @@ function readSheet(
     if (text.isFull || (steps % 8192 === 0 && cpuMs() > stopAt)) break;
     if (kind === type.drawnText && data.length >= 12) {
       drawn = data.readUInt16LE(10);
+      notes.push('');
       continue;
     }
     if (kind === type.continued && drawn > 0 && data.length > 1) {
-      notes.push(characters(data, 1, drawn, (data.readUInt8(0) & 1) !== 0).trim());
+      const part = characters(data, 1, drawn, (data.readUInt8(0) & 1) !== 0);
+      notes.push(`${notes.pop() ?? ''}${part}`);
+      drawn -= part.length;
+      continue;
     }
     drawn = 0;
     if (kind === type.result && awaited) put(awaited.row, awaited.column, texts.textAt(data, 0, 2));
@@ -169,7 +173,7 @@ function readSheet(
     }
   }
   endRow(current);
-  for (const note of notes) if (note !== '') text.addParagraph(note);
+  for (const note of notes) if (note.trim() !== '') text.addParagraph(note.trim());
 }
 
 /** Whole numbers and decimals of two places are packed into 30 bits; anything else is the upper half of a double. */

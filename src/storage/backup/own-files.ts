@@ -18,6 +18,14 @@ export function removeLeftovers(path: string): void {
   }
 }
 
+/** The same for everything in a folder that only we write to. */
+export function removeLeftoversIn(folder: string): void {
+  for (const name of entriesOf(folder)) {
+    const id = /\.(\d{1,10})\.tmp$/.exec(name)?.[1];
+    if (id !== undefined && !isRunning(Number(id))) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
 export function syncFile(path: string): void {
   const file = openSync(path, 'r+');
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { damaged } from '../backup/archive.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import { restoreOriginal } from '../backup/originals.ts';
-import { removeLeftovers, temporaryPath } from '../backup/own-files.ts';
+import { removeLeftovers, removeLeftoversIn, temporaryPath } from '../backup/own-files.ts';
 import { copyRows } from './copy-text.ts';
 import type { ColumnKind } from './move-table.ts';
 
@@ -49,6 +49,7 @@ export function createOriginalParts(folder: string): OriginalParts {
       return true;
     },
     async join() {
+      removeLeftoversIn(folder);
       for (const [key, { hash, bytes }] of originals) {
         const count = parts.get(key) ?? 0;
         const member = { name: `documents/${hash}`, size: bytes, content: joined(holding, key, count) };

@@ -8,7 +8,7 @@ import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { isOriginal, restoreOriginal } from '../backup/originals.ts';
-import { removeLeftovers, syncFile, temporaryPath } from '../backup/own-files.ts';
+import { removeLeftovers, removeLeftoversIn, syncFile, temporaryPath } from '../backup/own-files.ts';
 import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up.ts';
@@ -35,6 +35,7 @@ export async function restoreSqlite(
 ): Promise<void> {
   checkBackupSchema(manifest, migrations.length);
   await replaceFile(target.path, options, async (fresh) => {
+    removeLeftoversIn(target.originals);
     for await (const member of members) {
       if (member.name === databaseMember) await writeNewFile(fresh, member.content);
       else if (isOriginal(member)) await restoreOriginal(member, target.originals);

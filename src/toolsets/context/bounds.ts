@@ -18,6 +18,7 @@ export const bounds = {
   tag: bound('a tag', 256, 'characters'),
   metadata: bound('metadata', 2_000, 'values'),
   metadataJson: bound('metadata', metadataUnitsMax, 'characters as JSON'),
+  levels: bound('metadata', 128, 'levels of objects and lists in each other'),
   images: bound('images', 100, 'images'),
   idempotencyKey: bound('idempotency_key', 256, 'characters'),
   batch: bound('entries, updates', 100, 'items'),

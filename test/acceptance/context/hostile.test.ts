@@ -50,10 +50,15 @@ onEachDatabase('what clients really send', (server) => {
         { metadata: { a: 'x'.repeat(2 ** 20) } },
         'metadata has 1048584 characters as JSON, and may have at most 1048576',
       ],
+      // As text it has no bound of the protocol.
+      [{ metadata: `{"a":${nested(128)}}` }, 'metadata has more than 128 levels of objects and lists in each other'],
+      [{ metadata: `{"a":${nested(50_000)}}` }, 'metadata has more than 128 levels of objects and lists in each other'],
       [{ images: Array(101).fill({ data: 'YWJj' }) }, 'images has 101 images, and may have at most 100'],
     ] as const) {
       assert.equal(await fail('store_context', { ...good, ...part }), message);
     }
+    const deep = await store('bounds', 'deep', { metadata: `{"a":${nested(127)}}` });
+    assert.equal(JSON.stringify((await one(deep))?.['metadata']), `{"a":${nested(127)}}`);
     const ids = Array(1_001).fill(1);
     assert.match(
       await fail('get_context_by_ids', { context_ids: ids }),
@@ -166,3 +171,8 @@ onEachDatabase('what clients really send', (server) => {
     assert.equal((semantic['pending_count'] ?? 0) + (semantic['context_count'] ?? 0), statistics['total_entries']);
   });
 });
+
+/** A number in this many lists. */
+function nested(levels: number): string {
+  return `${'['.repeat(levels)}1${']'.repeat(levels)}`;
+}
