@@ -12,7 +12,7 @@ import type { Offer } from '../mcp/protocol-server.ts';
 export function openConsole(config: Config, offer: Offer): { served: Offer; pages: PageHandler } {
   const { authToken, path } = config.of(httpSlice);
   const activity = createActivity();
-  const served: Offer = { ...offer, callTool: counted(offer.callTool, activity) };
+  const served: Offer = { ...offer, callTool: counted(offer, activity) };
   const console = createConsole(
     {
       needsToken: authToken !== undefined,
@@ -48,13 +48,14 @@ function textOf(shown: Setting['shown']): string {
   return scrubSecrets(Array.isArray(shown) ? shown.join(', ') : String(shown));
 }
 
-function counted(callTool: CallTool, activity: Activity): CallTool {
+function counted({ callTool, catalogue }: Offer, activity: Activity): CallTool {
   return async (tool, given, call) => {
     const [at, start] = [Date.now(), performance.now()];
     const record = (outcome: string, answer: unknown): void =>
       activity.record({
         at,
-        tool,
+        // A name that is no tool's may be anything, as long as a message can be, and a new one each time.
+        tool: catalogue.find(tool) === undefined ? unknownTool : tool,
         caller: call.caller.id,
         ms: performance.now() - start,
         tokens: Math.ceil(charsOf(answer) / charsPerToken),
@@ -71,6 +72,7 @@ function counted(callTool: CallTool, activity: Activity): CallTool {
   };
 }
 
+const unknownTool = '(unknown)';
 const charsPerToken = 4;
 
 /** About how long an answer is as JSON, without making it: it is made once, elsewhere. */

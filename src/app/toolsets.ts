@@ -152,7 +152,10 @@ export async function openServed(config: Config, log: Logger, jobs: CallJobs): P
     import('../toolsets/find/toolset.ts'),
     context.shared.reranker(),
   ]);
-  const texts = opened.flatMap((toolset) => toolset.citable ?? []);
+  const disabled = config.of(toolsSlice).disabledTools.map((name) => name.toLowerCase());
+  const texts = opened
+    .flatMap((toolset) => toolset.citable ?? [])
+    .filter(({ tool }) => tool === undefined || !disabled.includes(tool));
   return [...opened, createFindToolset(sources, texts, { reranker: lease.part, close: () => lease.release() })];
 }
 

@@ -108,11 +108,11 @@ const actions: Record<string, (visit: Visit) => Promise<Record<string, unknown>>
   '/console/upload-finish': finishUpload,
 };
 
-const assets: Record<string, string> = {
-  'console.css': 'text/css; charset=utf-8',
-  'console.js': 'text/javascript; charset=utf-8',
-  'icon.svg': 'image/svg+xml',
-};
+const assets: ReadonlyMap<string, string> = new Map([
+  ['console.css', 'text/css; charset=utf-8'],
+  ['console.js', 'text/javascript; charset=utf-8'],
+  ['icon.svg', 'image/svg+xml'],
+]);
 
 const securityHeaders = {
   'content-security-policy':
@@ -166,12 +166,12 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         (each) => path === each.path || (each.path !== '/' && path.startsWith(`${each.path}/`)),
       );
       const action = method === 'POST' ? actions[path] : undefined;
-      const isSign = method === 'POST' && (path === '/sign-in' || path === '/sign-out');
+      const isSign = path === '/sign-in' || (method === 'POST' && path === '/sign-out');
       if (room === undefined && action === undefined && !isSign) return false;
 
       const gone = new AbortController();
       response.on('close', () => gone.abort());
-      const origin = `http://${request.headers.host ?? ''}`;
+      const origin = originOf(request);
       const tools = deps.tools({ address: entrance.address, origin, signal: gone.signal });
       const current = room?.path ?? '/';
       const isKnown = !config.needsToken || signIns.isOpen(request) || entrance.hasToken();
@@ -194,8 +194,10 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       }
       const form = method === 'POST' ? await readForm(request, response) : new URLSearchParams();
       if (form === undefined) return true;
-      if (path === '/sign-in' && method === 'POST') {
-        signIn(entrance.checkToken(form.get('token') ?? ''), response);
+      if (path === '/sign-in') {
+        // Somebody who reloads the page that said that the token was wrong.
+        if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
+        else signIn(entrance.checkToken(form.get('token') ?? ''), response, isOverTls(request));
         return true;
       }
       if (path === '/sign-out') {
@@ -233,9 +235,9 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     }
   }
 
-  function signIn(checked: TokenCheck, response: ServerResponse): void {
+  function signIn(checked: TokenCheck, response: ServerResponse, isSecure: boolean): void {
     if (checked === 'ok') {
-      respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': signIns.open() });
+      respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': signIns.open(isSecure) });
       return;
     }
     const message = checked === 'wrong' ? 'This is not the token.' : 'Too many wrong tokens. Wait a minute.';
@@ -260,18 +262,33 @@ function notFound(): Page {
   return { title: 'Not there', status: 404, body: problem('There is no page at this address.') };
 }
 
-/** Browsers say where a form comes from; other sites' forms, and what says nothing at all, are refused. */
+/**
+ * Browsers say where a form comes from; other sites' forms, and what says nothing at all, are refused. `Sec-Fetch-Site` comes
+ * first: it holds behind a proxy that changes Host as well. Only browsers that do not send it are judged by Origin.
+ */
 function isOwnForm({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers;
   const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin') return false;
-  return origin !== undefined ? URL.parse(origin)?.host === host : site === 'same-origin';
+  if (site !== undefined) return site === 'same-origin';
+  return origin !== undefined && URL.parse(origin)?.host === host;
+}
+
+/** Whether the browser came by way of a proxy with TLS, as far as its form tells. */
+function isOverTls({ headers: { origin = '' } }: IncomingMessage): boolean {
+  return /^https:/i.test(origin);
+}
+
+/** Where the visitor reached us. What a proxy says of it is only shown to that visitor. */
+function originOf({ headers }: IncomingMessage): string {
+  const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
+  return `${scheme}://${headers.host ?? ''}`;
 }
 
 async function readForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams | undefined> {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
   const body = isForm ? await readBody(request, formBytesMax) : undefined;
-  if (body?.ok) return new URLSearchParams(body.bytes.toString('utf8'));
+  // Forms send every line break as CR LF, which nobody typed.
+  if (body?.ok) return new URLSearchParams(body.bytes.toString('utf8').replace(/%0D%0A/gi, '%0A'));
   respondText(response, body?.status ?? 415, body?.problem ?? 'Send a form.', {
     ...securityHeaders,
     connection: 'close',
@@ -289,7 +306,7 @@ async function answerScript(work: Promise<Record<string, unknown>>, response: Se
 }
 
 function sendAsset(name: string, response: ServerResponse): boolean {
-  const type = assets[name];
+  const type = assets.get(name);
   if (type === undefined) return false;
   respondText(response, 200, readFileSync(new URL(`./assets/${name}`, import.meta.url), 'utf8'), {
     ...securityHeaders,

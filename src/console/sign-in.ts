@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 
 /** Who signed in with a token. In memory: a restart asks again. */
 export interface SignIns {
-  /** The `Set-Cookie` of a new one. */
-  open(): string;
+  /** The `Set-Cookie` of a new one; a secure one is sent over TLS only. */
+  open(isSecure: boolean): string;
   isOpen(request: IncomingMessage): boolean;
   /** The `Set-Cookie` that ends the request's own. */
   close(request: IncomingMessage): string;
@@ -18,12 +18,12 @@ const attributes = 'Path=/; HttpOnly; SameSite=Strict';
 export function createSignIns(clock: () => number = () => performance.now()): SignIns {
   const expiries = new Map<string, number>();
   return {
-    open() {
+    open(isSecure) {
       const id = randomBytes(32).toString('base64url');
       const [oldest] = expiries.keys();
       if (expiries.size >= openMax && oldest !== undefined) expiries.delete(oldest);
       expiries.set(id, clock() + lifeMs);
-      return `${cookieName}=${id}; ${attributes}; Max-Age=${lifeMs / 1000}`;
+      return `${cookieName}=${id}; ${attributes}${isSecure ? '; Secure' : ''}; Max-Age=${lifeMs / 1000}`;
     },
     isOpen(request) {
       const expiry = expiries.get(cookieOf(request) ?? '');

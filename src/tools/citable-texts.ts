@@ -4,6 +4,8 @@ import type { Call } from './call.ts';
 export interface CitableTexts {
   /** What their URIs begin with. */
   uriPrefixes: readonly string[];
+  /** The tool that asks other servers for them as well. Where it is disabled, they are not read in this way either. */
+  tool?: string;
   /** Undefined if there is nothing at this URI (any more). */
   read(uri: string, call: Call): Promise<CitableText | undefined>;
 }

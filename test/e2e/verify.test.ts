@@ -79,6 +79,23 @@ test('contract §8: verify refuses what it cannot check, and says what it can', 
   assert.equal(none['found'], false);
 });
 
+test('where fetch_page is disabled, verify asks no other server either', async (t) => {
+  let asked = 0;
+  const site = createServer((_, answer) => {
+    asked += 1;
+    answer.end(lease);
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  t.after(() => site.close());
+  const host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const { call } = await serve(t, { FETCH_ALLOW_PRIVATE: host, DISABLED_TOOLS: 'Fetch_Page' });
+  await assert.rejects(
+    call('verify', { uri: `http://${host}/`, quote: 'the tenant' }),
+    /no texts here whose URI begins/,
+  );
+  assert.equal(asked, 0);
+});
+
 async function documentOf(call: KbAgent['call'], job: unknown): Promise<number> {
   for (;;) {
     const { jobs } = await call('kb_jobs', { job_id: job });

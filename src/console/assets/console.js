@@ -19,7 +19,8 @@ function load(address, running) {
 /** Takes the new content of one element over; what has the focus inside it keeps its place. */
 function replace(selector, page) {
   const [now, next] = [document.querySelector(selector), page?.querySelector(selector)];
-  if (!now || !next) return;
+  // What did not change is left alone: screen readers would read it out again, every few seconds.
+  if (!now || !next || now.isEqualNode(next)) return;
   const index = rows().indexOf(document.activeElement);
   for (const { name, value } of next.attributes) now.setAttribute(name, value);
   now.replaceChildren(...next.childNodes);

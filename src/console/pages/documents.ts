@@ -1,7 +1,7 @@
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { changeForm, offsetOf, pager, tagList, time } from './parts.ts';
+import { changeForm, listOf, noSuchChange, offsetOf, pager, tagFields, tagList, textArea, time } from './parts.ts';
 
 const limit = 50;
 const path = '/documents';
@@ -77,9 +77,9 @@ ${leftOut(document)}${tagList(tags)}
 <article>${chunks.map((chunk) => html`<section id="chunk-${read.text(chunk, 'chunk_index')}">${place(chunk)}<p class="text">${read.text(chunk, 'text')}</p></section>`)}</article>
 ${next !== undefined && html`<p><a rel="next" href="${path}/${id}?offset=${next}">Read on</a></p>`}
 <section class="changes" aria-label="Change">
-${tools.has('kb_bulk_tags') && changeForm(`${path}/${id}/tags`, 'Save tags', html`<label>Tags <input name="tags" value="${tags.join(', ')}"></label><input type="hidden" name="before" value="${tags.join(',')}">`)}
+${tools.has('kb_bulk_tags') && changeForm(`${path}/${id}/tags`, 'Save tags', tagFields(tags))}
 ${tools.has('kb_set_collection') && changeForm(`${path}/${id}/collection`, 'Move', html`<label>Collection <input name="collection" required value="${read.text(document, 'collection')}"></label>`)}
-${isNote && next === undefined && first === 0 && tools.has('kb_update_note') && changeForm(`${path}/${id}/text`, 'Save text', html`<label>Text <textarea name="text" rows="8" required>${chunks.map((chunk) => read.text(chunk, 'text')).join('\n\n')}</textarea></label>`)}
+${isNote && next === undefined && first === 0 && tools.has('kb_update_note') && changeForm(`${path}/${id}/text`, 'Save text', html`<label>Text ${textArea('text', 8, chunks.map((chunk) => read.text(chunk, 'text')).join('\n\n'))}</label>`)}
 ${tools.has('kb_delete') && changeForm(`${path}/${id}/delete`, 'Delete', html``, 'Delete this document? It can be added again from its file, but not restored from here.')}
 </section>`,
   };
@@ -114,11 +114,6 @@ export async function changeDocument({ tools, rest, form }: Visit): Promise<stri
         ...(remove.length > 0 ? { remove } : {}),
       });
     }
-  }
+  } else throw noSuchChange();
   return `${path}/${id}`;
-}
-
-/** Names between commas. */
-export function listOf(text: string | null): string[] {
-  return [...new Set((text ?? '').split(',').map((each) => each.trim()))].filter((each) => each !== '');
 }

@@ -1,8 +1,7 @@
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { listOf } from './documents.ts';
-import { changeForm, offsetOf, pager, tagList, time } from './parts.ts';
+import { changedTags, changeForm, noSuchChange, offsetOf, pager, tagFields, tagList, textArea, time } from './parts.ts';
 
 const limit = 50;
 const path = '/memories';
@@ -77,20 +76,21 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
 <article><p class="text">${text}</p></article>
 ${typeof metadata === 'object' && metadata !== null && html`<pre>${JSON.stringify(metadata, null, 2)}</pre>`}
 <section class="changes" aria-label="Change">
-${tools.has('update_context') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', html`<label>Text <textarea name="text" rows="10" required>${text}</textarea></label><label>Tags <input name="tags" value="${tags.join(', ')}"></label>`)}</details>`}
+${tools.has('update_context') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', html`<label>Text ${textArea('text', 10, text)}</label>${tagFields(tags)}`)}</details>`}
 ${tools.has('delete_context') && changeForm(`${own}/delete`, 'Delete')}</section>`,
   };
 }
 
 export async function changeEntry({ tools, rest, form }: Visit): Promise<string> {
-  const [, given = '', change] = rest.split('/');
+  const [, given = '', change = ''] = rest.split('/');
+  if (!['save', 'restore', 'delete'].includes(change)) throw noSuchChange();
   const id = Number(given);
   const own = `${path}/entry/${id}`;
   if (change === 'save') {
     await tools.call('update_context', {
       context_id: id,
       text: form.get('text') ?? '',
-      tags: listOf(form.get('tags')),
+      ...changedTags(form),
     });
   }
   if (change === 'restore') await tools.call('restore_context', { context_ids: [id] });

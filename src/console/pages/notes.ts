@@ -1,8 +1,18 @@
 import { read, type Visit } from '../console-tools.ts';
-import { html } from '../html.ts';
+import { fieldValue, html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { listOf } from './documents.ts';
-import { changeForm, linkTo, offsetOf, pager, tagList, time } from './parts.ts';
+import {
+  changedTags,
+  changeForm,
+  linkTo,
+  noSuchChange,
+  offsetOf,
+  pager,
+  tagFields,
+  tagList,
+  textArea,
+  time,
+} from './parts.ts';
 
 const limit = 50;
 const path = '/notes';
@@ -26,23 +36,25 @@ ${notes.length === 0 && html`<p class="summary">No notes.</p>`}
 <p class="place">${time(read.text(note, 'created_at'))}</p><p>${read.text(note, 'snippet')}</p>${tagList(read.texts(note, 'tags'))}</li>`,
     )}</ol>
 ${pager(path, query, { offset, limit, total })}</div>
-${tools.has('save_note') && html`<details><summary>New note</summary>${changeForm(`${path}/new`, 'Save', fields('', '', ''))}</details>`}`,
+${tools.has('save_note') && html`<details><summary>New note</summary>${changeForm(`${path}/new`, 'Save', fields('', '', []))}</details>`}`,
   };
 }
 
 const fields = (
   title: string,
   content: string,
-  tags: string,
-) => html`<label>Title <input name="title" required maxlength="200" value="${title}"></label>
-<label>Text <textarea name="content" rows="10" required>${content}</textarea></label>
-<label>Tags <input name="tags" value="${tags}"></label>`;
+  tags: readonly string[],
+) => html`<label>Title <input name="title" required maxlength="200" value="${fieldValue(title)}"></label>
+<label>Text ${textArea('content', 10, content)}</label>
+${tagFields(tags)}`;
 
 export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
+  // What an address has in it must not be able to lead the form elsewhere.
+  const own = `${path}/${encodeURIComponent(rest)}`;
   if (query.get('deleted') === '1') {
     return {
       title: 'Deleted',
-      body: html`<h1>The note is deleted</h1><p>It can be restored for 30 days.</p>${changeForm(`${path}/${rest}/restore`, 'Restore')}`,
+      body: html`<h1>The note is deleted</h1><p>It can be restored for 30 days.</p>${changeForm(`${own}/restore`, 'Restore')}`,
     };
   }
   const note = read.object(await tools.call('get_note', { id: rest }), 'note');
@@ -54,18 +66,20 @@ export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
 <article><p class="text">${read.text(note, 'content')}</p></article>
 <ul>${read.texts(note, 'source_urls').map((url) => html`<li>${linkTo(url, url)}</li>`)}</ul>
 <section class="changes" aria-label="Change">
-${tools.has('update_note') && html`<details><summary>Edit</summary>${changeForm(`${path}/${rest}/save`, 'Save', fields(title, read.text(note, 'content'), tags.join(', ')))}</details>`}
-${tools.has('delete_note') && changeForm(`${path}/${rest}/delete`, 'Delete')}</section>`,
+${tools.has('update_note') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', fields(title, read.text(note, 'content'), tags))}</details>`}
+${tools.has('delete_note') && changeForm(`${own}/delete`, 'Delete')}</section>`,
   };
 }
 
 export async function changeNote({ tools, rest, form }: Visit): Promise<string> {
-  const [id = '', change] = rest.split('/');
-  const given = { title: form.get('title') ?? '', content: form.get('content') ?? '', tags: listOf(form.get('tags')) };
+  const [id = '', change = ''] = rest.split('/');
+  const own = `${path}/${encodeURIComponent(id)}`;
+  const given = { title: form.get('title') ?? '', content: form.get('content') ?? '', ...changedTags(form) };
   if (id === 'new') return `${path}/${read.text(read.object(await tools.call('save_note', given), 'note'), 'id')}`;
+  if (!['save', 'restore', 'delete'].includes(change)) throw noSuchChange();
   if (change === 'save') await tools.call('update_note', { id, ...given });
   if (change === 'restore') await tools.call('delete_note', { id, restore: true });
-  if (change !== 'delete') return `${path}/${id}`;
+  if (change !== 'delete') return own;
   await tools.call('delete_note', { id });
-  return `${path}/${id}?deleted=1`;
+  return `${own}?deleted=1`;
 }

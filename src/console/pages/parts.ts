@@ -1,4 +1,5 @@
-import { Html, html, type Part } from '../html.ts';
+import { CarrelError } from '../../base/errors.ts';
+import { fieldValue, Html, html, type Part } from '../html.ts';
 
 /** The page of the console that shows what a URI names; undefined if it has none. */
 export function pageOf(uri: string): string | undefined {
@@ -76,6 +77,32 @@ export function offsetOf(query: URLSearchParams): number {
 export function changeForm(action: string, label: string, fields: Html = html``, confirm?: string): Html {
   const asks = confirm === undefined ? html`` : new Html(` data-confirm="${html`${confirm}`.markup}"`);
   return html`<form method="post" action="${action}"${asks}>${fields}<button>${label}</button></form>`;
+}
+
+/** A text to edit. HTML drops a line break right after the tag, so one is there to be dropped. */
+export function textArea(name: string, rows: number, text: string): Html {
+  return html`<textarea name="${name}" rows="${rows}" required>\n${fieldValue(text)}</textarea>`;
+}
+
+/** Tags to edit, between commas, and beside them how they were. */
+export function tagFields(tags: readonly string[]): Html {
+  const value = fieldValue(tags.join(', '));
+  return html`<label>Tags <input name="tags" value="${value}"></label><input type="hidden" name="before" value="${value}">`;
+}
+
+/** The tags of a form, if they were changed: a tag with a comma in it would become two otherwise. */
+export function changedTags(form: URLSearchParams): { tags?: string[] } {
+  return form.get('tags') === form.get('before') ? {} : { tags: listOf(form.get('tags')) };
+}
+
+/** Names between commas. */
+export function listOf(text: string | null): string[] {
+  return [...new Set((text ?? '').split(',').map((each) => each.trim()))].filter((each) => each !== '');
+}
+
+/** For a form that changes nothing that there is. */
+export function noSuchChange(): CarrelError {
+  return new CarrelError('resource_not_found', 'There is no page at this address.');
 }
 
 export function problem(message: string): Html {

@@ -74,7 +74,8 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       await answerSecretRoute(secretRoute, request, response);
       return;
     }
-    if (options.pages && (await options.pages(request, response, entranceOf(request)))) return;
+    // The operator may have put MCP where a page would be.
+    if (path !== options.path && options.pages && (await options.pages(request, response, entranceOf(request)))) return;
     const access = guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
       respondJson(response, 200, options.health(!tokenNeeded || 'principal' in access));

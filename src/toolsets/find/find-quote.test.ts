@@ -28,6 +28,24 @@ test('another word, another number or another sign is another text', async () =>
   assert.equal(await found('the rent is', 'The rental is due.'), undefined);
 });
 
+test('a number within a word counts: Q3 is not Q4', async () => {
+  const text = 'Sales rose in Q4 with v2 of the H1N1 kit.';
+  assert.equal(await found('sales rose in Q3', text), undefined);
+  assert.equal(await found('with v3 of the', text), undefined);
+  assert.equal(await found('rose in Q4 with v2 of the H1N1 kit', text), 'rose in Q4 with v2 of the H1N1 kit');
+});
+
+test('a letter that becomes longer in lower case does not move the range', async () => {
+  assert.equal(await found('rent is due', 'İİİİ İstanbul: the rent is due now.'), 'rent is due');
+});
+
+test('what repeats itself is found at its first place only', async () => {
+  const text = 'so so so so la so so so so so mi';
+  assert.equal(await found('so so so so so mi', text), 'so so so so so mi');
+  assert.equal(await found('so so la … so mi', text), 'so so la so so so so so mi');
+  assert.equal(await found('so so so so so so mi', text), undefined);
+});
+
 test('a word broken at the end of a line is one word, and the range still fits', async () => {
   const text = 'An exam-\n  ple of hyphen­ation in print.';
   assert.equal(await found('example of hyphenation', text), 'exam-\n  ple of hyphen­ation');

@@ -13,10 +13,11 @@ export const unitsPerTurn = 200_000;
 
 /**
  * Words, numbers with their signs and points, and single characters of scripts without spaces. Everything else (white
- * space, punctuation, quotation marks, Markdown) may differ between a text and a quotation of it.
+ * space, punctuation, quotation marks, Markdown) may differ between a text and a quotation of it. A number within a word
+ * counts too: Q3 is not Q4.
  */
 const wordPattern =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?<![\p{L}\p{N}])[-+−]?\p{N}+(?:[.,:/]\p{N}+)*|[\p{L}\p{M}]+/gu;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?<![\p{L}\p{N}])[-+−])?\p{N}+(?:[.,:/]\p{N}+)*|[\p{L}\p{M}]+/gu;
 
 /** A word that is broken at the end of a line is one word. */
 const hyphenation = /(\p{Ll})-\r?\n\s*(?=\p{Ll})|\u00ad/gu;
@@ -44,7 +45,7 @@ export async function findQuote(
   const { words, starts } = await joinWords(passages, signal);
   let [first, end] = [-1, 0];
   for (const part of parts) {
-    const at = words.indexOf(` ${part} `, end);
+    const at = indexIn(words, ` ${part} `, end);
     if (at === -1) return undefined;
     if (first === -1) first = at;
     end = at + part.length + 1;
@@ -53,6 +54,29 @@ export async function findQuote(
   const passage = starts.findLastIndex((start) => start <= first);
   const [from, to] = [first - (starts[passage] ?? 0), end - (starts[passage] ?? 0)];
   return { passage, range: rangeOf(passages[passage]?.text ?? '', from, to) };
+}
+
+/**
+ * `indexOf` in time that grows with the lengths, not with their product (Knuth, Morris, Pratt). That of the engine takes
+ * seconds for a long quotation in a text that repeats itself.
+ */
+function indexIn(text: string, wanted: string, from: number): number {
+  // For each place in what is wanted: how many of its first characters also end there.
+  const borders = new Uint32Array(wanted.length);
+  let matched = 0;
+  for (let at = 1; at < wanted.length; at += 1) {
+    while (matched > 0 && wanted.charCodeAt(at) !== wanted.charCodeAt(matched)) matched = borders[matched - 1] ?? 0;
+    if (wanted.charCodeAt(at) === wanted.charCodeAt(matched)) matched += 1;
+    borders[at] = matched;
+  }
+  matched = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    while (matched > 0 && code !== wanted.charCodeAt(matched)) matched = borders[matched - 1] ?? 0;
+    if (code === wanted.charCodeAt(matched)) matched += 1;
+    if (matched === wanted.length) return at + 1 - matched;
+  }
+  return -1;
 }
 
 /** All words, with one blank before, between and after, and where those of each passage begin. */
@@ -90,7 +114,7 @@ function rangeOf(text: string, from: number, to: number): [number, number] {
     const isContinued = before !== undefined && brokenWord.test(text.slice(before, index));
     if (isContinued) offset -= 1;
     if (!hasBegun && !isContinued && offset >= from) [start, hasBegun] = [index, true];
-    offset += word.normalize('NFKC').length + 1;
+    offset += word.normalize('NFKC').toLowerCase().length + 1;
     before = index + word.length;
     if (offset <= to) end = before;
     else break;

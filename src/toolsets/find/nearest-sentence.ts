@@ -31,8 +31,8 @@ export async function findNearestSentence(
         await nextTurn(undefined, { signal });
         read = 0;
       }
-      const words = new Set(wordsOf(sentence));
-      const shared = [...wanted].filter((word) => words.has(word)).length;
+      // By the words of the sentence, of which there are few, not by those of the quotation.
+      const shared = new Set(wordsOf(sentence).filter((word) => wanted.has(word))).size;
       if (shared > (nearest?.shared ?? 0)) nearest = { passage, text: sentence, shared, of: wanted.size };
     }
   }

@@ -21,6 +21,7 @@ export function createCitableNotes(notes: NoteStore): CitableTexts {
 export function createCitablePages(quota: Quota & { window: SlidingWindow }, pages: PageReader): CitableTexts {
   return {
     uriPrefixes: ['https://', 'http://'],
+    tool: 'fetch_page',
     async read(url, { signal, caller }) {
       spend(quota.window, 'fetch', quota, caller.id);
       const { text, isCut } = await pages.read({ url, mode: 'text', goesOn: false, signal });

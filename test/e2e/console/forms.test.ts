@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { connectAgent } from '../../acceptance/kb/kb-fixture.ts';
+import { openBrowser } from '../../support/browser.ts';
+import { startCarrel } from '../../support/child-program.ts';
+import { findChromium } from '../../support/install-chromium.ts';
+
+const browser = findChromium();
+const skip = typeof browser === 'string' ? browser : false;
+
+async function serve(t: TestContext, env: Record<string, string> = {}) {
+  const { url } = await startCarrel(t, ['serve', '--transport', 'http'], {
+    env: { EMBEDDING_PROVIDER: 'none', ...env },
+  });
+  const { origin } = new URL(url);
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${origin}${path}`, { headers, redirect: 'manual' });
+  const post = (path: string, form: Record<string, string>, headers: Record<string, string> = { origin }) =>
+    fetch(`${origin}${path}`, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' });
+  return { url, origin, get, post };
+}
+
+test('saving what nobody touched changes nothing: control characters, line breaks, tags with commas', {
+  skip,
+}, async (t) => {
+  const { url, origin } = await serve(t);
+  const { call } = await connectAgent(t, url);
+  const text = 'red \u001b[31malert\u202e!\u202c\n\n\tsecond <b>"line"</b>';
+  const tags = ['one, two', 'three'];
+  const { context_id: id } = await call('store_context', { thread_id: 't', source: 'user', text, tags });
+  const { page } = await openBrowser(t, origin);
+  await page.goto(`/memories/entry/${id}`);
+  await page.locator('summary', { hasText: 'Edit' }).click();
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === 'POST' && response.status() === 303),
+    page.getByRole('button', { name: 'Save' }).click(),
+  ]);
+  const { results } = await call('search_context', { thread_id: 't' });
+  const [entry] = results as { text_content: string; tags: string[] }[];
+  assert.equal(entry?.text_content, text);
+  assert.deepEqual(entry?.tags, tags);
+});
+
+test('an address cannot lead the form of a page elsewhere, and odd ones are not errors of the server', async (t) => {
+  const { get, post } = await serve(t);
+  const lure = await (await get('/notes/..%2fdocuments%2f5%2fdelete%3F?deleted=1')).text();
+  assert.match(lure, /action="\/notes\/\.\.%2Fdocuments%2F5%2Fdelete%3F\/restore"/);
+  for (const path of ['/notes/%0d%0aX-Injected:1/other', '/notes/%e4%b8%ad/other', '/documents/1/other']) {
+    assert.equal((await post(path, { a: 'b' })).status, 404, path);
+  }
+  for (const path of ['/console/__proto__', '/console/constructor', '/console/..%2fmain.js']) {
+    assert.equal((await get(path)).status, 404, path);
+  }
+  assert.equal((await get('/sign-in')).headers.get('location'), '/');
+});
+
+test('behind a proxy with TLS that changes Host, one can sign in, and the cookie is for TLS only', async (t) => {
+  const token = 'a-long-enough-token-for-tests-1234';
+  const { post, get } = await serve(t, { CARREL_AUTH_TOKEN: token, CARREL_ALLOWED_HOSTS: 'carrel.example' });
+  const headers = { origin: 'https://carrel.example', 'sec-fetch-site': 'same-origin' };
+  const signedIn = await post('/sign-in', { token }, headers);
+  assert.equal(signedIn.status, 303);
+  const cookie = signedIn.headers.get('set-cookie') ?? '';
+  assert.match(cookie, /; HttpOnly; SameSite=Strict; Secure;/);
+  const sent = { cookie: cookie.split(';', 1)[0] ?? '', 'x-forwarded-proto': 'https' };
+  assert.match(await (await get('/connect', sent)).text(), /https:\/\/127\.0\.0\.1:\d+\/mcp/);
+  const near = await post('/sign-in', { token }, { ...headers, 'sec-fetch-site': 'same-site' });
+  assert.equal(near.status, 403);
+});
+
+test('names that are no tool’s are not kept', async (t) => {
+  const { url, get } = await serve(t);
+  const { call } = await connectAgent(t, url);
+  await assert.rejects(call('no_such_tool_here', {}));
+  const page = await (await get('/activity')).text();
+  assert.match(page, /unknown_tool/);
+  assert.doesNotMatch(page, /no_such_tool_here/);
+});
+
+test('where MCP has the path of a page, it is MCP', async (t) => {
+  const { url, get } = await serve(t, { CARREL_PATH: '/' });
+  const { call } = await connectAgent(t, url);
+  assert.ok(await call('list_threads', {}));
+  assert.equal((await get('/documents')).status, 200);
+});
