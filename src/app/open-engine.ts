@@ -45,7 +45,8 @@ export function openLocalEngine({ config, log, shared }: EngineContext): Promise
     const extractor = createExtractor({
       cpuMsMax: settings.extractCpuMs,
       memoryMb: settings.extractMemoryMb,
-      workersMax: settings.workers,
+      // One more for the file that is let past those which take long.
+      workersMax: settings.workers + 1,
       bytesMax: settings.fileBytesMax,
       textCharsMax: settings.textCharsMax,
       ocrLanguages: settings.ocrLanguages,

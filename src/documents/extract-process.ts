@@ -11,9 +11,15 @@ import { cpuSignal, memorySignal } from './reader-limits.ts';
 export interface ExtractProcess {
   readonly alive: boolean;
   /** One at a time. When it fails for time, memory or cancellation, the process is gone. */
-  run(source: DocumentSource, limits: ExtractLimits, signal: AbortSignal | undefined): Promise<ExtractedDocument>;
+  run(source: DocumentSource, limits: ExtractLimits, options?: ExtractOptions): Promise<ExtractedDocument>;
   /** Kills it, and resolves when it has ended. */
   terminate(): Promise<void>;
+}
+
+export interface ExtractOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** CPU time for this document, where it may use less than others. */
+  readonly cpuMsMax?: number | undefined;
 }
 
 export interface ExtractProcessConfig {
@@ -41,7 +47,7 @@ const residentShareMax = 0.6;
  * A child process that extracts documents. Not a worker thread: `resourceLimits` of a thread does not bound
  * ArrayBuffers, in which a PDF's streams are unpacked, and a thread that exhausts memory ends the whole process.
  */
-export function createExtractProcess({ memoryMb, cpuMsMax }: ExtractProcessConfig): ExtractProcess {
+export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: ExtractProcessConfig): ExtractProcess {
   const child = fork(fileBeside(import.meta.url, 'extract-worker'), [String(memoryMb)], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -56,6 +62,7 @@ export function createExtractProcess({ memoryMb, cpuMsMax }: ExtractProcessConfi
       '--disable-warning=ExperimentalWarning',
     ],
   });
+  let allowedMs = cpuMsDefault;
   const lost = (ended: ProcessEnded | undefined) => (ended ? failureOf(ended) : cancelled());
   const calls = createProcessCalls<ExtractRequest, ExtractAnswer>(child, lost);
 
@@ -63,7 +70,8 @@ export function createExtractProcess({ memoryMb, cpuMsMax }: ExtractProcessConfi
     get alive() {
       return calls.alive;
     },
-    async run(source, limits, signal) {
+    async run(source, limits, { signal, cpuMsMax = cpuMsDefault } = {}) {
+      allowedMs = cpuMsMax;
       const bounds = { signal, abandoned: cancelled };
       await withinTime(calls, calls.ready(), { ...bounds, timeoutMs: startTimeoutMs, overdue: unavailable }).catch(
         (error) => {
@@ -108,8 +116,8 @@ export function createExtractProcess({ memoryMb, cpuMsMax }: ExtractProcessConfi
   function tooLong(cause?: ProcessEnded): CarrelError {
     return new CarrelError(
       'extraction_timeout',
-      `Reading this document took more than ${cpuMsMax} ms of CPU time and was stopped. Try another source for it.`,
-      { cause, data: { cpuMsMax } },
+      `Reading this document took more than ${allowedMs} ms of CPU time and was stopped. Try another source for it.`,
+      { cause, data: { cpuMsMax: allowedMs } },
     );
   }
 }

@@ -1,7 +1,7 @@
 import { CarrelError } from '../base/errors.ts';
 import { createPool } from '../base/workers/pool.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
-import { createExtractProcess } from './extract-process.ts';
+import { createExtractProcess, type ExtractOptions } from './extract-process.ts';
 
 export interface ExtractorConfig {
   /** CPU time for one document. */
@@ -24,7 +24,7 @@ export interface ExtractorConfig {
 }
 
 export interface Extractor {
-  extract(source: DocumentSource, options?: { signal?: AbortSignal }): Promise<ExtractedDocument>;
+  extract(source: DocumentSource, options?: ExtractOptions): Promise<ExtractedDocument>;
   /** Kills the workers; whatever is running or waiting fails as cancelled. */
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export function createExtractor(config: ExtractorConfig): Extractor {
     () => createExtractProcess({ memoryMb, cpuMsMax }),
   );
   return {
-    async extract(source, { signal } = {}) {
+    async extract(source, options = {}) {
       if (source.bytes.byteLength > bytesMax) {
         throw new CarrelError(
           'document_too_large',
@@ -65,7 +65,7 @@ export function createExtractor(config: ExtractorConfig): Extractor {
           },
         );
       }
-      return pool.use((worker) => worker.run(source, limits, signal), signal);
+      return pool.use((worker) => worker.run(source, limits, options), options.signal);
     },
     close: pool.close,
   };

@@ -100,16 +100,39 @@ test('a queue that cannot be read is looked at again', async () => {
   let failures = 1;
   const flaky: JobSource<Job> = {
     ...jobs,
-    async claim() {
+    async claim(quick) {
       failures -= 1;
       if (failures >= 0) throw new Error('the database is away');
-      return jobs.claim();
+      return jobs.claim(quick);
     },
   };
   const queue = createDurableQueue(config, flaky, silentLogger);
   queue.wake();
   queue.wake();
   assert.ok(await started(0));
+  await queue.close();
+});
+
+test('past jobs that take long one more is let, if it is quick', async () => {
+  const { jobs, begun, started } = source(5);
+  const asked: boolean[] = [];
+  const told: JobSource<Job> = {
+    ...jobs,
+    async claim(quick) {
+      asked.push(quick);
+      return jobs.claim(quick);
+    },
+  };
+  const queue = createDurableQueue({ ...config, patienceMs: 0 }, told, silentLogger);
+  await started(2);
+  assert.deepEqual([...begun.keys()], [0, 1, 2], 'one, and not one more');
+  assert.deepEqual(asked, [false, false, true]);
+  begun.get(2)?.end();
+  await started(3);
+  assert.deepEqual(asked.slice(3), [true]);
+  begun.get(0)?.end();
+  await started(4);
+  assert.deepEqual(asked.slice(4, 5), [false], 'a place for any is filled with any');
   await queue.close();
 });
 

@@ -8,15 +8,21 @@ export interface DurableQueueConfig {
   readonly pollMs: number;
   /** How long jobs that earlier processes left behind may wait for the first look; `wake` cuts it short. */
   readonly firstLookMs?: number;
+  /**
+   * When all have worked on the same jobs for so long, one more is taken that promises to be quick. By default none is:
+   * jobs that take long hold up all others.
+   */
+  readonly patienceMs?: number;
 }
 
 /** The queue itself is stored elsewhere, where it survives this process. */
 export interface JobSource<Job extends { readonly id: number }> {
-  claim(): Promise<Job | undefined>;
+  /** `quick`: one that is not expected to take long, or none. */
+  claim(quick: boolean): Promise<Job | undefined>;
   /** False: the job is not ours any more. */
   renew(job: Job): Promise<boolean>;
   /** Finishes the job, one way or the other. Must stop soon after the signal; whatever it throws is only logged. */
-  perform(job: Job, signal: AbortSignal): Promise<void>;
+  perform(job: Job, signal: AbortSignal, quick: boolean): Promise<void>;
   /** Requeues the jobs of dead processes. */
   recover(): Promise<void>;
   /** Requeues the jobs that this process still holds. */
@@ -35,13 +41,21 @@ export interface DurableQueue {
 const recoverEveryMs = 5_000;
 const failureDelayMs = 5_000;
 
+interface Running {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  readonly quick: boolean;
+  /** By performance.now(). */
+  readonly since: number;
+}
+
 /** Works on a queue that several processes share, a bounded number of jobs at a time. */
 export function createDurableQueue<Job extends { readonly id: number }>(
   config: DurableQueueConfig,
   source: JobSource<Job>,
   log: Logger,
 ): DurableQueue {
-  const running = new Map<number, { stop: AbortController; ended: Promise<void> }>();
+  const running = new Map<number, Running>();
   let closed = false;
   let filling: Promise<void> | undefined;
   let again = false;
@@ -87,10 +101,11 @@ export function createDurableQueue<Job extends { readonly id: number }>(
         await source.recover();
         recoveredAt = performance.now();
       }
-      while (!closed && running.size < config.workers) {
-        const job = await source.claim();
+      for (let place = freePlace(); !closed && place !== undefined; place = freePlace()) {
+        const quick = place === 'quick';
+        const job = await source.claim(quick);
         if (job === undefined) break;
-        start(job);
+        start(job, quick);
       }
     } catch (error) {
       log.warn('the queue cannot be read', { reason: error instanceof Error ? error.message : '' });
@@ -101,12 +116,21 @@ export function createDurableQueue<Job extends { readonly id: number }>(
     timer.unref();
   }
 
-  function start(job: Job): void {
+  function freePlace(): 'any' | 'quick' | undefined {
+    const all = [...running.values()];
+    const usual = all.filter(({ quick }) => !quick);
+    if (usual.length < config.workers) return 'any';
+    const { patienceMs = Number.POSITIVE_INFINITY } = config;
+    const now = performance.now();
+    return usual.length === all.length && usual.every(({ since }) => now - since >= patienceMs) ? 'quick' : undefined;
+  }
+
+  function start(job: Job, quick: boolean): void {
     const stop = new AbortController();
     const beat = setInterval(() => void renew(job, stop), config.leaseMs / 3);
     beat.unref();
     const ended = source
-      .perform(job, stop.signal)
+      .perform(job, stop.signal, quick)
       .catch((error: unknown) => {
         if (!stop.signal.aborted) log.incident('a job failed unexpectedly', error, { job: job.id });
       })
@@ -115,7 +139,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
         running.delete(job.id);
         wake();
       });
-    running.set(job.id, { stop, ended });
+    running.set(job.id, { stop, ended, quick, since: performance.now() });
   }
 
   async function renew(job: Job, stop: AbortController): Promise<void> {

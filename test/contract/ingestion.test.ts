@@ -20,9 +20,9 @@ onEachBackend('the queue of ingestion', (backend) => {
     for (const { id } of jobs) await queue.cancel({ id });
   });
 
-  async function submit(): Promise<number> {
+  async function submit(length = 0): Promise<number> {
     count += 1;
-    const note = `note ${count}`;
+    const note = `note ${count}`.padEnd(length);
     const hash = createHash('sha256').update(note).digest('hex');
     const accepted = await queue.accept({
       filename: `${count}.md`,
@@ -53,6 +53,17 @@ onEachBackend('the queue of ingestion', (backend) => {
       chunks: [{ text: `text of ${id}`, headings: [], metadata: {} }],
     };
   }
+
+  test('a quick one is small, and was never tried', async () => {
+    const [tried, large, small] = [await submit(), await submit(1000), await submit()];
+    const quick = () => queue.claim({ owner: 'b', leaseMs, quickBytesMax: 100 });
+    assert.equal((await claim('a'))?.id, tried);
+    await queue.postpone({ id: tried, owner: 'a', delayMs: 0, message: 'it takes long' });
+    assert.equal((await quick())?.id, small);
+    assert.equal(await quick(), undefined);
+    assert.equal((await claim('a'))?.id, tried);
+    assert.equal((await claim('a'))?.id, large);
+  });
 
   test('jobs are claimed in their order, each once', async () => {
     const ids = [await submit(), await submit(), await submit()];

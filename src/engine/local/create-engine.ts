@@ -59,6 +59,10 @@ const meaningAway = 'What makes vectors does not answer: new documents are found
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
+/** Files that take long, as poisoned ones do, hold up small ones for about this time. */
+const patienceMs = 5_000;
+const quickBytesMax = 256 * 1024;
+
 /** Work that earlier processes left behind is delayed, so that its threads do not slow down the first answers. */
 const backlogDelayMs = 500;
 
@@ -206,14 +210,18 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
 
   function createQueue(): DurableQueue {
     return createDurableQueue<ClaimedJob>(
-      { workers: settings.workers, leaseMs, pollMs, firstLookMs: backlogDelayMs },
+      { workers: settings.workers, leaseMs, pollMs, firstLookMs: backlogDelayMs, patienceMs },
       {
-        claim: () => ingestion.claim({ owner, leaseMs }),
+        claim: (quick) => ingestion.claim({ owner, leaseMs, ...(quick ? { quickBytesMax } : {}) }),
         renew: ({ id }) => ingestion.renew({ id, owner, leaseMs, progress: live.get(id) }),
-        async perform(job, signal) {
+        async perform(job, signal, quick) {
           try {
             const report = (progress: PhaseProgress) => void live.set(job.id, progress);
-            await ingest(job, { owner, signal, report }, { ...deps, chunker, longTexts, bounds: boundsOf(settings) });
+            await ingest(
+              job,
+              { owner, signal, report, quick },
+              { ...deps, chunker, longTexts, bounds: boundsOf(settings) },
+            );
           } finally {
             live.delete(job.id);
             embedding.wake();

@@ -19,12 +19,17 @@ export interface IngestDeps {
   readonly longTexts: Slots;
 }
 
+/** CPU time to read a file that was let past others. */
+const quickCpuMs = 5_000;
+
 /** UTF-16 units. */
 const longTextUnits = 500_000;
 
 export interface IngestCall {
   readonly owner: string;
   readonly signal: AbortSignal;
+  /** It was let past others that take long: if it takes long itself, it goes back to wait with them. */
+  readonly quick: boolean;
   report(progress: PhaseProgress): void;
 }
 
@@ -75,6 +80,10 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
   } catch (thrown) {
     if (call.signal.aborted) return deps.storage.originals.release([job.contentHash]).then(() => {});
     const error = isCarrelError(thrown) ? thrown : unexpected(thrown, job, deps.log);
+    if (call.quick && error.code === 'extraction_timeout') {
+      await ingestion.postpone({ ...own, delayMs: 0, message: 'It takes long to read, and waits for its turn.' });
+      return;
+    }
     if (job.retries < (retriesMax[error.code] ?? 0)) {
       const delayMs = Math.min(delayMaxMs, delayMinMs * 2 ** Math.min(job.retries, 20));
       await ingestion.postpone({ ...own, delayMs, message: `${error.message} It will be tried again.` });
@@ -87,14 +96,10 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
   }
 }
 
-async function prepare(
-  job: ClaimedJob,
-  { signal, report }: IngestCall,
-  deps: IngestDeps,
-  hold: (units: number) => Promise<void>,
-) {
+async function prepare(job: ClaimedJob, call: IngestCall, deps: IngestDeps, hold: (units: number) => Promise<void>) {
   if (job.crashes >= crashesMax) throw poisonous(job.crashes);
-  const given = await textOf(job, { signal, report }, deps);
+  const { signal, report } = call;
+  const given = await textOf(job, call, deps);
   await hold(given.content.text.length);
   report({ phase: 'chunking' });
   const chunks = await deps.chunker.chunk(given.content, signal);
@@ -114,11 +119,7 @@ interface GivenText {
   readonly details: Record<string, unknown>;
 }
 
-async function textOf(
-  job: ClaimedJob,
-  { signal, report }: Pick<IngestCall, 'signal' | 'report'>,
-  deps: IngestDeps,
-): Promise<GivenText> {
+async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, deps: IngestDeps): Promise<GivenText> {
   const { note } = job;
   if (note !== undefined) {
     const derivedTitle = job.title === undefined;
@@ -135,7 +136,7 @@ async function textOf(
   const bytes = await readOriginal(job.contentHash, deps);
   // In a page that somebody keeps, the small print may be searched for as well.
   const source = { bytes, filename: job.filename, mode: 'markdown', extent: 'page' } as const;
-  const extracted = await deps.extractor.extract(source, { signal });
+  const extracted = await deps.extractor.extract(source, { signal, ...(quick ? { cpuMsMax: quickCpuMs } : {}) });
   return {
     content: contentOf(extracted),
     title: job.title ?? extracted.title ?? job.filename,

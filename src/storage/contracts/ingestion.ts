@@ -103,6 +103,8 @@ export type AcceptOutcome =
 export interface ClaimRequest {
   readonly owner: string;
   readonly leaseMs: number;
+  /** Only a job that nobody has tried yet, of at most so many bytes; notes and plain text first. */
+  readonly quickBytesMax?: number | undefined;
 }
 
 export interface ClaimedJob {

@@ -95,7 +95,7 @@ export function stream(data: Buffer, entries = ''): string {
   return `<< /Length ${data.length}${entries} >>\nstream\n${data.toString('latin1')}\nendstream`;
 }
 
-function doublingForms(): Buffer {
+export function doublingForms(): Buffer {
   const forms = Array.from({ length: 26 }, (_, level) => {
     const inner = level === 25 ? 'BT /F1 12 Tf (x) Tj ET' : '/X0 Do /X0 Do';
     const next = level === 25 ? '' : ` /XObject << /X0 ${level + 7} 0 R >>`;

@@ -57,8 +57,12 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
   return { outcome: 'accepted', job: jobOf(row) };
 }
 
-export async function claimJob(on: Statements, { owner, leaseMs }: ClaimRequest): Promise<ClaimedJob | undefined> {
-  const key = (await abandonedJob(on)) ?? (await dueJob(on));
+export async function claimJob(
+  on: Statements,
+  { owner, leaseMs, quickBytesMax }: ClaimRequest,
+): Promise<ClaimedJob | undefined> {
+  const key =
+    quickBytesMax === undefined ? ((await abandonedJob(on)) ?? (await dueJob(on))) : await quickJob(on, quickBytesMax);
   if (key === undefined) return undefined;
   const [row = {}] = await on.query(
     `UPDATE ${on.dialect.schema}kb_jobs SET crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END,
@@ -198,6 +202,17 @@ async function abandonedJob(on: Statements): Promise<number | undefined> {
 async function dueJob(on: Statements): Promise<number | undefined> {
   const [row] = await on.query(`SELECT key FROM ${on.dialect.schema}kb_jobs WHERE status = 'queued'
     AND run_after <= ${on.dialect.nowMs} ORDER BY crashes, key LIMIT 1 ${on.dialect.skipLocked}`);
+  return row === undefined ? undefined : numberOf(row, 'key');
+}
+
+async function quickJob(on: Statements, bytesMax: number): Promise<number | undefined> {
+  const [row] = await on.query(
+    `SELECT key FROM ${on.dialect.schema}kb_jobs WHERE status = 'queued' AND run_after <= ${on.dialect.nowMs}
+      AND crashes = 0 AND attempts = 0 AND bytes <= ?
+      ORDER BY CASE WHEN note IS NOT NULL OR content_type LIKE 'text/%' THEN 0 ELSE 1 END, key
+      LIMIT 1 ${on.dialect.skipLocked}`,
+    [bytesMax],
+  );
   return row === undefined ? undefined : numberOf(row, 'key');
 }
 
