@@ -17,12 +17,12 @@ export function startWorker({ from, file, name }: WorkerFile, options: WorkerOpt
   return new Worker(fileBeside(from, file), { ...options, name, execArgv: [] });
 }
 
+/** Of a thread that collects its garbage early. By default, threads keep up to 48 MB of it, each. */
+export const leanLimits = { maxYoungGenerationSizeMb: 16 } as const;
+
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
-  /**
-   * A thread that reads a lot and keeps nothing: it collects its garbage early. By default, threads keep up to 48 MB of it,
-   * each.
-   */
+  /** For a thread that reads a lot and keeps nothing. */
   readonly lean?: boolean;
   /** What calls fail with when the thread ends before it has answered. */
   lost(cause: unknown): Error;
@@ -32,7 +32,7 @@ export interface WorkerCallsConfig extends WorkerFile {
 export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): Calls<Request, Answer> {
   const worker = startWorker(config, {
     workerData: config.workerData,
-    ...(config.lean ? { resourceLimits: { maxYoungGenerationSizeMb: leanYoungMb } } : {}),
+    ...(config.lean ? { resourceLimits: leanLimits } : {}),
   });
   return createCalls(
     {
@@ -51,5 +51,3 @@ export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): C
     config.lost,
   );
 }
-
-const leanYoungMb = 16;

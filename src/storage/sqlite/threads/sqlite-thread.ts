@@ -25,7 +25,7 @@ export function createSqliteThread(config: DatabaseConfig): SqliteThread {
     file: 'sqlite-worker',
     name: `carrel-sqlite-${config.role}`,
     workerData: config,
-    lean: config.role === 'reader',
+    lean: true,
     lost: (cause) =>
       new CarrelError('unavailable', 'The connection to the database was lost during the call. Try again.', { cause }),
   });

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
-import { startWorker } from '../../../base/workers/worker-calls.ts';
+import { leanLimits, startWorker } from '../../../base/workers/worker-calls.ts';
 import { documentTermsOf } from '../../../words/document-terms.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import type { DocumentTerms } from '../../../words/ranking/bm25.ts';
@@ -118,7 +118,7 @@ export function createWriteHelper(config: WriteHelperConfig = {}): WriteHelper {
     const workerData: HelperData = { language: currentLanguage(), replies: port2, path: config.path };
     const worker = startWorker(
       { from: import.meta.url, file: 'write-helper-worker', name: 'carrel-write-help' },
-      { workerData, transferList: [port2] },
+      { workerData, transferList: [port2], resourceLimits: leanLimits },
     );
     const idle = setTimeout(() => void end(started), config.idleMs ?? idleMs);
     const started: HelpingThread = { worker, replies, idle };
