@@ -18,6 +18,8 @@ const { values, positionals } = parseArgs({
 const folder = positionals[0] ?? '';
 const files = join(folder, 'files');
 if (!existsSync(files)) throw new Error('Fill the folder first: python3 bench/corpus/gather.py FOLDER');
+// The table would lose the other formats.
+if (values.write && values.format) throw new Error('--write needs all formats: leave --format out');
 
 interface Outcome {
   readonly name: string;

@@ -124,8 +124,10 @@ const securityHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-/** A form has texts of people in it, no files. */
-const formBytesMax = 4 * 1024 * 1024;
+/** For the longest memory, two million characters, of which a form may make nine bytes each. */
+const formBytesMax = 20 * 1024 * 1024;
+/** From somebody who has not signed in yet. */
+const tokenBytesMax = 16 * 1024;
 
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
@@ -192,7 +194,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         );
         return true;
       }
-      const form = method === 'POST' ? await readForm(request, response) : new URLSearchParams();
+      const bytesMax = path === '/sign-in' ? tokenBytesMax : formBytesMax;
+      const form = method === 'POST' ? await readForm(request, response, bytesMax) : new URLSearchParams();
       if (form === undefined) return true;
       if (path === '/sign-in') {
         // Somebody who reloads the page that said that the token was wrong.
@@ -284,9 +287,13 @@ function originOf({ headers }: IncomingMessage): string {
   return `${scheme}://${headers.host ?? ''}`;
 }
 
-async function readForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams | undefined> {
+async function readForm(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytesMax: number,
+): Promise<URLSearchParams | undefined> {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
-  const body = isForm ? await readBody(request, formBytesMax) : undefined;
+  const body = isForm ? await readBody(request, bytesMax) : undefined;
   // Forms send every line break as CR LF, which nobody typed.
   if (body?.ok) return new URLSearchParams(body.bytes.toString('utf8').replace(/%0D%0A/gi, '%0A'));
   respondText(response, body?.status ?? 415, body?.problem ?? 'Send a form.', {

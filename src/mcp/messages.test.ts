@@ -20,6 +20,15 @@ test('ids are strings or integers, and go back byte for byte (T008)', () => {
   }
 });
 
+test('an id that would make answers long is refused', () => {
+  const withId = (length: number) => one(`{"jsonrpc":"2.0","id":"${'a'.repeat(length)}","method":"ping"}`);
+  assert.equal(withId(1000)?.kind, 'request');
+  const refused = withId(1001);
+  assert.ok(refused?.kind === 'invalid');
+  assert.equal(refused.id, null);
+  assert.match(refused.problem, /id must be a string of at most 1000 characters/);
+});
+
 test('a number and a string are different ids', () => {
   const [a, b] = [one('{"jsonrpc":"2.0","id":1,"method":"x"}'), one('{"jsonrpc":"2.0","id":"1","method":"x"}')];
   assert.ok(a?.kind === 'request' && b?.kind === 'request');
@@ -69,6 +78,11 @@ test('a message that is refused unread is answered under its id, wherever that s
     [`{"jsonrpc":"2.0","method":"a","params":{"id":1,"deep":${deep}}}`, null],
     [`{"jsonrpc":"2.0","id":{"id":1},"method":"a","params":${deep}}`, null],
     [`{"id":"\\x","params":${deep}}`, null],
+    [`{"id":"\\ud800","params":${deep}}`, '\ud800'],
+    [`{"id":"a\\"b\\u0041\x7f","params":${deep}}`, 'a"bA\x7f'],
+    [`{"id":"${'\\u0041'.repeat(1000)}","params":${deep}}`, 'A'.repeat(1000)],
+    [`{"id":"${'a'.repeat(1001)}","params":${deep}}`, null],
+    [`{"id":"a${deep}`, null],
     [`[{"id":1},${deep}]`, null],
   ];
   for (const [text, id] of cases) {

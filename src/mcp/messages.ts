@@ -40,6 +40,11 @@ export const messageLimits: MessageLimits = {
   answerBytesMax: answerBytesDefault,
 };
 
+/** UTF-16 units of an id. It goes back with the answer, whose length is bounded. */
+const idUnitsMax = 1000;
+/** An escape of one unit: \uXXXX. */
+const escapeUnits = 6;
+
 export const parseError = -32_700;
 export const invalidRequest = -32_600;
 export const invalidParams = -32_602;
@@ -111,7 +116,8 @@ function readMessage(value: unknown, text: string | undefined): Incoming {
     return id === undefined ? invalid(null, 'a response needs the id of its request') : { kind: 'response', message };
   }
   if (typeof method !== 'string') return invalid(id ?? null, 'method must be a string');
-  if ('id' in message && id === undefined) return invalid(null, 'id must be a string or an integer');
+  if ('id' in message && id === undefined)
+    return invalid(null, `id must be a string of at most ${idUnitsMax} characters, or an integer`);
   if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params))) {
     return {
       kind: 'invalid',
@@ -131,7 +137,7 @@ function invalid(id: WireId | null, problem: string): Incoming {
 }
 
 function readId(value: unknown, text: string | undefined): WireId | undefined {
-  if (typeof value === 'string') return { key: `s:${value}`, value };
+  if (typeof value === 'string') return value.length > idUnitsMax ? undefined : { key: `s:${value}`, value };
   if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
   if (Number.isSafeInteger(value)) return { key: `n:${value}`, value };
   const source = text === undefined ? undefined : sourceOfId(text);
@@ -181,13 +187,30 @@ function idOf(text: string): WireId | null {
       const start = index;
       index = endOfString(text, index);
       if (depth !== 1 || text.slice(start, index + 1) !== '"id"') continue;
-      const [, value] =
-        /^\s*:\s*("[^"\\\p{Cc}]{0,1000}"|-?\d{1,15})\s*[,}]/u.exec(text.slice(index + 1, index + 1100)) ?? [];
-      if (value !== undefined) return readId(JSON.parse(value), undefined) ?? null;
+      const id = idAt(text, index + 1);
+      if (id !== undefined) return id;
     } else if (char === openBracket || char === openBrace) depth += 1;
     else if (char === closeBracket || char === closeBrace) depth -= 1;
   }
   return null;
+}
+
+/** After the name of the member. */
+function idAt(text: string, start: number): WireId | undefined {
+  const [before = ''] = /^\s{0,100}:\s{0,100}/.exec(text.slice(start, start + 201)) ?? [];
+  const first = start + before.length;
+  if (before === '') return undefined;
+  if (text.charCodeAt(first) !== quote) {
+    const [, digits] = /^(-?\d{1,15})\s*[,}]/.exec(text.slice(first, first + 100)) ?? [];
+    return digits === undefined ? undefined : readId(Number(digits), undefined);
+  }
+  const end = endOfString(text, first) + 1;
+  if (end - first > idUnitsMax * escapeUnits + 2) return undefined;
+  try {
+    return readId(JSON.parse(text.slice(first, end)), undefined);
+  } catch {
+    return undefined;
+  }
 }
 
 function endOfString(text: string, start: number): number {

@@ -173,6 +173,7 @@ function described(text: string): Omit<Generated, 'bytes'> {
   const name = Object(params)['name'] ?? Object(params)['uri'];
   const known = { method: typeof method === 'string' ? method : '', name: typeof name === 'string' ? name : undefined };
   const isRequest = message['jsonrpc'] === '2.0' && typeof method === 'string';
-  const answerable = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
+  const answerable =
+    (typeof id === 'string' && id.length <= 1000) || (typeof id === 'number' && Number.isSafeInteger(id));
   return { ids: isRequest && answerable ? [id] : [], ...known };
 }

@@ -26,8 +26,12 @@ const plain: DocParagraph = { heading: 0, isInTable: false, endsRow: false, list
 export function readDocParagraphs(document: Buffer, list: Buffer): (at: number) => DocParagraph {
   const runs: Run[] = [];
   const pages = Math.floor((list.length - 4) / 8);
+  const seen = new Set<number>();
   for (let index = 0; index < pages; index += 1) {
     const start = (list.readUInt32LE((pages + 1) * 4 + index * 4) & 0x3f_ffff) * pageBytes;
+    // A page that is named many times would become many times as large as the file.
+    if (seen.has(start)) continue;
+    seen.add(start);
     if (start + pageBytes <= document.length) runs.push(...runsOf(document.subarray(start, start + pageBytes)));
   }
   runs.sort((one, other) => one.end - other.end);

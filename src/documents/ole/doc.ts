@@ -104,7 +104,11 @@ interface Text {
   readonly paragraphAt?: (at: number) => DocParagraph;
 }
 
-function readText(flow: Flow, { document, pieces, stories, page, paragraphAt }: Text, { stopAt }: ReadOptions): void {
+function readText(
+  flow: Flow,
+  { document, pieces, stories, page, paragraphAt }: Text,
+  { stopAt, charsMax }: ReadOptions,
+): void {
   const body = createBody(flow);
   const narrow = new TextDecoder(page);
   let story = 0;
@@ -122,7 +126,7 @@ function readText(flow: Flow, { document, pieces, stories, page, paragraphAt }: 
       }
       left -= 1;
       steps += 1;
-      if (flow.isFull || (steps % 65_536 === 0 && cpuMs() > stopAt)) {
+      if (flow.isFull || (steps % 65_536 === 0 && (cpuMs() > stopAt || body.lineLength > charsMax))) {
         body.finish();
         return;
       }
@@ -188,6 +192,10 @@ function createBody(flow: Flow) {
       else if (character === fieldEnd) fields.pop();
       else if (character === '\r' || character === cellMark || character === '\f') endParagraph(character, paragraph());
       else if (fields.every(Boolean)) line += shown.get(character) ?? (character < ' ' ? '' : character);
+    },
+    /** Pieces may name the same text many times, with no end of a paragraph in it. */
+    get lineLength() {
+      return line.length;
     },
     endParagraph: () => endParagraph(),
     finish(): void {

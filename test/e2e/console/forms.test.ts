@@ -41,6 +41,15 @@ test('saving what nobody touched changes nothing: control characters, line break
   assert.deepEqual(entry?.tags, tags);
 });
 
+test('the longest memory can be edited, in any script; who has not signed in sends little', async (t) => {
+  const { url, post } = await serve(t);
+  const { call } = await connectAgent(t, url);
+  const { context_id: id } = await call('store_context', { thread_id: 't', source: 'user', text: 'short' });
+  const saved = await post(`/memories/entry/${id}/save`, { text: '長'.repeat(2_000_000), tags: '', before: '' });
+  assert.equal(saved.status, 303);
+  assert.equal((await post('/sign-in', { token: 'x'.repeat(20_000) })).status, 413);
+});
+
 test('an address cannot lead the form of a page elsewhere, and odd ones are not errors of the server', async (t) => {
   const { get, post } = await serve(t);
   const lure = await (await get('/notes/..%2fdocuments%2f5%2fdelete%3F?deleted=1')).text();

@@ -4,13 +4,14 @@ import { isCarrelError } from '../../../src/base/errors.ts';
 import { createExtractor } from '../../../src/documents/extractor.ts';
 import { chunkDocument } from '../../../src/search/chunking/chunk-document.ts';
 import { type FormatBomb, officeBombs, textBombs, zipBombs } from './format-bombs.ts';
+import { oleBombs } from './ole-bombs.ts';
 
 const extractor = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 2 });
 after(() => extractor.close());
 
 const small = { bytes: Buffer.from('<!doctype html><p>A small page.</p>'), mode: 'text' as const };
 
-for (const bomb of [...zipBombs, ...officeBombs, ...textBombs]) {
+for (const bomb of [...zipBombs, ...officeBombs, ...oleBombs, ...textBombs]) {
   test(`${bomb.name}: ends as it must while another page is read`, () => tryBomb(bomb));
 }
 

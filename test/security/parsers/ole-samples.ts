@@ -95,14 +95,17 @@ export function compoundFile(content: OleFolderContent): Buffer {
 
 const textAt = 2048;
 
-/** Word 97. Each paragraph has its text, with its closing sign, and its properties: a style and changes to it. */
-export function docOf(paragraphs: readonly (readonly [string, string])[], flags = 0): Buffer {
+/**
+ * Word 97. Each paragraph has its text, with its closing sign, and its properties: a style and changes to it. `times` names the
+ * text and the page of properties as often.
+ */
+export function docOf(paragraphs: readonly (readonly [string, string])[], flags = 0, times = 1): Buffer {
   const text = paragraphs.map(([line]) => line).join('');
   const document = Buffer.alloc(textAt + Math.ceil((text.length * 2) / sectorBytes) * sectorBytes + sectorBytes);
   document.writeUInt16LE(0xa5ec, 0);
   document.writeUInt16LE(0xc1, 2);
   document.writeUInt16LE(0x0200 | flags, 10);
-  document.writeUInt32LE(text.length, 0x4c);
+  document.writeUInt32LE(text.length * times, 0x4c);
   document.write(text, textAt, 'utf16le');
   const page = document.length - sectorBytes;
   document.writeUInt8(paragraphs.length, page + 511);
@@ -123,15 +126,17 @@ export function docOf(paragraphs: readonly (readonly [string, string])[], flags 
     }
     document.writeUInt8(offset / 2, page + (paragraphs.length + 1) * 4 + index * 13);
   }
-  const pieces = Buffer.alloc(5 + 16);
+  const pieces = Buffer.alloc(5 + 4 + times * 12);
   pieces.writeUInt8(2, 0);
-  pieces.writeUInt32LE(16, 1);
-  pieces.writeUInt32LE(text.length, 9);
-  pieces.writeUInt32LE(textAt, 15);
-  const pages = Buffer.alloc(12);
+  pieces.writeUInt32LE(4 + times * 12, 1);
+  const pages = Buffer.alloc(4 + times * 8);
   pages.writeUInt32LE(textAt, 0);
-  pages.writeUInt32LE(end, 4);
-  pages.writeUInt32LE(page / sectorBytes, 8);
+  for (let count = 1; count <= times; count += 1) {
+    pieces.writeUInt32LE(text.length * count, 5 + count * 4);
+    pieces.writeUInt32LE(textAt, 5 + (times + 1) * 4 + (count - 1) * 8 + 2);
+    pages.writeUInt32LE(end, count * 4);
+    pages.writeUInt32LE(page / sectorBytes, (times + count) * 4);
+  }
   for (const [place, start, length] of [
     [33, 0, pieces.length],
     [13, pieces.length, pages.length],
