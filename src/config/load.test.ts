@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { Secret } from '../base/secret.ts';
 import { addressText, choice, defineSlice, httpUrl, integer, list, secret, toggle } from './field.ts';
 import { loadConfig } from './load.ts';
+import { logSlice } from './slices.ts';
 
 const slice = defineSlice('http', 'Transport', {
   port: integer({ default: 1, min: 0, max: 65_535, env: ['A_PORT', 'B_PORT'], flag: 'port', description: 'p' }),
@@ -45,6 +46,11 @@ test('later sources win: defaults, file, environment, flags (contract §1)', () 
   assert.deepEqual(port(load(dataDir, { B_PORT: '3' })), [3, 'B_PORT']);
   assert.deepEqual(port(load(dataDir, { B_PORT: '3' }, { port: '4' })), [4, '--port']);
   assert.equal(load(dataDir).of(slice).mode, 'y');
+});
+
+test('levels of the log may be written as in the files of the original context server', () => {
+  const { level } = loadConfig({ slices: [logSlice], flags: {}, env: { LOG_LEVEL: 'WARNING' } }).of(logSlice);
+  assert.equal(level, 'warn');
 });
 
 test('a role may rename variables and change defaults; an empty variable is not set', () => {

@@ -132,10 +132,21 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
   }),
 });
 
+/** As the original context server takes them, whose clients' files are used on. */
+const pythonLevels = {
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARNING: 'warn',
+  warning: 'warn',
+  ERROR: 'error',
+  CRITICAL: 'error',
+} as const;
+
 export const logSlice = defineSlice('log', 'Logging', {
   level: choice(logLevels, {
     default: 'info',
     env: ['LOG_LEVEL'],
+    aliases: pythonLevels,
     description: 'The least severe level that the log file contains. `--debug` means debug, on stderr too.',
   }),
   fileBytesMax: integer({

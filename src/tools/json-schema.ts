@@ -49,7 +49,6 @@ export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSON
   const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...kept } = schema;
   if (kept.minimum !== undefined && kept.minimum <= smallMinimum) delete kept.minimum;
   if (kept.maximum !== undefined && kept.maximum >= greatMaximum) delete kept.maximum;
-  if (kept.default === false || kept.default === 0) delete kept.default;
   const { properties, items } = kept;
   // A tool without arguments says so: the protocol recommends it.
   if (kept.additionalProperties === false && !isEmpty(properties)) delete kept.additionalProperties;

@@ -75,3 +75,13 @@ test('no text makes a term that a database would part again, or that is too long
     }),
   );
 });
+
+test('a text is not read on once there is enough of it', () => {
+  const seen: string[] = [];
+  analyse(
+    'alpha beta gamma',
+    (term) => seen.push(term),
+    () => seen.length >= 2,
+  );
+  assert.deepEqual(seen, ['alpha', 'beta']);
+});

@@ -17,10 +17,11 @@ import { currentLanguage, stemOf } from './language.ts';
  *     東京都庁         東京 京都 都庁 庁  東京都              (overlapping pairs; longer dictionary words)
  *     ภาษาไทย         ภาษา ไทย                           (dictionary words)
  *
- * Offsets are those of the original text, in UTF-16 units.
+ * Offsets are those of the original text, in UTF-16 units. The rest of the text is not read once `isEnough`.
  */
-export function analyse(text: string, emit: Emit): void {
+export function analyse(text: string, emit: Emit, isEnough?: () => boolean): void {
   for (const match of text.matchAll(chunk)) {
+    if (isEnough?.()) return;
     const word = match[0];
     if (plainAscii.test(word)) plainWord(word, match.index, emit);
     else if (unspaced.test(word)) mixedChunk(word, match.index, emit);

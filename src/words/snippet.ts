@@ -47,8 +47,9 @@ export function findMatches(text: string, query: WordQuery): Match[] {
   /** The words before the place that is looked at, as many as the longest phrase has. */
   const recent: { term: string; start: number }[] = [];
   const recentMax = Math.max(0, ...phrases.map(([{ terms: words }]) => words.length));
-  analyse(text, (term, start, end, isExtra) => {
-    if (matches.length >= matchesMax) return;
+  const isEnough = (): boolean => matches.length >= matchesMax;
+  const look: Parameters<typeof analyse>[1] = (term, start, end, isExtra) => {
+    if (isEnough()) return;
     if (!isExtra && recentMax > 0) {
       recent.push({ term, start });
       if (recent.length > recentMax) recent.shift();
@@ -59,7 +60,8 @@ export function findMatches(text: string, query: WordQuery): Match[] {
     }
     const leaf = terms.get(term) ?? prefixes.find(([prefix]) => term.startsWith(prefix))?.[1];
     if (leaf !== undefined) matches.push({ start, end, leaf });
-  });
+  };
+  analyse(text, look, isEnough);
   return matches.sort((a, b) => a.start - b.start || b.end - a.end);
 }
 

@@ -129,6 +129,17 @@ onEachBackend('documents', (backend) => {
     assert.equal(await readAll(storage, sha256('a long tapir')), 'a long tapir');
   });
 
+  test('a document is found by a path of the greatest length, of characters that no database compresses', async () => {
+    const path = Array.from({ length: 1_000 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7_919) % 20_000)));
+    const sourcePath = path.join('');
+    const { id } = await addFile('a far okapi', { filename: 'okapi.txt', sourcePath });
+    const { documents } = await storage.documents.list({ selection: { sourcePath }, limit: 5, offset: 0 });
+    assert.deepEqual(
+      documents.map((each) => each.id),
+      [id],
+    );
+  });
+
   test('a moved document keeps its chunks, and its title unless it was the name of its file', async () => {
     const document = await addFile('a moving okapi', { filename: 'okapi.txt', sourcePath: '/a/okapi.txt' });
     const chunks = await storage.documents.chunks({ document: document.id });

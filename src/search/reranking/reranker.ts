@@ -9,6 +9,11 @@ export interface RerankingState {
   readonly reason?: string;
 }
 
+/** Said in an answer where its order is not the model's. */
+export function rerankingField(reranking: RerankingState | undefined): { reranking?: RerankingState } {
+  return reranking === undefined || reranking.state === 'applied' ? {} : { reranking };
+}
+
 export interface Scored {
   readonly state: RerankingState;
   /** In the order of the passages; undefined where there is none. */

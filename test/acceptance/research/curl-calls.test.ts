@@ -66,7 +66,12 @@ verifies(
   }'`);
     assert.deepEqual(answer, {
       jsonrpc: '2.0',
-      result: { results: usualResults.slice(0, 3), provider: 'duckduckgo', query: 'Python programming' },
+      result: {
+        results: usualResults.slice(0, 3),
+        provider: 'duckduckgo',
+        query: 'Python programming',
+        origin: 'web',
+      },
       id: '1',
     });
   },
@@ -128,6 +133,7 @@ verifies(['004 save_note/example', '004 save_note/response'], 'the curl call sav
     content: 'Python is a versatile programming language...',
     tags: ['python', 'programming'],
     source_urls: ['https://python.org'],
+    origin: 'web',
   });
   assert.match(String(id), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.match(String(created), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -153,7 +159,15 @@ verifies(['004 list_notes/example', '004 list_notes/response'], 'both curl calls
   }'`);
   const { notes, ...page }: { notes: Record<string, unknown>[] } = searched.result;
   assert.deepEqual(page, { count: 1, total_count: 1, has_more: false, limit: 10, offset: 0 });
-  assert.deepEqual(Object.keys(notes[0] ?? {}), ['id', 'title', 'tags', 'origin', 'created_at', 'snippet']);
+  assert.deepEqual(Object.keys(notes[0] ?? {}), [
+    'id',
+    'title',
+    'tags',
+    'origin',
+    'created_at',
+    'snippet',
+    'relevance',
+  ]);
   assert.equal(notes[0]?.['id'], savedId);
   assert.equal(notes[0]?.['snippet'], 'Python is a versatile programming language...');
 

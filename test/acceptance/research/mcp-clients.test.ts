@@ -109,7 +109,17 @@ test('contract §8: serve offers the research tools and find over notes and, on 
   };
   assert.deepEqual(new Set(hits.map(({ source }) => source)), new Set(['notes', 'web']));
   for (const hit of hits) {
-    assert.deepEqual(Object.keys(hit), ['source', 'uri', 'title', 'snippet', 'date', 'origin', 'score', 'why']);
+    assert.deepEqual(Object.keys(hit), [
+      'source',
+      'uri',
+      'hash',
+      'title',
+      'snippet',
+      'date',
+      'origin',
+      'relevance',
+      'why',
+    ]);
   }
   assert.equal(hits.find(({ source }) => source === 'notes')?.['uri'], `carrel://notes/${(note as { id: string }).id}`);
   assert.ok(

@@ -23,7 +23,8 @@ export function documentSchema(): string {
     updated_at ${text} CHECK (length(updated_at) = 24)
   );
   CREATE INDEX kb_documents_changed ON carrel.kb_documents (coalesce(updated_at, created_at) DESC, key DESC);
-  CREATE INDEX kb_documents_source ON carrel.kb_documents (source_path) WHERE source_path IS NOT NULL;
+  -- A B-tree takes no more than 2,704 bytes, and a path may have 1,000 characters of three each.
+  CREATE INDEX kb_documents_source ON carrel.kb_documents USING hash (source_path) WHERE source_path IS NOT NULL;
 
   CREATE TABLE carrel.kb_document_tags (
     tag ${text} NOT NULL,

@@ -1,5 +1,5 @@
 import type { JudgeDeps } from '../../../search/judging.ts';
-import type { RerankingState } from '../../../search/reranking/reranker.ts';
+import { type RerankingState, rerankingField } from '../../../search/reranking/reranker.ts';
 import { createWordScores } from '../../../search/word-leg.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -27,7 +27,7 @@ export interface Judged {
 /** What an answer says of how its results were judged. */
 export function judgedFields({ omitted, reranking }: Judged) {
   return {
-    ...(reranking === undefined ? {} : { reranking }),
+    ...rerankingField(reranking),
     ...(omitted > 0 ? { weak_omitted: omitted } : {}),
   };
 }

@@ -34,7 +34,7 @@ export function createFtsSearchContextTool({
       ...searchInput({ limit: 5 }),
       highlight: z.boolean().default(false).describe('Add the text with <mark> around matches.'),
     }),
-    output: searchAnswer('query, mode, language, total, relaxed?, reranking'),
+    output: searchAnswer('query, mode, language, total, relaxed?, reranking?'),
     async run(input, call) {
       const { signal } = call;
       const text = queryText(input.query);

@@ -36,7 +36,7 @@ export function createHybridSearchContextTool(
       ...weakInput,
     }),
     output: searchAnswer(
-      'query, fusion_method, search_modes_used, fts_count, semantic_count, weak_omitted?, reranking',
+      'query, fusion_method, search_modes_used, fts_count, semantic_count, weak_omitted?, reranking?',
     ),
     async run(input, call) {
       const { signal } = call;

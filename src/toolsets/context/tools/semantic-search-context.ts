@@ -28,7 +28,7 @@ export function createSemanticSearchContextTool(
     description: 'Finds entries by meaning alone, for questions in other words than the entries, nearest first.',
     effect: 'read',
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
-    output: searchAnswer('query, model, weak_omitted?, reranking'),
+    output: searchAnswer('query, model, weak_omitted?, reranking?'),
     async run(input, call) {
       const { signal } = call;
       const text = queryText(input.query);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Reranker } from '../../../search/reranking/reranker.ts';
+import { rerankingField } from '../../../search/reranking/reranker.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
@@ -51,7 +52,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
         omitted: ordered.length - hits.length,
         ...(weak > 0 ? { weak_omitted: weak } : {}),
         ...(weak > 0 && hits.length === 0 ? { hint: weakHint(weak) } : {}),
-        ...(reranking === undefined ? {} : { reranking }),
+        ...rerankingField(reranking),
       };
     },
   });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine, EngineSearchAnswer } from '../../../engine/engine.ts';
+import { rerankingField } from '../../../search/reranking/reranker.ts';
 import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
@@ -66,7 +67,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
         total_matches: answer.total_matches,
         returned: items.length,
         ...weakFields(answer),
-        ...(answer.reranking === undefined ? {} : { reranking: answer.reranking }),
+        ...rerankingField(answer.reranking),
         ...(answer.degraded === undefined ? {} : { degraded: answer.degraded }),
         ...report,
         ...leftOut(hits.slice(held.length)),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Reranker } from '../../../search/reranking/reranker.ts';
+import { rerankingField } from '../../../search/reranking/reranker.ts';
 import type { NoteStore } from '../../../storage/contracts/notes.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
@@ -36,7 +37,7 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
       const request = { query: words, tags, ...page, cutsWeak: false, signal: call.signal };
       const { notes: found, total, reranking } = await searchNotes(request, notes, reranker);
       const shown = found.map(({ note, relevance }) => ({ ...showListedNote(note), relevance }));
-      return { ...counted(shown, total, page), reranking };
+      return { ...counted(shown, total, page), ...rerankingField(reranking) };
     },
   });
 }
