@@ -178,7 +178,7 @@ test('--toolsets offers the tools of those toolsets; find alone still asks every
   assert.deepEqual(await offered('--toolsets', 'find'), ['find', 'verify']);
   const research = ['web_search', 'fetch_page', 'save_note', 'list_notes', 'get_note', 'update_note', 'delete_note'];
   assert.deepEqual(await offered('--toolsets', 'research'), research);
-  assert.deepEqual(await offered('--toolsets', 'find,research'), [...research, 'find']);
+  assert.deepEqual(await offered('--toolsets', 'find,research'), [...research, 'find', 'verify']);
 });
 
 test('on a Node that is too old the binary says so in one line and ends with 78', () => {
@@ -248,7 +248,7 @@ test('doctor passes on a good machine and names the next command for what is wro
   const { ok, checks } = JSON.parse(out);
   assert.equal(ok, false);
   const failed = checks.filter((check: { ok: boolean }) => !check.ok);
-  assert.deepEqual(failed.map(({ name }: { name: string }) => name).sort(), ['data folder', 'port']);
+  assert.deepEqual(failed.map(({ name }: { name: string }) => name).sort(), ['data folder', 'database', 'port']);
   for (const { remedy } of failed) assert.ok(remedy.length > 10);
 });
 

@@ -161,8 +161,18 @@ describe('the API of the engine (contract §6)', () => {
     );
     const [hit = {}] = answer.results;
     assert.deepEqual(Object.keys(hit), [
-      ...['document_id', 'chunk_id', 'score', 'text', 'chunk_index', 'chunk_metadata', 'title', 'doc_type'],
-      ...['source_path', 'created_at', 'tags', 'why'],
+      ...[
+        'document_id',
+        'chunk_id',
+        'score',
+        'relevance',
+        'text',
+        'chunk_index',
+        'chunk_metadata',
+        'title',
+        'doc_type',
+      ],
+      ...['source_path', 'content_hash', 'created_at', 'tags', 'why'],
     ]);
     assert.deepEqual(
       [hit['document_id'], hit['chunk_index'], hit['title'], hit['doc_type'], hit['source_path']],

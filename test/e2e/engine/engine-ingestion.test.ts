@@ -168,8 +168,14 @@ test('with the model in the package, a question finds what answers it in other w
   const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'local' } });
   const cat = await engine.document(await engine.addNote('The kitten slept on the sofa all afternoon.'));
   await engine.document(await engine.addNote('Quarterly revenue grew by nine percent.'));
-  const found = await engine.search({ query: 'where did the young cat take a nap', vec_only: true });
-  assert.equal(found.results[0]?.['document_id'], cat);
-  assert.equal(found.total_matches, 2);
+  const asked = { query: 'where did the young cat take a nap', vec_only: true };
+  const found = await engine.search(asked);
+  assert.deepEqual(
+    found.results.map(({ document_id: id }) => id),
+    [cat],
+  );
+  // What is about something else is left out, unless asked for.
+  const all = await engine.search({ ...asked, include_weak: true });
+  assert.deepEqual([all.results[0]?.['document_id'], all.total_matches], [cat, 2]);
   assert.ok(!('degraded' in found));
 });
