@@ -66,8 +66,8 @@ test('arguments are listed without bounds that an error tells, and without lists
   };
   const id = { anyOf: [{ type: 'integer' }, { type: 'string' }] };
   assert.deepEqual(properties(false), {
-    ...{ id, names: { type: 'array', items: { type: 'string' } }, from: { type: 'integer' } },
-    ...{ top: { type: 'integer', maximum: 100, default: 10 }, force: { type: 'boolean' } },
+    ...{ id, names: { type: 'array', items: { type: 'string' } }, from: { type: 'integer', default: 0 } },
+    ...{ top: { type: 'integer', maximum: 100, default: 10 }, force: { type: 'boolean', default: false } },
   });
   assert.deepEqual(properties(true), {
     ...{ id, names: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 2000 } },

@@ -42,8 +42,8 @@ function withAlternatives(schema: unknown): unknown {
 
 /**
  * The schema of arguments without what the error tells as well to whoever goes beyond it (lengths, least numbers and very great
- * ones, that there are no further arguments), and without defaults that go without saying. A list of tools is paid for in
- * every conversation, and hardly any call has such a fault.
+ * ones, that there are no further arguments). A list of tools is paid for in every conversation, and hardly any call has such
+ * a fault.
  */
 export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
   const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...kept } = schema;
