@@ -41,7 +41,7 @@ export const messageLimits: MessageLimits = {
 };
 
 /** UTF-16 units of an id. It goes back with the answer, whose length is bounded. */
-const idUnitsMax = 1000;
+const idUnitsMax = 20_000;
 /** An escape of one unit: \uXXXX. */
 const escapeUnits = 6;
 
