@@ -174,6 +174,6 @@ function described(text: string): Omit<Generated, 'bytes'> {
   const known = { method: typeof method === 'string' ? method : '', name: typeof name === 'string' ? name : undefined };
   const isRequest = message['jsonrpc'] === '2.0' && typeof method === 'string';
   const answerable =
-    (typeof id === 'string' && id.length <= 1000) || (typeof id === 'number' && Number.isSafeInteger(id));
+    (typeof id === 'string' && id.length <= 20_000) || (typeof id === 'number' && Number.isSafeInteger(id));
   return { ids: isRequest && answerable ? [id] : [], ...known };
 }
