@@ -29,7 +29,7 @@ describe('answers from entries of a megabyte', () => {
   }
 
   before(async () => {
-    const env = { EMBEDDING_PROVIDER: 'none', ENABLE_SUMMARY_GENERATION: 'false' };
+    const env = { EMBEDDING_PROVIDER: 'none', ENABLE_SUMMARY_GENERATION: 'false', RERANKING_PROVIDER: 'none' };
     program = await startListening(carrelProgram, ['context', '--transport', 'http', '--port', '0'], env);
     session = await openSession(program.url);
     for (let index = 0; index < entryCount; index += 1) {

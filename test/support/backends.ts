@@ -42,7 +42,7 @@ export function onBothBackends(name: string, suite: (sqlite: Backend, postgres: 
 /** A folder that is removed when the suite has ended. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => rmSync(folder, { recursive: true, maxRetries: 5, retryDelay: 100, force: true }));
   return folder;
 }
 

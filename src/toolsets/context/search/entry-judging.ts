@@ -4,6 +4,9 @@ import { createWordScores } from '../../../search/word-leg.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 
+/** Longer entries are judged by their beginning: fifty of a megabyte would fill the memory of a small machine. */
+const judgedChars = 100_000;
+
 /** Judges entries by their text as it was then. Without a query in terms, the text's words are sought. */
 export function createEntryJudging(
   { entries, reranker }: Pick<ContextParts, 'entries' | 'reranker'>,
@@ -12,7 +15,7 @@ export function createEntryJudging(
   return {
     reranker,
     async texts(ids, signal) {
-      const found = await entries.get({ ids, images: false, asOf }, { signal });
+      const found = await entries.get({ ids, images: false, asOf, textChars: judgedChars }, { signal });
       return new Map(found.map(({ id, text }) => [id, { text }]));
     },
     words: createWordScores((asked, options) => entries.weighWords(asked, options), query && (() => query)),
