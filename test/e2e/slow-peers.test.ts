@@ -57,8 +57,9 @@ describe('peers that are slow on purpose', { concurrency: true }, () => {
       ...Array.from({ length: 5 }, () => ask(headers, body)),
       ...Array.from({ length: 5 }, () => ask({ ...jsonHeaders, ...session.headers }, legacy)),
     ]);
-    // A socket that is paused does not even notice that it was closed: the server's side is what counts.
-    await until(() => program.openFiles() >= before + sockets.length);
+    // A socket that is paused does not even notice that it was closed: the server's side is what counts. Together they leave
+    // more unread than the server keeps, so it may cut some before all are there.
+    await until(() => program.openFiles() >= before + 3);
     await until(() => program.openFiles() <= before + 2);
     assert(await served(program));
     for (const socket of sockets) socket.destroy();
