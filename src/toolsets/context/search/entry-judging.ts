@@ -34,9 +34,3 @@ export function judgedFields({ omitted, reranking }: Judged) {
     ...(omitted > 0 ? { weak_omitted: omitted } : {}),
   };
 }
-
-/** Said where weak results were left out and none are shown. */
-export function weakHint(omitted: number): string {
-  const found = omitted === 1 ? 'One entry was' : `${omitted} entries were`;
-  return `Nothing here answers this. ${found} too weak a match to show; include_weak: true shows them.`;
-}

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { weakHint } from '../../../tools/weak-hint.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
-import { judgedFields, weakHint } from '../search/entry-judging.ts';
+import { judgedFields } from '../search/entry-judging.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
@@ -92,7 +93,7 @@ export function createHybridSearchContextTool(
           found.length > 0 ? mendedHint(fused.mended) : undefined,
           report.hint,
           found.length === 0 && fused.omitted > 0
-            ? weakHint(fused.omitted)
+            ? weakHint(fused.omitted, 'entry', 'entries')
             : (
                 await emptyHint(
                   entries,

@@ -2,9 +2,10 @@ import * as z from 'zod';
 import { cosineSpanOf } from '../../../search/embeddings/bundled-model.ts';
 import { judgePage } from '../../../search/judging.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { weakHint } from '../../../tools/weak-hint.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
-import { createEntryJudging, judgedFields, weakHint } from '../search/entry-judging.ts';
+import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, settleMs } from '../search/ranked-search.ts';
 import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
@@ -87,7 +88,7 @@ export function createSemanticSearchContextTool(
         ...nextOffset(offset, results, omitted),
         ...judgedFields({ ...judged, omitted: weak }),
         ...(found.length === 0 && weak > 0
-          ? { hint: weakHint(weak) }
+          ? { hint: weakHint(weak, 'entry', 'entries') }
           : await emptyHint(entries, [...found, ...omitted], { filter, offset, total: judged.kept }, signal)),
         ...joinWarnings(pendingWarning(pending), await pastWarnings(entries, filter, 'search', signal)),
       };

@@ -6,6 +6,7 @@ import { freeAnswer } from '../../../tools/free-answer.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { weakHint } from '../../../tools/weak-hint.ts';
 import { askSources } from '../ask-sources.ts';
 import { byRelevance, type FoundHit } from '../by-relevance.ts';
 import { judgeHits } from '../judge-hits.ts';
@@ -51,7 +52,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
         sources: asked.reports,
         omitted: ordered.length - hits.length,
         ...(weak > 0 ? { weak_omitted: weak } : {}),
-        ...(weak > 0 && hits.length === 0 ? { hint: weakHint(weak) } : {}),
+        ...(weak > 0 && hits.length === 0 ? { hint: weakHint(weak, 'hit', 'hits') } : {}),
         ...rerankingField(reranking),
       };
     },
@@ -60,10 +61,6 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
 
 function shown({ source, uri, hash, title, snippet, date, origin, relevance, why }: FoundHit) {
   return { source, uri, hash, title, snippet, date, origin, relevance, why };
-}
-
-function weakHint(weak: number): string {
-  return `Nothing here answers this. ${weak} hits were too weak a match to show; include_weak: true shows them.`;
 }
 
 /** The best hits that fit, but at least one: an empty answer would mean that there are none. */

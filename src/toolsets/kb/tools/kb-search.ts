@@ -6,6 +6,7 @@ import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { weakHint } from '../../../tools/weak-hint.ts';
 import { collectionInput, tagListInput, tagsToMatch } from '../collections.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
 import { checkCollection } from '../overview.ts';
@@ -76,11 +77,9 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
   });
 }
 
-/** An agent must not take an empty list for an empty knowledge base. */
 function weakFields({ results, weak_omitted: omitted }: EngineSearchAnswer) {
   if (omitted === undefined) return {};
-  const hint = `Nothing here answers this. ${omitted} chunks were too weak a match to show; include_weak: true shows them.`;
-  return { weak_omitted: omitted, ...(results.length === 0 ? { hint } : {}) };
+  return { weak_omitted: omitted, ...(results.length === 0 ? { hint: weakHint(omitted, 'chunk', 'chunks') } : {}) };
 }
 
 function leftOut(hits: readonly ShownHit[]) {
