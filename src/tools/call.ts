@@ -26,6 +26,8 @@ export interface Call {
   /** Does nothing when the client did not ask for progress. */
   report(progress: Progress): void;
   log: Logger;
+  /** Somebody looks on who wants to see why: hits then carry their scores, which a model would only pay for. */
+  explains?: boolean;
   /** The longest answer, in bytes; see answer-limit. */
   answerBytesMax?: number;
 }
