@@ -11,6 +11,12 @@ export interface Caller {
   reachedAt?: string;
 }
 
+/** What a client says it is. Nobody checks that. */
+export interface ClientName {
+  name: string;
+  version: string;
+}
+
 export interface Progress {
   /** Must grow with every report of the same call. */
   progress: number;
@@ -21,6 +27,7 @@ export interface Progress {
 /** The context of one call, for the code that carries it out. */
 export interface Call {
   caller: Caller;
+  client?: ClientName | undefined;
   /** Aborts when the client cancels or goes away; work underneath must stop with it. */
   signal: AbortSignal;
   /** Does nothing when the client did not ask for progress. */
