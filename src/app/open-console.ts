@@ -7,6 +7,7 @@ import type { ConsoleTools } from '../console/console-tools.ts';
 import { type CallTool, ToolFailure } from '../mcp/call-tool.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
+import { type Caller, localUser } from '../tools/call.ts';
 
 /** The console over what clients are offered, and the offer with its calls counted for the console. */
 export function openConsole(config: Config, offer: Offer): { served: Offer; pages: PageHandler } {
@@ -24,10 +25,16 @@ export function openConsole(config: Config, offer: Offer): { served: Offer; page
     {
       activity,
       log: offer.log,
-      tools: ({ address, origin, signal }): ConsoleTools => ({
+      tools: ({ principal = localUser, address, origin, signal }): ConsoleTools => ({
         has: (name) => offer.catalogue.find(name) !== undefined,
         async call(name, args) {
-          const caller = { id: `console ${address}`, owner: 'console', authenticated: true, reachedAt: origin };
+          const caller: Caller = {
+            ...principal,
+            id: `console ${address}`,
+            owner: `console ${principal.name}`,
+            authenticated: true,
+            reachedAt: origin,
+          };
           const call = { caller, signal, report() {}, log: offer.log, keepCancellable: () => () => {} };
           // A page waits for its answer; nobody would ask for a job later.
           const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
