@@ -1,14 +1,15 @@
+import type { Principal } from '../base/rights.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import type { Config, Setting } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import { type Activity, createActivity } from '../console/activity.ts';
 import { type ClientIdentity, type Clients, createClients } from '../console/clients.ts';
-import { type ConsoleDeps, createConsole } from '../console/console.ts';
+import { type ConsoleDeps, type ConsoleVisitor, createConsole } from '../console/console.ts';
 import { type ConsoleTools, read } from '../console/console-tools.ts';
 import { type CallTool, ToolFailure } from '../mcp/call-tool.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
-import type { Caller, ClientName } from '../tools/call.ts';
+import { type Caller, type ClientName, localUser } from '../tools/call.ts';
 
 /** The console over what clients are offered, and the offer with its calls counted for the console. */
 export function openConsole(
@@ -19,10 +20,21 @@ export function openConsole(
   const { authToken, path } = config.of(httpSlice);
   const activity = createActivity();
   const clients = createClients();
-  const toolsFor = ({ id, origin, signal }: { id: string; origin?: string; signal: AbortSignal }): ConsoleTools => ({
+  const toolsFor = ({
+    principal,
+    address,
+    origin,
+    signal,
+  }: ConsoleVisitor & { principal: Principal }): ConsoleTools => ({
     has: (name) => offer.catalogue.find(name) !== undefined,
     async call(name, args) {
-      const caller = { id, owner: 'console', authenticated: true, ...(origin ? { reachedAt: origin } : {}) };
+      const caller: Caller = {
+        ...principal,
+        id: `console ${address}`,
+        owner: `console ${principal.name}`,
+        authenticated: true,
+        reachedAt: origin,
+      };
       const call = { caller, signal, explains: true, report() {}, log: offer.log, keepCancellable: () => () => {} };
       // A page waits for its answer; nobody would ask for a job later.
       const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
@@ -33,7 +45,8 @@ export function openConsole(
       }
     },
   });
-  const wake = sampleOnceUsed(activity, toolsFor({ id: 'console', signal: new AbortController().signal }));
+  const { signal } = new AbortController();
+  const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
   const served: Offer = {
     ...offer,
     callTool: counted(offer, activity, clients, wake),
@@ -52,7 +65,7 @@ export function openConsole(
       clients,
       snippets,
       log: offer.log,
-      tools: ({ address, origin, signal }) => toolsFor({ id: `console ${address}`, origin, signal }),
+      tools: ({ principal = localUser, ...visitor }) => toolsFor({ ...visitor, principal }),
     },
   );
   return {

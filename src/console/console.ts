@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
+import type { Principal } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
 import type { Activity } from './activity.ts';
@@ -32,7 +33,6 @@ export interface ConsoleConfig {
 }
 
 export interface ConsoleDeps {
-  /** The tools, for a visitor at this address who reached us at that origin. */
   tools(visitor: ConsoleVisitor): ConsoleTools;
   activity: Activity;
   clients: Clients;
@@ -42,7 +42,10 @@ export interface ConsoleDeps {
 }
 
 export interface ConsoleVisitor {
+  /** Who signed in, where that is needed. */
+  principal: Principal | undefined;
   address: string;
+  /** Where they reached us. */
   origin: string;
   signal: AbortSignal;
 }
@@ -50,13 +53,13 @@ export interface ConsoleVisitor {
 /** What the server in front of the console knows of a request. */
 export interface Entrance {
   address: string;
-  /** Whether the request itself carries a valid token. */
-  hasToken(): boolean;
+  /** Whom the request's own token proves. */
+  principal(): Promise<Principal | undefined>;
   /** Wrong tokens are counted by address. */
-  checkToken(token: string): TokenCheck;
+  checkToken(token: string): Promise<TokenCheck>;
 }
 
-export type TokenCheck = 'ok' | 'wrong' | 'too many';
+export type TokenCheck = { principal: Principal | undefined } | 'wrong' | 'too many';
 
 /** The web console: pages over what the tools give, for people. */
 export interface Console {
@@ -194,10 +197,10 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const gone = new AbortController();
       response.on('close', () => gone.abort());
       const origin = originOf(request);
-      const tools = deps.tools({ address: entrance.address, origin, signal: gone.signal });
+      const principal = signIns.find(request) ?? (await entrance.principal());
+      const tools = deps.tools({ principal, address: entrance.address, origin, signal: gone.signal });
       const current = room?.path ?? '/';
-      const isKnown = !config.needsToken || signIns.isOpen(request) || entrance.hasToken();
-      if (!isKnown && path !== '/sign-in') {
+      if (config.needsToken && principal === undefined && path !== '/sign-in') {
         const page = { ...signInPage(undefined), status: 401 };
         send(response, page, current, noTools, {
           'www-authenticate': 'Bearer',
@@ -220,7 +223,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       if (path === '/sign-in') {
         // Somebody who reloads the page that said that the token was wrong.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
-        else signIn(entrance.checkToken(form.get('token') ?? ''), request, response);
+        else signIn(await entrance.checkToken(form.get('token') ?? ''), request, response);
         return true;
       }
       if (path === '/sign-out') {
@@ -259,9 +262,10 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
   }
 
   function signIn(checked: TokenCheck, request: IncomingMessage, response: ServerResponse): void {
-    if (checked === 'ok') {
-      const cookie = signIns.open(request, isOverTls(request));
-      respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': cookie });
+    if (typeof checked === 'object') {
+      const { principal } = checked;
+      const cookie = principal && { 'set-cookie': signIns.open(request, principal, isOverTls(request)) };
+      respondEmpty(response, 303, { ...securityHeaders, location: '/', ...cookie });
       return;
     }
     const message = checked === 'wrong' ? 'This is not the token.' : 'Too many wrong tokens. Wait a minute.';

@@ -42,7 +42,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     const url = URL.parse(request.url ?? '', 'http://engine');
     const path = url?.pathname ?? '';
     if (path === '/health' || path === `${base}/health`) return health(request, response, engine !== undefined);
-    const access = guards.checkToken(request);
+    const access = await guards.checkToken(request);
     if (!('principal' in access)) {
       const code = access.status === 429 ? 'too_many_requests' : 'unauthorized';
       return refuse(response, access.status, code, access.problem, access.headers);
