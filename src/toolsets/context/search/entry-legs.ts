@@ -1,5 +1,6 @@
 import type { HybridDeps, MeaningLeg, WordLeg } from '../../../search/hybrid.ts';
 import { createMeaningLeg } from '../../../search/meaning-leg.ts';
+import { comparedUnits } from '../../../search/newer-first.ts';
 import { createWordLeg } from '../../../search/word-leg.ts';
 import type { ScoredPage } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
@@ -51,7 +52,10 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     words: words ? wordLeg() : undefined,
     meaning: meaning && meaningLeg(meaning),
     async newerFirst(ids) {
-      const found = await entries.get({ ids, images: false, asOf: filter.asOf }, { signal });
+      const found = await entries.get(
+        { ids, images: false, asOf: filter.asOf, textChars: comparedUnits + 1 },
+        { signal },
+      );
       return new Map(found.map(({ id, text }) => [id, text]));
     },
   };
@@ -72,7 +76,8 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
   }
 
   async function searchWords(limit: number): Promise<ScoredPage> {
-    return entries.searchWords({ query: plainQuery(request.text), filter, limit, offset: 0, explain }, { signal });
+    const query = plainQuery(request.text);
+    return entries.searchWords({ query, filter, limit, offset: 0, counts: false, explain }, { signal });
   }
 
   function meaningLeg(known: EntryMeaning): MeaningLeg {

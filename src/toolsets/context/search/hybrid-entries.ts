@@ -29,8 +29,6 @@ export interface EntryMatch {
   readonly id: number;
   readonly relevance: number;
   readonly scores: HybridScores;
-  /** Words of the query that it has, as stems. */
-  readonly terms: readonly string[];
   /** The part that is nearest to the query. */
   readonly window: { readonly start: number; readonly end: number } | undefined;
 }
@@ -71,7 +69,6 @@ export async function searchEntries(
       offset,
       depth: rankDepth,
       cut: request.includesWeak ? undefined : 'weak',
-      explain: true,
       signal,
     },
     { order: 'weighted', rrfK },
@@ -86,7 +83,6 @@ export async function searchEntries(
       id: match.id,
       relevance: match.relevance ?? 0,
       scores: scoresOf(match),
-      terms: (match.explanation.words?.terms ?? []).map(({ term }) => term),
       window: match.explanation.meaning?.window,
     })),
     hasMore: found.matches.length > limit,
