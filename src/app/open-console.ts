@@ -1,18 +1,22 @@
 import { scrubSecrets } from '../base/secret.ts';
 import type { Config, Setting } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
-import { type Activity, createActivity } from '../console/activity.ts';
+import { createActivity } from '../console/activity.ts';
 import { createConsole } from '../console/console.ts';
 import type { ConsoleTools } from '../console/console-tools.ts';
-import { type CallTool, ToolFailure } from '../mcp/call-tool.ts';
+import { ToolFailure } from '../mcp/call-tool.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
 
-/** The console over what clients are offered, and the offer with its calls counted for the console. */
-export function openConsole(config: Config, offer: Offer): { served: Offer; pages: PageHandler } {
+/** The console over what clients are offered. */
+export function openConsole(config: Config, offer: Offer): PageHandler {
   const { authToken, path } = config.of(httpSlice);
   const activity = createActivity();
-  const served: Offer = { ...offer, callTool: counted(offer, activity) };
+  offer.recorder?.onCall(({ at, tool, caller, ms, outcome, answer }) => {
+    // Its own calls are not what people look for there.
+    if (caller.id.startsWith(ownCallers)) return;
+    activity.record({ at, tool, caller: caller.id, ms, tokens: Math.ceil(charsOf(answer) / charsPerToken), outcome });
+  });
   const console = createConsole(
     {
       needsToken: authToken !== undefined,
@@ -27,7 +31,7 @@ export function openConsole(config: Config, offer: Offer): { served: Offer; page
       tools: ({ address, origin, signal }): ConsoleTools => ({
         has: (name) => offer.catalogue.find(name) !== undefined,
         async call(name, args) {
-          const caller = { id: `console ${address}`, owner: 'console', authenticated: true, reachedAt: origin };
+          const caller = { id: `${ownCallers}${address}`, owner: 'console', authenticated: true, reachedAt: origin };
           const call = { caller, signal, report() {}, log: offer.log, keepCancellable: () => () => {} };
           // A page waits for its answer; nobody would ask for a job later.
           const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
@@ -40,7 +44,7 @@ export function openConsole(config: Config, offer: Offer): { served: Offer; page
       }),
     },
   );
-  return { served, pages: console.handle };
+  return console.handle;
 }
 
 function textOf(shown: Setting['shown']): string {
@@ -48,31 +52,7 @@ function textOf(shown: Setting['shown']): string {
   return scrubSecrets(Array.isArray(shown) ? shown.join(', ') : String(shown));
 }
 
-function counted({ callTool, catalogue }: Offer, activity: Activity): CallTool {
-  return async (tool, given, call) => {
-    const [at, start] = [Date.now(), performance.now()];
-    const record = (outcome: string, answer: unknown): void =>
-      activity.record({
-        at,
-        // A name that is no tool's may be anything, as long as a message can be, and a new one each time.
-        tool: catalogue.find(tool) === undefined ? unknownTool : tool,
-        caller: call.caller.id,
-        ms: performance.now() - start,
-        tokens: Math.ceil(charsOf(answer) / charsPerToken),
-        outcome,
-      });
-    try {
-      const answer = await callTool(tool, given, call);
-      record('ok', answer);
-      return answer;
-    } catch (failure) {
-      record(failure instanceof ToolFailure ? failure.error.code : 'internal_error', undefined);
-      throw failure;
-    }
-  };
-}
-
-const unknownTool = '(unknown)';
+const ownCallers = 'console ';
 const charsPerToken = 4;
 
 /** About how long an answer is as JSON, without making it: it is made once, elsewhere. */
