@@ -7,6 +7,7 @@ import type { ConsoleTools } from '../console/console-tools.ts';
 import { ToolFailure } from '../mcp/call-tool.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
+import { type Caller, localUser } from '../tools/call.ts';
 
 /** The console over what clients are offered. */
 export function openConsole(config: Config, offer: Offer): PageHandler {
@@ -28,10 +29,16 @@ export function openConsole(config: Config, offer: Offer): PageHandler {
     {
       activity,
       log: offer.log,
-      tools: ({ address, origin, signal }): ConsoleTools => ({
+      tools: ({ principal = localUser, address, origin, signal }): ConsoleTools => ({
         has: (name) => offer.catalogue.find(name) !== undefined,
         async call(name, args) {
-          const caller = { id: `${ownCallers}${address}`, owner: 'console', authenticated: true, reachedAt: origin };
+          const caller: Caller = {
+            ...principal,
+            id: `${ownCallers}${address}`,
+            owner: `console ${principal.name}`,
+            authenticated: true,
+            reachedAt: origin,
+          };
           const call = { caller, signal, report() {}, log: offer.log, keepCancellable: () => () => {} };
           // A page waits for its answer; nobody would ask for a job later.
           const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
+import type { Principal } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
 import type { Activity } from './activity.ts';
@@ -30,14 +31,16 @@ export interface ConsoleConfig {
 }
 
 export interface ConsoleDeps {
-  /** The tools, for a visitor at this address who reached us at that origin. */
   tools(visitor: ConsoleVisitor): ConsoleTools;
   activity: Activity;
   log: Logger;
 }
 
 export interface ConsoleVisitor {
+  /** Who signed in, where that is needed. */
+  principal: Principal | undefined;
   address: string;
+  /** Where they reached us. */
   origin: string;
   signal: AbortSignal;
 }
@@ -45,13 +48,13 @@ export interface ConsoleVisitor {
 /** What the server in front of the console knows of a request. */
 export interface Entrance {
   address: string;
-  /** Whether the request itself carries a valid token. */
-  hasToken(): boolean;
+  /** Whom the request's own token proves. */
+  principal(): Promise<Principal | undefined>;
   /** Wrong tokens are counted by address. */
-  checkToken(token: string): TokenCheck;
+  checkToken(token: string): Promise<TokenCheck>;
 }
 
-export type TokenCheck = 'ok' | 'wrong' | 'too many';
+export type TokenCheck = { principal: Principal | undefined } | 'wrong' | 'too many';
 
 /** The web console: pages over what the tools give, for people. */
 export interface Console {
@@ -174,10 +177,10 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const gone = new AbortController();
       response.on('close', () => gone.abort());
       const origin = originOf(request);
-      const tools = deps.tools({ address: entrance.address, origin, signal: gone.signal });
+      const principal = signIns.find(request) ?? (await entrance.principal());
+      const tools = deps.tools({ principal, address: entrance.address, origin, signal: gone.signal });
       const current = room?.path ?? '/';
-      const isKnown = !config.needsToken || signIns.isOpen(request) || entrance.hasToken();
-      if (!isKnown && path !== '/sign-in') {
+      if (config.needsToken && principal === undefined && path !== '/sign-in') {
         const page = { ...signInPage(undefined), status: 401 };
         send(response, page, current, noTools, {
           'www-authenticate': 'Bearer',
@@ -200,7 +203,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       if (path === '/sign-in') {
         // Somebody who reloads the page that said that the token was wrong.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
-        else signIn(entrance.checkToken(form.get('token') ?? ''), response, isOverTls(request));
+        else signIn(await entrance.checkToken(form.get('token') ?? ''), response, isOverTls(request));
         return true;
       }
       if (path === '/sign-out') {
@@ -239,8 +242,9 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
   }
 
   function signIn(checked: TokenCheck, response: ServerResponse, isSecure: boolean): void {
-    if (checked === 'ok') {
-      respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': signIns.open(isSecure) });
+    if (typeof checked === 'object') {
+      const cookie = checked.principal && { 'set-cookie': signIns.open(checked.principal, isSecure) };
+      respondEmpty(response, 303, { ...securityHeaders, location: '/', ...cookie });
       return;
     }
     const message = checked === 'wrong' ? 'This is not the token.' : 'Too many wrong tokens. Wait a minute.';

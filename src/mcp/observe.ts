@@ -1,6 +1,5 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import type { Operation, Recorder } from '../telemetry/recorder.ts';
-import type { Caller } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import { type CallTool, ToolFailure } from './call-tool.ts';
 import { codeOnWire } from './wire-errors.ts';
@@ -16,7 +15,7 @@ export function observeCalls(callTool: CallTool, catalogue: Catalogue, recorder:
     const facts = () => ({
       at,
       tool: catalogue.find(name) === undefined ? unknownTool : name,
-      caller: { id: call.caller.id, name: callerName(call.caller) },
+      caller: call.caller,
       ms: performance.now() - start,
     });
     try {
@@ -30,11 +29,6 @@ export function observeCalls(callTool: CallTool, catalogue: Catalogue, recorder:
       throw failure;
     }
   };
-}
-
-/** A token's name; an address would be a new one for each client. */
-function callerName({ id, authenticated }: Caller): string {
-  return authenticated === true ? id.replace(/^token /, '') : 'anonymous';
 }
 
 const methodNotFound = '-32601';

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import type { GuardOptions } from '../http/guards.ts';
 import type { ListenLimits } from '../http/listen.ts';
-import type { Caller } from '../tools/call.ts';
+import { type Caller, localUser } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
 import type { Conversation } from './conversation.ts';
 import type { HttpService, PageHandler } from './http/service.ts';
@@ -45,7 +45,7 @@ export interface HttpServing extends Common, GuardOptions {
 const drainMs = 1_500;
 
 export function serveOverStdio(serving: StdioServing): StdioService {
-  const caller: Caller = { id: 'stdio', owner: 'stdio' };
+  const caller: Caller = { ...localUser, id: 'stdio', owner: 'stdio' };
   return serveStdio({
     ...serving,
     log: serving.offer.log,

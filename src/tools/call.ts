@@ -1,6 +1,7 @@
 import type { Logger } from '../base/log.ts';
+import { fullRights, type Principal } from '../base/rights.ts';
 
-export interface Caller {
+export interface Caller extends Principal {
   /** Who quotas are counted for: a token's name, else an address. */
   id: string;
   /** Whose handles (job ids and the like) these are: a token's name, else one session. Others must not reach them. */
@@ -17,6 +18,9 @@ export interface Progress {
   total?: number;
   message?: string;
 }
+
+/** Whoever needs no token: the person at this machine, who may do everything. */
+export const localUser: Principal = { name: 'local', rights: fullRights };
 
 /** The context of one call, for the code that carries it out. */
 export interface Call {

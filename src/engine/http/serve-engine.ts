@@ -49,12 +49,12 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     const url = URL.parse(request.url ?? '', 'http://engine');
     const path = url?.pathname ?? '';
     if (path === '/health' || path === `${base}/health`) return health(request, response, engine !== undefined);
-    const access = guards.checkToken(request);
+    const access = await guards.checkToken(request);
     if (!('principal' in access)) {
       const code = access.status === 429 ? 'too_many_requests' : 'unauthorized';
       return refuse(response, access.status, code, access.problem, access.headers);
     }
-    if (path === '/metrics' && options.metrics) return answerMetrics(request, response, options.metrics);
+    if (path === '/metrics' && options.metrics) return answerMetrics(request, response, access.principal, options.metrics);
     if (engine === undefined) {
       return refuse(response, 503, 'starting', 'The engine is starting. Try again in a moment.', {
         'retry-after': '1',

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../../base/rights.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, type HttpListener, type ListenLimits, listen } from '../../http/listen.ts';
@@ -27,7 +28,12 @@ export interface HttpServiceOptions extends EndpointOptions, GuardOptions {
 export type PageHandler = (
   request: IncomingMessage,
   response: ServerResponse,
-  entrance: { address: string; hasToken(): boolean; checkToken(token: string): 'ok' | 'wrong' | 'too many' },
+  entrance: {
+    address: string;
+    /** Whom the request's own token proves. */
+    principal(): Promise<Principal | undefined>;
+    checkToken(token: string): Promise<{ principal: Principal | undefined } | 'wrong' | 'too many'>;
+  },
 ) => Promise<boolean>;
 
 export interface HttpService {
@@ -77,10 +83,14 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
 
   const entranceOf = (request: IncomingMessage) => ({
     address: clientAddress(request.socket.remoteAddress),
-    hasToken: () => request.headers.authorization !== undefined && 'principal' in guards.checkToken(request),
-    checkToken(token: string) {
-      const access = guards.checkTyped(token, request);
-      if ('principal' in access) return 'ok' as const;
+    async principal() {
+      if (request.headers.authorization === undefined) return undefined;
+      const access = await guards.checkToken(request);
+      return 'principal' in access ? access.principal : undefined;
+    },
+    async checkToken(token: string) {
+      const access = await guards.checkTyped(token, request);
+      if ('principal' in access) return access;
       return access.status === 429 ? ('too many' as const) : ('wrong' as const);
     },
   });
@@ -99,7 +109,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     }
     // The operator may have put MCP where a page would be.
     if (path !== options.path && options.pages && (await options.pages(request, response, entranceOf(request)))) return;
-    const access = guards.checkToken(request);
+    const access = await guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
       respondJson(response, 200, options.health(!tokenNeeded || 'principal' in access));
       return;
@@ -114,7 +124,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       host: request.headers.host ?? '',
     };
     if (path === options.path) await endpoint.handle(request, response, visitor);
-    else if (path === '/metrics' && options.metrics) await answerMetrics(request, response, options.metrics);
+    else if (path === '/metrics' && options.metrics) await answerMetrics(request, response, access.principal, options.metrics);
     else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, visitor);
     else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, visitor);
     else refuseUnread(response, 404, rpcProblem(`There is nothing at this path. MCP is at ${options.path}.`));

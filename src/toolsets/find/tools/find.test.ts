@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { CarrelError } from '../../../base/errors.ts';
 import { createLogger, silentLogger } from '../../../base/log.ts';
 import { unrankedReranker } from '../../../search/reranking/open-reranker.ts';
-import type { Call } from '../../../tools/call.ts';
+import { type Call, localUser } from '../../../tools/call.ts';
 import type { SearchSource, SourceAnswer } from '../../../tools/search-source.ts';
 import { createFindTool } from './find.ts';
 
 const call: Call = {
-  caller: { id: 'a', owner: 'a' },
+  caller: { ...localUser, id: 'a', owner: 'a' },
   signal: new AbortController().signal,
   report() {},
   log: silentLogger,
