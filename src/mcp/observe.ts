@@ -51,15 +51,15 @@ export function beginOperation(
   catalogue: Catalogue,
   { params, ...facts }: OperationFacts,
 ): EndOperation {
-  const startedAt = performance.timeOrigin + performance.now();
+  const start = performance.now();
   return (error) => {
     const subject = subjectOf(catalogue, facts.method, params['name'], error);
     recorder.operation({
       ...facts,
       method: error === methodNotFound ? otherMethod : facts.method,
       error,
-      startedAt,
-      ms: performance.timeOrigin + performance.now() - startedAt,
+      startedAt: performance.timeOrigin + start,
+      ms: performance.now() - start,
       ...(subject === undefined ? {} : { subject }),
     });
   };

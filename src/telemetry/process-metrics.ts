@@ -9,15 +9,7 @@ const lagResolutionMs = 20;
 export function watchProcess(registry: Registry, role: string): { close(): void } {
   const one = (value: number, labels: Labels = {}) => [{ labels, value }];
   const build = { version, node: process.versions.node, role };
-  // Started by the first who looks: most processes are never asked.
-  let lag: ReturnType<typeof monitorEventLoopDelay> | undefined;
-  const lagAt = (percentile: number): number => {
-    if (lag === undefined) {
-      lag = monitorEventLoopDelay({ resolution: lagResolutionMs });
-      lag.enable();
-    }
-    return lag.count === 0 ? 0 : Math.max(0, lag.percentile(percentile) / 1e6 - lagResolutionMs) / 1000;
-  };
+  const loop = watchEventLoop();
   registry.watch('gauge', { name: 'carrel.build_info', help: 'What is running; always 1.' }, () => one(1, build));
   registry.watch(
     'gauge',
@@ -46,12 +38,41 @@ export function watchProcess(registry: Registry, role: string): { close(): void 
     () => one(performance.timeOrigin / 1000),
   );
   registry.watch('gauge', { name: 'nodejs.eventloop.utilization', help: 'Share of the time that it was busy.' }, () =>
-    one(performance.eventLoopUtilization().utilization),
+    one(loop.look().utilization),
   );
-  registry.watch(
-    'gauge',
-    { name: 'nodejs.eventloop.delay', unit: 's', help: 'How late the event loop was, since the first who asked.' },
-    () => ['50', '99', '100'].map((share) => ({ labels: { percentile: share }, value: lagAt(Number(share)) })),
+  registry.watch('gauge', { name: 'nodejs.eventloop.delay', unit: 's', help: 'How late the event loop was.' }, () =>
+    Object.entries(loop.look().lag).map(([percentile, value]) => ({ labels: { percentile }, value })),
   );
-  return { close: () => lag?.disable() };
+  return { close: loop.close };
+}
+
+/** Of the time between two looks. Somebody else who looks within this gets the same. */
+const sameLookMs = 5_000;
+
+function watchEventLoop() {
+  let monitor: ReturnType<typeof monitorEventLoopDelay> | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let before: ReturnType<typeof performance.eventLoopUtilization> | undefined;
+  let seen = { utilization: 0, lag: { '50': 0, '99': 0, '100': 0 } };
+  return {
+    look(): typeof seen {
+      if (performance.now() - lookedAt < sameLookMs) return seen;
+      lookedAt = performance.now();
+      // Started by the first who looks: most processes are never asked.
+      if (monitor === undefined) {
+        monitor = monitorEventLoopDelay({ resolution: lagResolutionMs });
+        monitor.enable();
+      }
+      const { count } = monitor;
+      const lagAt = (percentile: number): number =>
+        count === 0 ? 0 : Math.max(0, (monitor?.percentile(percentile) ?? 0) / 1e6 - lagResolutionMs) / 1000;
+      const now = performance.eventLoopUtilization();
+      const { utilization } = before ? performance.eventLoopUtilization(now, before) : now;
+      seen = { utilization, lag: { '50': lagAt(50), '99': lagAt(99), '100': lagAt(100) } };
+      before = now;
+      monitor.reset();
+      return seen;
+    },
+    close: () => void monitor?.disable(),
+  };
 }

@@ -32,8 +32,7 @@ function textOf(metric: Metric): string {
           ];
         })
       : metric.points.map(({ labels, value }) => line(name, labels, value));
-  if (lines.length === 0) return '';
-  return `# HELP ${name} ${facts.help}\n# TYPE ${name} ${kind}\n${lines.join('\n')}\n`;
+  return [`# HELP ${name} ${facts.help}`, `# TYPE ${name} ${kind}`, ...lines, ''].join('\n');
 }
 
 function line(name: string, labels: Labels, value: number): string {

@@ -4,8 +4,8 @@ import type { Labels, MetricFacts, Point, Registry } from './registry.ts';
 const sampled = {
   jobs: { name: 'carrel.ingestion.jobs', help: 'Files and notes of the knowledge base, by the state of their job.' },
   unembedded: { name: 'carrel.unembedded', help: 'Texts that are found by their words only, until they have vectors.' },
-  documents: { name: 'carrel.kb.documents', help: 'Documents of the knowledge base.' },
-  passages: { name: 'carrel.kb.passages', help: 'Passages of the knowledge base.' },
+  documents: { name: 'carrel.documents', help: 'Documents of the knowledge base.' },
+  passages: { name: 'carrel.passages', help: 'Passages of the knowledge base.' },
   storageBytes: { name: 'carrel.storage.size', unit: 'By', help: 'Size of the database.' },
 } as const satisfies Record<string, MetricFacts>;
 

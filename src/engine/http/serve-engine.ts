@@ -54,7 +54,8 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
       const code = access.status === 429 ? 'too_many_requests' : 'unauthorized';
       return refuse(response, access.status, code, access.problem, access.headers);
     }
-    if (path === '/metrics' && options.metrics) return answerMetrics(request, response, access.principal, options.metrics);
+    if (path === '/metrics' && options.metrics)
+      return answerMetrics(request, response, access.principal, options.metrics);
     if (engine === undefined) {
       return refuse(response, 503, 'starting', 'The engine is starting. Try again in a moment.', {
         'retry-after': '1',

@@ -124,7 +124,8 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       host: request.headers.host ?? '',
     };
     if (path === options.path) await endpoint.handle(request, response, visitor);
-    else if (path === '/metrics' && options.metrics) await answerMetrics(request, response, access.principal, options.metrics);
+    else if (path === '/metrics' && options.metrics)
+      await answerMetrics(request, response, access.principal, options.metrics);
     else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, visitor);
     else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, visitor);
     else refuseUnread(response, 404, rpcProblem(`There is nothing at this path. MCP is at ${options.path}.`));

@@ -15,5 +15,5 @@ function rootSampler(name: string, argument: string): Sampler | undefined {
   const share = argument === '' ? 1 : Number(argument);
   if (name !== 'traceidratio' || !(share >= 0 && share <= 1)) return undefined;
   // By the trace's id, so that all who take part in it decide alike.
-  return (traceId) => Number.parseInt(traceId.slice(-14), 16) < share * 2 ** 56;
+  return (traceId) => Number.parseInt(traceId.slice(-13), 16) < share * 2 ** 52;
 }
