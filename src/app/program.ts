@@ -5,6 +5,7 @@ import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
 import { version } from '../base/package-info.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
+import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
@@ -20,6 +21,11 @@ import type { Flags, Role, RoleService } from './role.ts';
 import { serveSlices } from './toolsets.ts';
 
 export type { Flags } from './role.ts';
+
+/** What the console shows and only the command line knows. */
+export interface ForPeople {
+  snippets: ConsoleDeps['snippets'];
+}
 
 export interface Program {
   /** Where it listens; undefined on stdio. */
@@ -53,7 +59,7 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
   });
 }
 
-export async function startProgram(chosen: Role, flags: Flags): Promise<Program> {
+export async function startProgram(chosen: Role, flags: Flags, forPeople?: ForPeople): Promise<Program> {
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
@@ -74,7 +80,8 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
   try {
     const { createRoleOffer, ...transports } = protocol;
     const offer = createRoleOffer(role, config, log, toolsets, jobs, telemetry?.recorder);
-    const program = await serve(role, config, offer, flags['cody'] === true, transports, telemetry);
+    const special = { cody: flags['cody'] === true, forPeople };
+    const program = await serve(role, config, offer, special, transports, telemetry);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
@@ -122,7 +129,7 @@ async function serve(
   role: Role,
   config: Config,
   offer: Offer,
-  cody: boolean,
+  { cody, forPeople }: { cody: boolean; forPeople: ForPeople | undefined },
   { serveOverHttp, serveOverStdio }: Transports,
   telemetry: Telemetry | undefined,
 ): Promise<Program> {
@@ -152,10 +159,10 @@ async function serve(
     return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
   }
 
-  const pages = await consoleOf(role, config, offer);
+  const { served, pages } = await withConsole(role, config, offer, forPeople);
   const service = await serveOverHttp({
     ...http,
-    offer,
+    offer: served,
     ...(pages ? { pages } : {}),
     ...(telemetry ? { metrics: telemetry.prometheus } : {}),
     revisions,
@@ -190,10 +197,15 @@ async function serve(
 }
 
 /** The console stands beside MCP in the roles that have something to show to people. */
-async function consoleOf(role: Role, config: Config, offer: Offer): Promise<PageHandler | undefined> {
-  if (!role.hasConsole) return undefined;
+async function withConsole(
+  role: Role,
+  config: Config,
+  offer: Offer,
+  forPeople: ForPeople | undefined,
+): Promise<{ served: Offer; pages?: PageHandler }> {
+  if (!role.hasConsole) return { served: offer };
   const { openConsole } = await import('./open-console.ts');
-  return openConsole(config, offer);
+  return openConsole(config, offer, forPeople?.snippets ?? (async () => []));
 }
 
 /** Over stdio there is nobody who could look, unless it is sent somewhere. */

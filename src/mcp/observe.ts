@@ -16,6 +16,7 @@ export function observeCalls(callTool: CallTool, catalogue: Catalogue, recorder:
       at,
       tool: catalogue.find(name) === undefined ? unknownTool : name,
       caller: call.caller,
+      client: call.client,
       ms: performance.now() - start,
     });
     try {

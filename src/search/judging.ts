@@ -1,6 +1,6 @@
 import type { WordLeg } from './hybrid.ts';
 import { type Evidence, threeDigits } from './relevance.ts';
-import { bestPart } from './reranking/best-part.ts';
+import { bestPart, type TextPart } from './reranking/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from './reranking/reranker.ts';
 
 /** A hit as the search ranked it. */
@@ -22,6 +22,8 @@ export interface JudgedHit<Hit> {
   readonly relevance: number;
   /** What it was judged by. */
   readonly evidence: Evidence;
+  /** The part of its text that the model read, if it read any. */
+  readonly range?: TextPart['range'] | undefined;
 }
 
 export interface JudgeRequest {
@@ -109,7 +111,7 @@ export async function judgePage<Hit extends RankedHit>(
     const judged = block.map((hit) => {
       const [words, logit] = [coverage.get(hit.id), scored?.logits.get(hit.id)];
       const evidence = { logit, words, cosine: hit.cosine };
-      return { hit, evidence, ...reranker.judge(evidence) };
+      return { hit, evidence, range: scored?.ranges.get(hit.id), ...reranker.judge(evidence) };
     });
     const ordered = scored
       ? judged.toSorted((left, right) => orderOf(right) - orderOf(left))
@@ -125,7 +127,7 @@ export async function judgePage<Hit extends RankedHit>(
   }
   const page = kept.slice(offset, offset + limit);
   return {
-    page: page.map(({ hit, relevance, evidence }) => ({ hit, relevance, evidence })),
+    page: page.map(({ hit, relevance, evidence, range }) => ({ hit, relevance, evidence, range })),
     kept: kept.length,
     unseen: ranked.length - seen,
     omitted: Math.max(0, Math.min(limit, ranked.length - offset) - page.length),
@@ -157,15 +159,19 @@ export async function judgePage<Hit extends RankedHit>(
     const read = block.flatMap(({ id, window }) => {
       const known = texts.get(id);
       if (known === undefined) return [];
-      const part = bestPart(known.text, text, window);
-      return [{ id, passage: known.heading ? `${known.heading}\n${part}` : part }];
+      const { text: part, range } = bestPart(known.text, text, window);
+      return [{ id, range, passage: known.heading ? `${known.heading}\n${part}` : part }];
     });
     const { state, logits } = await reranker.score(
       text,
       read.map(({ passage }) => passage),
       signal,
     );
-    return { state, logits: new Map(read.map(({ id }, place) => [id, logits[place]])) };
+    return {
+      state,
+      logits: new Map(read.map(({ id }, place) => [id, logits[place]])),
+      ranges: new Map(read.map(({ id, range }) => [id, range])),
+    };
   }
 }
 

@@ -25,7 +25,9 @@ export interface ToolCall {
   /** Milliseconds since 1970. */
   at: number;
   tool: string;
-  caller: { id: string; name: string };
+  caller: { id: string; name: string; reachedAt?: string };
+  /** What it says it is. */
+  client?: { name: string; version: string } | undefined;
   ms: number;
   /** `ok`, or the code of the error. */
   outcome: string;

@@ -1,11 +1,12 @@
-import { textHash } from '../../../base/text-hash.ts';
+import { sharesOf } from '../../../search/relevance.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { whyFound } from '../../../tools/why-found.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { entryUriPrefix, titleOf } from '../show/entry-resources.ts';
+import { citationOf } from '../show/citation.ts';
+import { titleOf } from '../show/entry-resources.ts';
 import { searchEntries } from './hybrid-entries.ts';
 
 export function createEntrySource(
@@ -27,17 +28,18 @@ export function createEntrySource(
       const words = plainQuery(text);
       return {
         hits: found.map((entry) => {
-          const { relevance, window } = top.get(entry.id) ?? {};
-          const passage = window && entry.text.slice(window.start, window.end);
+          const { relevance, range, evidence } = top.get(entry.id) ?? {};
+          const passage = range && entry.text.slice(...range);
+          const snippet = makeSnippet(entry.text, words);
           return {
-            uri: `${entryUriPrefix}${entry.id}`,
-            hash: textHash(entry.text),
+            ...citationOf(entry, snippet.range),
             title: titleOf(entry.text),
-            snippet: makeSnippet(entry.text, words).text,
+            snippet: snippet.text,
             date: entry.createdAt,
             origin: originOfMetadata(entry.metadata),
             relevance,
             why: whyFound({ query: text, text: entry.text, passage, relevance }),
+            scores: sharesOf(evidence ?? {}),
           };
         }),
         omitted,
