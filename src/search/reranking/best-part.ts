@@ -4,12 +4,14 @@ import { plainQuery } from '../../words/word-query.ts';
 /** About 256 word pieces of English, which is what the model reads. */
 const unitsMax = 1_100;
 
+/** A text, and where in it the passage is that is nearest to the query. */
+export interface Windowed {
+  readonly text: string;
+  readonly window?: { readonly start: number; readonly end: number } | undefined;
+}
+
 /** Of a long text, the part that a model should read: around its nearest window, or around the words of the query. */
-export function bestPart(
-  text: string,
-  query: string,
-  window?: { readonly start: number; readonly end: number },
-): string {
+export function bestPart({ text, window }: Windowed, query: string): string {
   if (text.length <= unitsMax) return text;
   const length = window ? window.end - window.start : 0;
   if (window === undefined || length > unitsMax) return makeSnippet(text, plainQuery(query), unitsMax).text;

@@ -1,16 +1,13 @@
-import { textHash } from '../../../base/text-hash.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { whyFound } from '../../../tools/why-found.ts';
-import { makeSnippet } from '../../../words/snippet.ts';
-import { plainQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { entryUriPrefix, titleOf } from '../show/entry-resources.ts';
 import { searchEntries } from './hybrid-entries.ts';
 
 export function createEntrySource(
   settings: { words: boolean },
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'rrfK' | 'reranker'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'rrfK' | 'reranker' | 'texts'>,
 ): SearchSource {
   return {
     name: 'context',
@@ -24,20 +21,25 @@ export function createEntrySource(
       const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, parts);
       const top = new Map(matches.map((match) => [match.id, match]));
       const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);
-      const words = plainQuery(text);
+      const excerpts = await parts.texts.excerpts(
+        found.map((entry) => entry.text),
+        text,
+        signal,
+      );
       return {
-        hits: found.map((entry) => {
+        hits: found.map((entry, place) => {
           const { relevance, window } = top.get(entry.id) ?? {};
+          const { hash = '', snippet = '', words = [] } = excerpts[place] ?? {};
           const passage = window && entry.text.slice(window.start, window.end);
           return {
             uri: `${entryUriPrefix}${entry.id}`,
-            hash: textHash(entry.text),
+            hash,
             title: titleOf(entry.text),
-            snippet: makeSnippet(entry.text, words).text,
+            snippet,
             date: entry.createdAt,
             origin: originOfMetadata(entry.metadata),
             relevance,
-            why: whyFound({ query: text, text: entry.text, passage, relevance }),
+            why: whyFound({ query: text, text: entry.text, words, passage, relevance }),
           };
         }),
         omitted,
