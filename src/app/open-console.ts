@@ -1,19 +1,57 @@
+import type { Principal } from '../base/rights.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import type { Config, Setting } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import { type Activity, createActivity } from '../console/activity.ts';
-import { createConsole } from '../console/console.ts';
-import type { ConsoleTools } from '../console/console-tools.ts';
+import { type ClientIdentity, type Clients, createClients } from '../console/clients.ts';
+import { type ConsoleDeps, type ConsoleVisitor, createConsole } from '../console/console.ts';
+import { type ConsoleTools, read } from '../console/console-tools.ts';
 import { type CallTool, ToolFailure } from '../mcp/call-tool.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
-import { type Caller, localUser } from '../tools/call.ts';
+import { type Caller, type ClientName, localUser } from '../tools/call.ts';
 
 /** The console over what clients are offered, and the offer with its calls counted for the console. */
-export function openConsole(config: Config, offer: Offer): { served: Offer; pages: PageHandler } {
+export function openConsole(
+  config: Config,
+  offer: Offer,
+  snippets: ConsoleDeps['snippets'],
+): { served: Offer; pages: PageHandler } {
   const { authToken, path } = config.of(httpSlice);
   const activity = createActivity();
-  const served: Offer = { ...offer, callTool: counted(offer, activity) };
+  const clients = createClients();
+  const toolsFor = ({
+    principal,
+    address,
+    origin,
+    signal,
+  }: ConsoleVisitor & { principal: Principal }): ConsoleTools => ({
+    has: (name) => offer.catalogue.find(name) !== undefined,
+    async call(name, args) {
+      const caller: Caller = {
+        ...principal,
+        id: `console ${address}`,
+        owner: `console ${principal.name}`,
+        authenticated: true,
+        reachedAt: origin,
+      };
+      const call = { caller, signal, explains: true, report() {}, log: offer.log, keepCancellable: () => () => {} };
+      // A page waits for its answer; nobody would ask for a job later.
+      const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
+      try {
+        return { ...(await offer.callTool(name, { ...args, ...wait }, call)) };
+      } catch (failure) {
+        throw failure instanceof ToolFailure ? failure.error : failure;
+      }
+    },
+  });
+  const { signal } = new AbortController();
+  const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
+  const served: Offer = {
+    ...offer,
+    callTool: counted(offer, activity, clients, wake),
+    onClient: (client, caller) => clients.connected(identityOf(client, caller), Date.now()),
+  };
   const console = createConsole(
     {
       needsToken: authToken !== undefined,
@@ -24,30 +62,48 @@ export function openConsole(config: Config, offer: Offer): { served: Offer; page
     },
     {
       activity,
+      clients,
+      snippets,
       log: offer.log,
-      tools: ({ principal = localUser, address, origin, signal }): ConsoleTools => ({
-        has: (name) => offer.catalogue.find(name) !== undefined,
-        async call(name, args) {
-          const caller: Caller = {
-            ...principal,
-            id: `console ${address}`,
-            owner: `console ${principal.name}`,
-            authenticated: true,
-            reachedAt: origin,
-          };
-          const call = { caller, signal, report() {}, log: offer.log, keepCancellable: () => () => {} };
-          // A page waits for its answer; nobody would ask for a job later.
-          const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
-          try {
-            return { ...(await offer.callTool(name, { ...args, ...wait }, call)) };
-          } catch (failure) {
-            throw failure instanceof ToolFailure ? failure.error : failure;
-          }
-        },
-      }),
+      tools: ({ principal = localUser, ...visitor }) => toolsFor({ ...visitor, principal }),
     },
   );
-  return { served, pages: console.handle };
+  return {
+    served,
+    pages(request, response, entrance) {
+      wake();
+      return console.handle(request, response, entrance);
+    },
+  };
+}
+
+const sampleEveryMs = 60_000;
+/** Whatever was called first is answered before. */
+const firstSampleMs = 1_000;
+
+/**
+ * Looks at the queue and the storage every minute, from the first use on: what nobody has used has not changed, and its
+ * database may still be closed.
+ */
+function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
+  let isAwake = !tools.has('kb_status');
+  const sample = async (): Promise<void> => {
+    const status = await tools.call('kb_status', {});
+    const queue = read.object(status, 'queue');
+    activity.sample({
+      at: Date.now(),
+      queue: (read.number(queue, 'queued') ?? 0) + (read.number(queue, 'processing') ?? 0),
+      storageBytes: read.number(read.object(status, 'storage'), 'bytes') ?? 0,
+    });
+  };
+  // An engine that cannot be reached leaves a gap.
+  const trySample = (): void => void sample().catch(() => {});
+  return () => {
+    if (isAwake) return;
+    isAwake = true;
+    setTimeout(trySample, firstSampleMs).unref();
+    setInterval(trySample, sampleEveryMs).unref();
+  };
 }
 
 function textOf(shown: Setting['shown']): string {
@@ -55,19 +111,30 @@ function textOf(shown: Setting['shown']): string {
   return scrubSecrets(Array.isArray(shown) ? shown.join(', ') : String(shown));
 }
 
-function counted({ callTool, catalogue }: Offer, activity: Activity): CallTool {
+function identityOf({ name, version }: ClientName, { id, reachedAt }: Caller): ClientIdentity {
+  return { name, version, caller: id, transport: reachedAt === undefined ? 'stdio' : 'http' };
+}
+
+function counted({ callTool, catalogue }: Offer, activity: Activity, clients: Clients, wake: () => void): CallTool {
   return async (tool, given, call) => {
     const [at, start] = [Date.now(), performance.now()];
-    const record = (outcome: string, answer: unknown): void =>
+    // A name that is no tool's may be anything, as long as a message can be, and a new one each time.
+    const name = catalogue.find(tool) === undefined ? unknownTool : tool;
+    const record = (outcome: string, answer: unknown): void => {
       activity.record({
         at,
-        // A name that is no tool's may be anything, as long as a message can be, and a new one each time.
-        tool: catalogue.find(tool) === undefined ? unknownTool : tool,
+        tool: name,
         caller: call.caller.id,
+        client: call.client?.name ?? '',
         ms: performance.now() - start,
         tokens: Math.ceil(charsOf(answer) / charsPerToken),
         outcome,
       });
+      if (call.client) {
+        clients.called(identityOf(call.client, call.caller), { tool: name, failed: outcome !== 'ok', at });
+      }
+      wake();
+    };
     try {
       const answer = await callTool(tool, given, call);
       record('ok', answer);

@@ -5,6 +5,7 @@ import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
 import { version } from '../base/package-info.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
+import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
@@ -18,6 +19,11 @@ import type { Flags, Role, RoleService } from './role.ts';
 import { serveSlices } from './toolsets.ts';
 
 export type { Flags } from './role.ts';
+
+/** What the console shows and only the command line knows. */
+export interface ForPeople {
+  snippets: ConsoleDeps['snippets'];
+}
 
 export interface Program {
   /** Where it listens; undefined on stdio. */
@@ -51,7 +57,7 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
   });
 }
 
-export async function startProgram(chosen: Role, flags: Flags): Promise<Program> {
+export async function startProgram(chosen: Role, flags: Flags, forPeople?: ForPeople): Promise<Program> {
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
@@ -71,7 +77,7 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
   try {
     const { createRoleOffer, ...transports } = protocol;
     const offer = createRoleOffer(role, config, log, toolsets, jobs);
-    const program = await serve(role, config, offer, flags['cody'] === true, transports);
+    const program = await serve(role, config, offer, { cody: flags['cody'] === true, forPeople }, transports);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
@@ -111,7 +117,7 @@ async function serve(
   role: Role,
   config: Config,
   offer: Offer,
-  cody: boolean,
+  { cody, forPeople }: { cody: boolean; forPeople: ForPeople | undefined },
   { serveOverHttp, serveOverStdio }: Transports,
 ): Promise<Program> {
   const http = config.of(httpSlice);
@@ -138,7 +144,7 @@ async function serve(
     return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
   }
 
-  const { served, pages } = await withConsole(role, config, offer);
+  const { served, pages } = await withConsole(role, config, offer, forPeople);
   const service = await serveOverHttp({
     ...http,
     offer: served,
@@ -174,10 +180,15 @@ async function serve(
 }
 
 /** The console stands beside MCP in the roles that have something to show to people. */
-async function withConsole(role: Role, config: Config, offer: Offer): Promise<{ served: Offer; pages?: PageHandler }> {
+async function withConsole(
+  role: Role,
+  config: Config,
+  offer: Offer,
+  forPeople: ForPeople | undefined,
+): Promise<{ served: Offer; pages?: PageHandler }> {
   if (!role.hasConsole) return { served: offer };
   const { openConsole } = await import('./open-console.ts');
-  return openConsole(config, offer);
+  return openConsole(config, offer, forPeople?.snippets ?? (async () => []));
 }
 
 function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {

@@ -7,8 +7,10 @@ import type { Principal } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
 import type { Activity } from './activity.ts';
+import type { Clients } from './clients.ts';
 import type { ConsoleTools, Visit } from './console-tools.ts';
 import { html } from './html.ts';
+import { createPace, type Pace } from './pace.ts';
 import { type Page, renderPage } from './page.ts';
 import { activityPage } from './pages/activity.ts';
 import { changeDocument, documentPage, documentsPage } from './pages/documents.ts';
@@ -17,7 +19,7 @@ import { changeEntry, entryPage, memoriesPage } from './pages/memories.ts';
 import { changeNote, notePage, notesPage } from './pages/notes.ts';
 import { problem } from './pages/parts.ts';
 import { searchPage } from './pages/search.ts';
-import { connectPage, type ShownSetting, settingsPage, sourcesPage } from './pages/status.ts';
+import { type ConnectSnippet, connectPage, type ShownSetting, settingsPage, sourcesPage } from './pages/status.ts';
 import { createSignIns } from './sign-in.ts';
 
 export interface ConsoleConfig {
@@ -33,6 +35,9 @@ export interface ConsoleConfig {
 export interface ConsoleDeps {
   tools(visitor: ConsoleVisitor): ConsoleTools;
   activity: Activity;
+  clients: Clients;
+  /** The entry for this server in the files of clients; the token is only named. */
+  snippets(url: string, needsToken: boolean): Promise<readonly ConnectSnippet[]>;
   log: Logger;
 }
 
@@ -74,9 +79,9 @@ interface Room {
   change?(visit: Visit): Promise<string>;
 }
 
-interface About {
+interface About extends Pick<ConsoleDeps, 'activity' | 'clients' | 'snippets'> {
   config: ConsoleConfig;
-  activity: Activity;
+  pace: Pace;
   mcpUrl: string;
 }
 
@@ -99,10 +104,24 @@ const rooms: readonly Room[] = [
     showOne: entryPage,
     change: changeEntry,
   },
-  { path: '/jobs', name: 'Files', needs: 'kb_jobs', show: jobsPage },
+  {
+    path: '/jobs',
+    name: 'Files',
+    needs: 'kb_jobs',
+    show: (visit, { pace }) => jobsPage(visit, pace, Date.now()),
+  },
   { path: '/sources', name: 'Sources', show: sourcesPage },
-  { path: '/activity', name: 'Activity', show: (_, { activity }) => activityPage(activity, Date.now()) },
-  { path: '/connect', name: 'Connect', show: (_, { config, mcpUrl }) => connectPage(mcpUrl, config.needsToken) },
+  {
+    path: '/activity',
+    name: 'Activity',
+    show: (_, { activity, clients }) => activityPage(activity, clients, Date.now()),
+  },
+  {
+    path: '/connect',
+    name: 'Connect',
+    show: async (_, { config: { needsToken }, mcpUrl, snippets }) =>
+      connectPage(mcpUrl, needsToken, await snippets(mcpUrl, needsToken)),
+  },
   { path: '/settings', name: 'Settings', show: (_, { config }) => settingsPage(config.settings, config.dataDir) },
 ];
 
@@ -134,6 +153,7 @@ const tokenBytesMax = 16 * 1024;
 
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
+  const pace = createPace();
 
   const shellOf = (current: string, tools: ConsoleTools) => ({
     menu: rooms.filter(({ needs }) => needs === undefined || tools.has(needs)),
@@ -203,7 +223,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       if (path === '/sign-in') {
         // Somebody who reloads the page that said that the token was wrong.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
-        else signIn(await entrance.checkToken(form.get('token') ?? ''), response, isOverTls(request));
+        else signIn(await entrance.checkToken(form.get('token') ?? ''), request, response);
         return true;
       }
       if (path === '/sign-out') {
@@ -216,7 +236,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         await answerScript(action(visit), response);
         return true;
       }
-      const about: About = { config, activity: deps.activity, mcpUrl: `${origin}${config.mcpPath}` };
+      const about: About = { ...deps, config, pace, mcpUrl: `${origin}${config.mcpPath}` };
       send(response, await pageOf(room as Room, method, visit, about, gone.signal), current, tools);
       return true;
     },
@@ -241,9 +261,10 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     }
   }
 
-  function signIn(checked: TokenCheck, response: ServerResponse, isSecure: boolean): void {
+  function signIn(checked: TokenCheck, request: IncomingMessage, response: ServerResponse): void {
     if (typeof checked === 'object') {
-      const cookie = checked.principal && { 'set-cookie': signIns.open(checked.principal, isSecure) };
+      const { principal } = checked;
+      const cookie = principal && { 'set-cookie': signIns.open(request, principal, isOverTls(request)) };
       respondEmpty(response, 303, { ...securityHeaders, location: '/', ...cookie });
       return;
     }

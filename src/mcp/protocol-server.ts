@@ -3,7 +3,7 @@ import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
-import type { Caller, Progress } from '../tools/call.ts';
+import type { Caller, ClientName, Progress } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import type { Announcement } from '../tools/toolset.ts';
 import { type CallTool, ToolFailure } from './call-tool.ts';
@@ -26,6 +26,8 @@ export interface Offer {
   jobs: CallJobs;
   /** The longest answer, in bytes. */
   answerBytesMax: number;
+  /** Told of each client that has connected; what it returns, when that one has gone. */
+  onClient?: (client: ClientName, caller: Caller) => () => void;
   log: Logger;
 }
 
@@ -56,10 +58,14 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
     },
   });
   server.onerror = (error) => offer.log.debug('protocol', { error });
+  server.oninitialized = () => {
+    const gone = offer.onClient?.(clientOf(server), options.caller);
+    if (gone) server.onclose = gone;
+  };
   const handle = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
     const method = methods[name];
     if (method === undefined) throw methodNotFound();
-    const call = createCall(offer, options, context);
+    const call = { ...createCall(offer, options, context), client: clientOf(server) };
     try {
       return (await method(offer, { ...params }, call)) as Params;
     } catch (thrown) {
@@ -186,6 +192,14 @@ async function completions(
 
 /** The protocol's own bound. */
 const completionsMax = 100;
+
+const clientNameUnitsMax = 100;
+
+function clientOf(server: Server): ClientName {
+  const { name, version } = server.getClientVersion() ?? {};
+  const short = (text: unknown) => (typeof text === 'string' ? text.slice(0, clientNameUnitsMax) : '');
+  return { name: short(name) || 'unknown', version: short(version) };
+}
 
 function createCall(offer: Offer, options: ServerOptions, { mcpReq }: ServerContext): IncomingCall {
   const token = mcpReq._meta?.progressToken;

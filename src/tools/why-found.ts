@@ -6,7 +6,7 @@ export interface Found {
   /** Where words may have matched: title and text. */
   readonly text: string;
   /** Those of the query that are in the text, where they are known already. */
-  readonly words?: readonly string[];
+  readonly words?: readonly string[] | undefined;
   /** Where in the whole the passage is, such as `page 3`. */
   readonly place?: string | undefined;
   /** The passage that is nearest in meaning, for hits without any of the words. */

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { textHash } from '../../../base/text-hash.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { nothing, plainQuery, type WordQuery } from '../../../words/word-query.ts';
 import type { ListedNote, Note, NoteListRequest, NotePage } from '../../contracts/notes.ts';
@@ -68,7 +69,8 @@ async function newestNotes(
 
 function listed(row: Row, query: WordQuery): ListedNote {
   const { id, title, tags, sourceUrls, createdAt, updatedAt, content } = noteOf(row);
-  return { id, title, tags, sourceUrls, createdAt, updatedAt, snippet: makeSnippet(content, query) };
+  const contentHash = textHash(content);
+  return { id, title, tags, sourceUrls, createdAt, updatedAt, contentHash, snippet: makeSnippet(content, query) };
 }
 
 export function noteOf(row: Row): Note {

@@ -1,8 +1,10 @@
+import { sharesOf } from '../../../search/relevance.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { whyFound } from '../../../tools/why-found.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { entryUriPrefix, titleOf } from '../show/entry-resources.ts';
+import { citationOf } from '../show/citation.ts';
+import { titleOf } from '../show/entry-resources.ts';
 import { searchEntries } from './hybrid-entries.ts';
 
 export function createEntrySource(
@@ -28,18 +30,18 @@ export function createEntrySource(
       );
       return {
         hits: found.map((entry, place) => {
-          const { relevance, window } = top.get(entry.id) ?? {};
-          const { hash = '', snippet = '', words = [] } = excerpts[place] ?? {};
-          const passage = window && entry.text.slice(window.start, window.end);
+          const { relevance, range, evidence } = top.get(entry.id) ?? {};
+          const passage = range && entry.text.slice(...range);
+          const excerpt = excerpts[place];
           return {
-            uri: `${entryUriPrefix}${entry.id}`,
-            hash,
+            ...citationOf(entry, excerpt?.range),
             title: titleOf(entry.text),
-            snippet,
+            snippet: excerpt?.snippet ?? '',
             date: entry.createdAt,
             origin: originOfMetadata(entry.metadata),
             relevance,
-            why: whyFound({ query: text, text: entry.text, words, passage, relevance }),
+            why: whyFound({ query: text, text: entry.text, words: excerpt?.words, passage, relevance }),
+            scores: sharesOf(evidence ?? {}),
           };
         }),
         omitted,

@@ -1,5 +1,4 @@
-import { textHash } from '../../../base/text-hash.ts';
-import { bestPart, type Windowed } from '../../../search/reranking/best-part.ts';
+import { bestPart, type TextPart, type Windowed } from '../../../search/reranking/best-part.ts';
 import { matchedWords } from '../../../tools/why-found.ts';
 import { type Language, useLanguage } from '../../../words/language.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
@@ -26,13 +25,14 @@ export type Section = Pick<OutlineNode, 'char_start' | 'char_end'>;
 
 /** What a hit shows of a text. */
 export interface Excerpt {
-  readonly hash: string;
   readonly snippet: string;
+  /** Where the snippet stands in the text, in UTF-16 units. */
+  readonly range: readonly [start: number, end: number];
   /** Of the query, that are in the text. */
   readonly words: readonly string[];
 }
 
-export type TextAnswer = string | readonly string[] | readonly Excerpt[] | FittedOutline | Section | undefined;
+export type TextAnswer = string | readonly TextPart[] | readonly Excerpt[] | FittedOutline | Section | undefined;
 
 /** Characters that a request is about. */
 export function unitsOf(request: TextRequest): number {
@@ -51,11 +51,10 @@ export async function performTextRequest(request: TextRequest): Promise<TextAnsw
   if (request.kind === 'parts') return request.texts.map((each) => bestPart(each, request.query));
   if (request.kind === 'excerpts') {
     const { query } = request;
-    return request.texts.map((text) => ({
-      hash: textHash(text),
-      snippet: makeSnippet(text, plainQuery(query)).text,
-      words: matchedWords(query, text),
-    }));
+    return request.texts.map((text) => {
+      const { text: snippet, range } = makeSnippet(text, plainQuery(query));
+      return { snippet, range, words: matchedWords(query, text) };
+    });
   }
   return highlight(request.text, request.query);
 }

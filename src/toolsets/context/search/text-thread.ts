@@ -1,6 +1,6 @@
 import type { Calls } from '../../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
-import type { Windowed } from '../../../search/reranking/best-part.ts';
+import type { TextPart, Windowed } from '../../../search/reranking/best-part.ts';
 import { currentLanguage } from '../../../words/language.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 import type { FittedOutline, OutlineBounds } from '../show/fit-outline.ts';
@@ -16,7 +16,7 @@ import {
 export interface TextThread {
   highlight(text: string, query: WordQuery, signal: AbortSignal): Promise<string>;
   /** The part of each text that a model should read. */
-  parts(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly string[]>;
+  parts(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
   /** What hits for a query show of these texts. */
   excerpts(texts: readonly string[], query: string, signal: AbortSignal): Promise<readonly Excerpt[]>;
   outline(text: string, bounds: OutlineBounds, signal: AbortSignal): Promise<FittedOutline>;
@@ -51,7 +51,7 @@ export function createTextThread(): TextThread {
     },
     async parts(texts, query, signal) {
       const sent = texts.map(({ text, window }) => ({ text, window }));
-      return (await ask({ kind: 'parts', texts: sent, query, language: currentLanguage() }, signal)) as string[];
+      return (await ask({ kind: 'parts', texts: sent, query, language: currentLanguage() }, signal)) as TextPart[];
     },
     async excerpts(texts, query, signal) {
       return (await ask({ kind: 'excerpts', texts, query, language: currentLanguage() }, signal)) as Excerpt[];

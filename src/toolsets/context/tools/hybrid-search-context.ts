@@ -11,6 +11,7 @@ import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
 import { elapsed, filterFaults, nextOffset, searchAnswer } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
+import { citationOf } from '../show/citation.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
@@ -73,8 +74,8 @@ export function createHybridSearchContextTool(
           order: 'given',
           input,
           show: (entry) => {
-            const { relevance, scores } = page.get(entry.id) ?? {};
-            return { ...showFound(entry, truncationChars), relevance, scores };
+            const { relevance, scores, range } = page.get(entry.id) ?? {};
+            return { ...showFound(entry, truncationChars), ...citationOf(entry, range), relevance, scores };
           },
         },
         call,

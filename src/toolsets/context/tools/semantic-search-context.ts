@@ -6,10 +6,12 @@ import { weakHint } from '../../../tools/weak-hint.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
 import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
+import { rangeOf } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, settleMs } from '../search/ranked-search.ts';
 import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
+import { citationOf } from '../show/citation.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
@@ -64,9 +66,10 @@ export function createSemanticSearchContextTool(
           order: 'given',
           input,
           show: (entry) => {
-            const { hit, relevance = 0 } = page.get(entry.id) ?? {};
+            const { hit, relevance = 0, range } = page.get(entry.id) ?? {};
             return {
               ...showFound(entry, truncationChars),
+              ...citationOf(entry, range ?? rangeOf(hit?.window)),
               relevance,
               scores: {
                 semantic_distance: distanceOf(hit?.near ?? 1),

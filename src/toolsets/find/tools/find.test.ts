@@ -22,6 +22,7 @@ const hits = (prefix: string, count: number): SourceAnswer => ({
   hits: Array.from({ length: count }, (_, index) => ({
     uri: `${prefix}://${index}`,
     hash: null,
+    range: null,
     title: `${prefix} ${index}`,
     snippet: 'some words about it',
     date: null,
