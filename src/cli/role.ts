@@ -9,7 +9,9 @@ const stopMs = 4_500;
 export async function roleCommand({ command, flags }: CommandLine): Promise<void> {
   const role = roles[command];
   assert(role, `${command} is no role`);
-  const starting = startProgram(role, flags);
+  const starting = startProgram(role, flags, {
+    snippets: async (url, needsToken) => (await import('./init/connect-snippets.ts')).connectSnippets(url, needsToken),
+  });
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;

@@ -64,6 +64,8 @@ export interface HybridMatch extends FusedMatch {
   relevance?: number;
   /** What it was judged by. */
   evidence?: Evidence;
+  /** The part of its text that the reranking model read, if it read any. */
+  range?: readonly [start: number, end: number] | undefined;
 }
 
 export interface HybridResult {
@@ -155,7 +157,7 @@ function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCo
 }
 
 type Page = Omit<JudgedPage<FusedHit>, 'page'> & {
-  page: readonly { hit: FusedHit; relevance?: number; evidence?: Evidence }[];
+  page: readonly ({ hit: FusedHit } & Pick<HybridMatch, 'relevance' | 'evidence' | 'range'>)[];
 };
 
 async function judgedPage(

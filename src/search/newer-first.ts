@@ -15,8 +15,8 @@ const comparedMax = 20;
  */
 const alikeFrom = 0.4;
 const sharedMin = 2;
-/** Longer texts share many words without saying the same, and are not compared. */
-export const comparedUnits = 1_000;
+/** Long texts share many words without saying the same. */
+const unitsMax = 1_000;
 
 /**
  * Where two matches say nearly the same, the newer one comes first: in a memory it has replaced the other. It moves up to the
@@ -54,7 +54,7 @@ export async function newerFirst(
 }
 
 function wordsOf(text: string): Set<string> | undefined {
-  if (text.length > comparedUnits) return undefined;
+  if (text.length > unitsMax) return undefined;
   const words = new Set<string>();
   analyse(text, (term, _start, _end, isExtra) => {
     if (!isExtra && !questionWords.has(term)) words.add(stemOf(term));

@@ -78,6 +78,8 @@ export interface Entry {
   readonly source: Source;
   readonly contentType: ContentType;
   readonly text: string;
+  /** SHA-256 of the whole text, even where only a part of it was asked for. */
+  readonly textHash: string;
   readonly metadata: Metadata | undefined;
   readonly summary: string | undefined;
   /** Sorted by code unit. */

@@ -76,7 +76,7 @@ interface Size {
 function columnsWith(textChars: number | undefined): string {
   if (textChars === undefined) return 'o.*';
   return `o.key, o.thread_id, o.source, o.content_type, substr(o.text_content, 1, ${Math.ceil(textChars)}) AS text_content,
-    o.metadata, o.summary, o.created_at, o.updated_at`;
+    o.text_hash, o.metadata, o.summary, o.created_at, o.updated_at`;
 }
 
 function shortened(entry: Entry, chars: number): Entry {

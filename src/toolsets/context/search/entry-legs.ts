@@ -1,6 +1,5 @@
 import type { HybridDeps, MeaningLeg, WordLeg } from '../../../search/hybrid.ts';
 import { createMeaningLeg } from '../../../search/meaning-leg.ts';
-import { comparedUnits } from '../../../search/newer-first.ts';
 import { createWordLeg } from '../../../search/word-leg.ts';
 import type { ScoredPage } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
@@ -35,6 +34,9 @@ export interface EntryLegs extends HybridDeps {
   };
 }
 
+/** More of a text tells neither whether it is code nor whether it repeats another. */
+const textChars = 4_000;
+
 type LegParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend'>;
 
 export function createEntryLegs(request: LegsRequest, { words }: { words: boolean }, parts: LegParts): EntryLegs {
@@ -52,10 +54,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     words: words ? wordLeg() : undefined,
     meaning: meaning && meaningLeg(meaning),
     async newerFirst(ids) {
-      const found = await entries.get(
-        { ids, images: false, asOf: filter.asOf, textChars: comparedUnits + 1 },
-        { signal },
-      );
+      const found = await entries.get({ ids, images: false, asOf: filter.asOf, textChars }, { signal });
       return new Map(found.map(({ id, text }) => [id, text]));
     },
   };
@@ -85,7 +84,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
       meaning: known,
       filter: neededFilter(filter),
       waitMs: request.waitMs,
-      texts: async (ids) => (await entries.get({ ids, images: false }, { signal })).map(({ text }) => text),
+      texts: async (ids) => (await entries.get({ ids, images: false, textChars }, { signal })).map(({ text }) => text),
     });
     return {
       ...leg,
