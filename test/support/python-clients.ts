@@ -5,15 +5,15 @@ import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-
 
 /** Exact, so that what a run shows does not depend on its day. LangChain's adapters need an older official client. */
 const environments = {
-  clients: ['fastmcp==4.1.2', 'mcp==2.3.0'],
+  clients: ['fastmcp==4.1.2', 'mcp==2.3.0', 'prometheus_client==0.26.0', 'opentelemetry-proto==1.45.2'],
   langchain: ['langchain==1.4.7', 'langchain-mcp-adapters==0.3.2'],
 };
 
 /**
- * A Python that has FastMCP's client and the official one, or LangChain, in an environment of their own that later runs use
- * again (`CARREL_PYTHON_ROOT` names the folder of the first); `obstacle` says why there is none. Only a machine without Python
- * or without a way to the package registry has none: any other failure is thrown. Each takes half a minute and 150 MB of disk
- * the first time.
+ * A Python that has FastMCP's client and the official one, Prometheus's own parser and OpenTelemetry's own messages, or one that
+ * has LangChain, in an environment of its own that later runs use again (`CARREL_PYTHON_ROOT` names the folder of the first);
+ * `obstacle` says why there is none. Only a machine without Python or without a way to the package registry has none: any other
+ * failure is thrown. Each takes half a minute and 150 MB of disk the first time.
  */
 export function pythonWith(name: keyof typeof environments): { python: string } | { obstacle: string } {
   const packages = environments[name];

@@ -30,8 +30,6 @@ export interface EntryMatch {
   readonly id: number;
   readonly relevance: number;
   readonly scores: HybridScores;
-  /** Words of the query that it has, as stems. */
-  readonly terms: readonly string[];
   /** The part that was judged, else the one that is nearest to the query. */
   readonly range: readonly [start: number, end: number] | undefined;
   readonly evidence: Evidence | undefined;
@@ -61,7 +59,7 @@ export interface HybridMatches {
 export async function searchEntries(
   request: HybridRequest,
   settings: { words: boolean },
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranker'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranker' | 'texts'>,
 ): Promise<HybridMatches> {
   const { text, limit, offset, rrfK, signal } = request;
   const { told, ...legs } = createEntryLegs(request, settings, parts);
@@ -73,7 +71,6 @@ export async function searchEntries(
       offset,
       depth: rankDepth,
       cut: request.includesWeak ? undefined : 'weak',
-      explain: true,
       signal,
     },
     { order: 'weighted', rrfK },
@@ -88,7 +85,6 @@ export async function searchEntries(
       id: match.id,
       relevance: match.relevance ?? 0,
       scores: scoresOf(match),
-      terms: (match.explanation.words?.terms ?? []).map(({ term }) => term),
       range: match.range ?? rangeOf(match.explanation.meaning?.window),
       evidence: match.evidence,
     })),
