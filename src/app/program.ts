@@ -8,6 +8,7 @@ import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
 import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
+import { createTasks } from '../jobs/tasks.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import { messageLimits } from '../mcp/messages.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
@@ -76,7 +77,8 @@ export async function startProgram(chosen: Role, flags: Flags, forPeople?: ForPe
   const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
   try {
     const { createRoleOffer, ...transports } = protocol;
-    const offer = createRoleOffer(role, config, log, toolsets, jobs);
+    const tasks = role.revisions.modern ? createTasks({ folder: join(config.dataDir, 'tasks'), log }) : undefined;
+    const offer = createRoleOffer(role, config, log, toolsets, jobs, tasks);
     const program = await serve(role, config, offer, { cody: flags['cody'] === true, forPeople }, transports);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
@@ -127,6 +129,7 @@ async function serve(
   const { answerBytesMax } = config.of(toolsSlice);
   const limits = { ...messageLimits, bytesMax: http.messageBytesMax, answerBytesMax };
   const finish = async (): Promise<void> => {
+    offer.tasks?.close();
     await closeAll(toolsets);
     log.info('stopped');
     log.flush();

@@ -3,6 +3,7 @@ import { version } from '../base/package-info.ts';
 import type { Config } from '../config/load.ts';
 import { toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import type { Tasks } from '../jobs/tasks.ts';
 import { createOffer } from '../mcp/offer.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
 import type { Toolset } from '../tools/toolset.ts';
@@ -15,6 +16,7 @@ export function createRoleOffer(
   log: Logger,
   toolsets: readonly Toolset[],
   jobs: CallJobs,
+  tasks?: Tasks,
 ): Offer {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
@@ -30,6 +32,7 @@ export function createRoleOffer(
     inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
     answerBytesMax: tools.answerBytesMax,
     jobs,
+    ...(tasks ? { tasks } : {}),
     log,
   });
 }
