@@ -6,8 +6,15 @@ import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Tasks } from '../jobs/tasks.ts';
 import { createOffer } from '../mcp/offer.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { Role } from './role.ts';
+
+interface RoleParts {
+  jobs: CallJobs;
+  tasks?: Tasks | undefined;
+  recorder?: Recorder | undefined;
+}
 
 /** What a role's clients are offered: its toolsets, under its name. */
 export function createRoleOffer(
@@ -15,8 +22,7 @@ export function createRoleOffer(
   config: Config,
   log: Logger,
   toolsets: readonly Toolset[],
-  jobs: CallJobs,
-  tasks?: Tasks,
+  { jobs, tasks, recorder }: RoleParts,
 ): Offer {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
@@ -34,5 +40,6 @@ export function createRoleOffer(
     jobs,
     ...(tasks ? { tasks } : {}),
     log,
+    recorder,
   });
 }

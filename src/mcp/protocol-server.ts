@@ -9,6 +9,7 @@ import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { TaskOutcome, Tasks } from '../jobs/tasks.ts';
+import type { Operation, Recorder } from '../telemetry/recorder.ts';
 import { checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
 import type { Caller, ClientName, Progress } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
@@ -16,6 +17,7 @@ import type { Announcement } from '../tools/toolset.ts';
 import { askBetweenCalls, askWithinCall, canAsk, InputRequired } from './asking.ts';
 import { type CallTool, ToolFailure } from './call-tool.ts';
 import type { IncomingCall, TaskDesk } from './incoming-call.ts';
+import { beginOperation, errorTypeOf } from './observe.ts';
 import type { Prompts } from './prompts.ts';
 import type { Era } from './protocol-versions.ts';
 import type { Resources } from './resources.ts';
@@ -41,6 +43,7 @@ export interface Offer {
   /** Told of each client that has connected; what it returns, when that one has gone. */
   onClient?: (client: ClientName, caller: Caller) => () => void;
   log: Logger;
+  recorder: Recorder | undefined;
 }
 
 export interface ServerOptions {
@@ -48,6 +51,8 @@ export interface ServerOptions {
   caller: Caller;
   revisions: readonly string[];
   keepCancellable(innerId: string | number, cancel: () => void): () => void;
+  /** What is known of a request beside its content, for the recorder. */
+  about(innerId: string | number): Pick<Operation, 'transport' | 'revision' | 'sessionId' | 'requestId'>;
 }
 
 /**
@@ -75,7 +80,7 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
     const gone = offer.onClient?.(clientOf(server), options.caller);
     if (gone) server.onclose = gone;
   };
-  const handle = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
+  const answer = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
     const method = methods[name];
     if (method === undefined) throw methodNotFound();
     const call = createCall(offer, options, server, context, { ...params });
@@ -84,6 +89,20 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
     } catch (thrown) {
       if (thrown instanceof InputRequired) return { ...thrown.result };
       throw toProtocolErrorOf(thrown, options.era, call.log);
+    }
+  };
+  const handle: typeof answer = async (name, params, context) => {
+    if (offer.recorder === undefined) return answer(name, params, context);
+    const { id, _meta: meta, signal } = context.mcpReq;
+    const facts = { ...options.about(id), method: name, params: { ...params }, meta };
+    const end = beginOperation(offer.recorder, offer.catalogue, facts);
+    try {
+      const result = await answer(name, params, context);
+      end(result['isError'] === true ? 'tool_error' : undefined);
+      return result;
+    } catch (thrown) {
+      end(errorTypeOf(thrown, signal));
+      throw thrown;
     }
   };
   if (options.era === 'handshake') {

@@ -1,6 +1,6 @@
 import type { WordLeg } from './hybrid.ts';
 import { type Evidence, threeDigits } from './relevance.ts';
-import { bestPart, type TextPart } from './reranking/best-part.ts';
+import { bestPart, type TextPart, type Windowed } from './reranking/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from './reranking/reranker.ts';
 
 /** A hit as the search ranked it. */
@@ -44,6 +44,8 @@ export interface JudgeDeps {
   readonly reranker: Reranker;
   /** What the model should read of these hits. Deleted ones are left out. */
   texts(ids: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, TextToJudge>>;
+  /** The best part of each text; for callers whose texts are so long that this thread must not look for it. */
+  parts?(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
   /** Tells the coverage of hits where it is not known. Undefined if there are no words to search by. */
   readonly words: Pick<WordLeg, 'score'> | undefined;
 }
@@ -156,11 +158,14 @@ export async function judgePage<Hit extends RankedHit>(
       block.map(({ id }) => id),
       signal,
     );
-    const read = block.flatMap(({ id, window }) => {
-      const known = texts.get(id);
-      if (known === undefined) return [];
-      const { text: part, range } = bestPart(known.text, text, window);
-      return [{ id, range, passage: known.heading ? `${known.heading}\n${part}` : part }];
+    const known = block.flatMap(({ id, window }) => {
+      const told = texts.get(id);
+      return told === undefined ? [] : [{ ...told, id, window }];
+    });
+    const parts = deps.parts ? await deps.parts(known, text, signal) : known.map((each) => bestPart(each, text));
+    const read = parts.flatMap(({ text: part, range }, place) => {
+      const { id, heading } = known[place] ?? {};
+      return id === undefined ? [] : [{ id, range, passage: heading ? `${heading}\n${part}` : part }];
     });
     const { state, logits } = await reranker.score(
       text,

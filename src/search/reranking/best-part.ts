@@ -4,6 +4,12 @@ import { plainQuery } from '../../words/word-query.ts';
 /** About 256 word pieces of English, which is what the model reads. */
 const unitsMax = 1_100;
 
+/** A text, and where in it the passage is that is nearest to the query. */
+export interface Windowed {
+  readonly text: string;
+  readonly window?: { readonly start: number; readonly end: number } | undefined;
+}
+
 export interface TextPart {
   readonly text: string;
   /** Where it stands in the whole text, in UTF-16 units. */
@@ -11,11 +17,7 @@ export interface TextPart {
 }
 
 /** Of a long text, the part that a model should read: around its nearest window, or around the words of the query. */
-export function bestPart(
-  text: string,
-  query: string,
-  window?: { readonly start: number; readonly end: number },
-): TextPart {
+export function bestPart({ text, window }: Windowed, query: string): TextPart {
   if (text.length <= unitsMax) return { text, range: [0, text.length] };
   const length = window ? window.end - window.start : 0;
   if (window === undefined || length > unitsMax) return makeSnippet(text, plainQuery(query), unitsMax);

@@ -61,7 +61,7 @@ export interface HybridMatches {
 export async function searchEntries(
   request: HybridRequest,
   settings: { words: boolean },
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranker'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranker' | 'texts'>,
 ): Promise<HybridMatches> {
   const { text, limit, offset, rrfK, signal } = request;
   const { told, ...legs } = createEntryLegs(request, settings, parts);

@@ -62,7 +62,7 @@ export function createFtsSearchContextTool({
       const judged = await judgePage(
         { text, limit, offset: offset - reach.offset, before: reach.offset, signal },
         ranked,
-        createEntryJudging({ entries, reranker }, { asOf: filter.asOf, query }),
+        createEntryJudging({ entries, reranker, texts }, { asOf: filter.asOf, query }),
       );
       const shownHits = new Map(judged.page.map((each) => [each.hit.id, each]));
       await summaries?.settle();

@@ -21,7 +21,10 @@ export interface HybridSettings {
 
 export function createHybridSearchContextTool(
   settings: HybridSettings,
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranker' | 'summaries'>,
+  parts: Pick<
+    ContextParts,
+    'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranker' | 'summaries' | 'texts'
+  >,
 ): Tool {
   const { entries, truncationChars } = parts;
   return defineTool({

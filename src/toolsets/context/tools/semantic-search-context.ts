@@ -23,7 +23,8 @@ export function createSemanticSearchContextTool(
     truncationChars,
     reranker,
     summaries,
-  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries'>,
+    texts,
+  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>,
 ): Tool {
   return defineTool({
     name: 'semantic_search_context',
@@ -50,7 +51,7 @@ export function createSemanticSearchContextTool(
       const judged = await judgePage(
         { text, limit: limit + 1, offset, cut: input.include_weak ? undefined : 'weak', signal },
         matches.map((match) => ({ ...match, ...nearnessOf(match.cosine, matches[0]?.cosine, model) })),
-        createEntryJudging({ entries, reranker }, { asOf: filter.asOf }),
+        createEntryJudging({ entries, reranker, texts }, { asOf: filter.asOf }),
       );
       const page = new Map(judged.page.slice(0, limit).map((each) => [each.hit.id, each]));
       const weak = input.include_weak ? 0 : Math.max(0, Math.min(limit, matches.length - offset) - page.size);
