@@ -4,7 +4,7 @@ import { createLogger, formatFields, type Logger, type LogSink } from '../base/l
 import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
 import { version } from '../base/package-info.ts';
 import { type Config, loadConfig } from '../config/load.ts';
-import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
+import { httpSlice, logSlice, sharingSlice, toolsSlice } from '../config/slices.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
@@ -14,6 +14,7 @@ import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
+import type { Ownership } from './owner/ownership.ts';
 import type { Flags, Role, RoleService } from './role.ts';
 import { serveSlices } from './toolsets.ts';
 
@@ -31,7 +32,7 @@ export interface Program {
 const stopGraceMs = 3_000;
 
 /** Settings that every role has. */
-export const programSlices = [httpSlice, toolsSlice, logSlice] as const;
+export const programSlices = [httpSlice, toolsSlice, sharingSlice, logSlice] as const;
 
 /** The role as its own configuration file defines it, if it has one. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
@@ -51,12 +52,22 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
   });
 }
 
-export async function startProgram(chosen: Role, flags: Flags): Promise<Program> {
+export interface ProgramOptions {
+  /** It serves the clients of several relays, instead of one on its own streams. */
+  ownership?: Ownership | undefined;
+  /** Worth a line in the log. */
+  remark?: string | undefined;
+}
+
+export async function startProgram(chosen: Role, flags: Flags, options: ProgramOptions = {}): Promise<Program> {
+  const { ownership, remark } = options;
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
-  const log = openLog(role, config, flags['debug'] === true);
+  const logging = openLog(role, config, flags['debug'] === true, ownership?.voice.tell);
+  const { log } = logging;
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
+  if (remark !== undefined) log.info(remark);
   checkExposure(role, config, log);
   const jobs = createCallJobs();
   // Files that others write for us, such as Node's cache, are private to the owner too.
@@ -71,7 +82,8 @@ export async function startProgram(chosen: Role, flags: Flags): Promise<Program>
   try {
     const { createRoleOffer, ...transports } = protocol;
     const offer = createRoleOffer(role, config, log, toolsets, jobs);
-    const program = await serve(role, config, offer, flags['cody'] === true, transports);
+    const how = { cody: flags['cody'] === true, logging, ownership };
+    const program = await serve(role, config, offer, how, transports);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
@@ -98,11 +110,11 @@ function serveOwn(service: RoleService, log: Logger): Program {
 }
 
 async function loadProtocol() {
-  const [{ createRoleOffer }, { serveOverHttp, serveOverStdio }] = await Promise.all([
+  const [{ createRoleOffer }, { serveOverHttp, serveOverRelays, serveOverStdio }] = await Promise.all([
     import('./role-offer.ts'),
     import('../mcp/serve.ts'),
   ]);
-  return { createRoleOffer, serveOverHttp, serveOverStdio };
+  return { createRoleOffer, serveOverHttp, serveOverRelays, serveOverStdio };
 }
 
 type Transports = Omit<Awaited<ReturnType<typeof loadProtocol>>, 'createRoleOffer'>;
@@ -111,8 +123,8 @@ async function serve(
   role: Role,
   config: Config,
   offer: Offer,
-  cody: boolean,
-  { serveOverHttp, serveOverStdio }: Transports,
+  { cody, logging, ownership }: { cody: boolean; logging: Logging; ownership: Ownership | undefined },
+  { serveOverHttp, serveOverRelays, serveOverStdio }: Transports,
 ): Promise<Program> {
   const http = config.of(httpSlice);
   const { log } = offer;
@@ -127,10 +139,21 @@ async function serve(
   };
 
   if (http.transport === 'stdio') {
+    const stdioLimits = { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) };
+    if (ownership) {
+      const { shareProgram } = await import('./owner/share-program.ts');
+      const shared = { ...logging, config, roleName: role.name, offer, revisions, limits: stdioLimits };
+      const service = await shareProgram(ownership, shared, serveOverRelays);
+      return {
+        url: undefined,
+        ended: (service?.ended ?? Promise.resolve()).then(finish),
+        close: async () => service?.close(),
+      };
+    }
     const service = serveOverStdio({
       offer,
       revisions,
-      limits: { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) },
+      limits: stdioLimits,
       input: process.stdin,
       output: process.stdout,
     });
@@ -186,14 +209,18 @@ function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<s
   return Object.assign(base, { version }, ...toolsets.map((toolset) => toolset.health?.() ?? {}));
 }
 
-function openLog(role: Role, config: Config, debug: boolean): Logger {
-  const people = createStderrSink(
-    debug ? 'debug' : 'warn',
-    ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`,
-  );
+interface Logging {
+  log: Logger;
+  file: LogSink;
+  people(tell: (text: string) => void): LogSink;
+}
+
+function openLog(role: Role, config: Config, debug: boolean, tell?: (text: string) => void): Logging {
+  const people = (say?: (text: string) => void): LogSink =>
+    createStderrSink(debug ? 'debug' : 'warn', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`, say);
   const file = role.openLog?.(debug) ?? openLogFile(config, debug);
   logCrashes(createLogger([file], { role: role.name }));
-  return createLogger([file, people], { role: role.name });
+  return { log: createLogger([file, people(tell)], { role: role.name }), file, people };
 }
 
 /** Whoever sees to the exit tells people; the log has the stack. */

@@ -91,6 +91,8 @@ const kinds = {
   invalid_config: 'config',
   // Something that the program needs is unavailable at the moment. A supervisor may retry (exit 69).
   unavailable: 'upstream',
+  // The process that served a call ended before it answered: nobody knows whether the call was carried out.
+  interrupted: 'upstream',
   // The disk, or the quota on it, has no room for a write. Reads still work.
   storage_full: 'upstream',
   // The database may be read but not written (file mode, mount, a PostgreSQL standby).
