@@ -64,7 +64,11 @@ export async function serveOverRelays(serving: RelaysServing): Promise<RelayServ
   return serveRelays({
     ...serving,
     log: offer.log,
-    welcome: { bytesMax: limits.bytesMax, readOnlyTools: readOnlyTools.map(({ name }) => name) },
+    welcome: {
+      pid: process.pid,
+      bytesMax: limits.bytesMax,
+      readOnlyTools: readOnlyTools.map(({ name }) => name),
+    },
     serveLines(client, log, output) {
       const own = { ...serving, offer: { ...offer, log } };
       const caller: Caller = { id: `stdio-${client}`, owner: `stdio-${client}` };

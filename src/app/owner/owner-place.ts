@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,10 +43,14 @@ export function ownerPlace(folder: string, key: string): OwnerPlace {
   return { folder, announcement: join(folder, `${name}.json`), lock: join(folder, `${name}.lock`) };
 }
 
-/** Whoever may write there could read along, or pose as the owner. Undefined: the folder is not there yet. */
+/** Whoever may write there could read along, or pose as the owner. Undefined: the folder is not there. */
 export function isPrivateFolder(folder: string): boolean | undefined {
-  const found = lstatSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) return undefined;
+  let found: Stats;
+  try {
+    found = lstatSync(folder);
+  } catch {
+    return undefined;
+  }
   return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
 }
 

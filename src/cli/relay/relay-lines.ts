@@ -1,4 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning } from '../../base/is-running.ts';
 import { createLineReader, type LineReader } from '../../mcp/line-reader.ts';
 import { encodeFrame, type Frame, frameKinds } from '../../mcp/relay/frames.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -15,6 +17,9 @@ export interface Relaying {
 /** Owners may be lost this often, within this time: what ends them each time would end the next one as well. */
 const lossesMax = 5;
 const lossesMs = 60_000;
+/** From an owner's last system call to its end. */
+const endingMs = 100;
+const endingPollMs = 2;
 /** An owner ends in less, once its last client has gone. */
 const farewellMs = 6_000;
 
@@ -38,7 +43,8 @@ export function relayLines(
   let link: Link | undefined;
   let count = 0;
   let inputEnded = false;
-  let saidBye = false;
+  /** All that the client wanted is answered, and the owner stays for others or ends as well. */
+  let farewell: 'stays' | 'ends' | undefined;
   /** The last line that an owner which is about to leave has taken. */
   let takenUpTo = Number.POSITIVE_INFINITY;
 
@@ -85,7 +91,7 @@ export function relayLines(
         takenUpTo = line;
         return;
       case frameKinds.bye:
-        saidBye = true;
+        farewell = line === 1 ? 'ends' : 'stays';
         setTimeout(() => finish(exitCodes.fine), farewellMs).unref();
     }
   };
@@ -104,17 +110,21 @@ export function relayLines(
   const lost = async ({ welcome }: Link): Promise<void> => {
     link = undefined;
     input.pause();
+    if (farewell !== undefined) {
+      if (farewell === 'ends') await ending(welcome.pid);
+      finish(exitCodes.fine);
+      return;
+    }
     const now = Date.now();
     losses = [...losses.filter((time) => now - time < lossesMs), now];
     for (const [number, line] of unanswered) {
-      if (saidBye) break;
       if (number > takenUpTo) continue;
       const { repeat, answer } = whatToDo(line, welcome);
       if (answer !== undefined) output.write(`${JSON.stringify(answer)}\n`);
       if (repeat) line.repeated = true;
       else unanswered.delete(number);
     }
-    if (saidBye || (inputEnded && unanswered.size === 0)) {
+    if (inputEnded && unanswered.size === 0) {
       finish(exitCodes.fine);
       return;
     }
@@ -160,4 +170,10 @@ export function relayLines(
   output.on('error', () => ended.resolve(exitCodes.fine));
   errors.on('error', () => {});
   return { ended: ended.promise, end: endInput };
+}
+
+/** An owner that ends with its client must not be left behind. */
+async function ending(pid: number): Promise<void> {
+  const deadline = Date.now() + endingMs;
+  while (isRunning(pid) && Date.now() < deadline) await delay(endingPollMs);
 }

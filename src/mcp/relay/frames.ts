@@ -20,7 +20,7 @@ export const frameKinds = {
   stderr: 21,
   /** No line after this one was taken, nor will be. */
   leaving: 22,
-  /** All that will be answered is answered. */
+  /** All that will be answered is answered; with 1 for the line, this process ends with its client. */
   bye: 23,
 } as const;
 
@@ -84,6 +84,7 @@ export interface Hello {
 
 /** What a relay must know of the process that serves it. */
 export interface Welcome {
+  pid: number;
   /** The longest line that is accepted, in bytes. */
   bytesMax: number;
   /** Tools that change nothing: calls of these may be repeated. */

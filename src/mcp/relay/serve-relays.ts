@@ -76,11 +76,13 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     if (connections.size === 0) ended.resolve();
   };
 
+  const endsUnused = (): boolean => leaving || idleMs === 0;
+
   const forget = (connection: Connection): void => {
     if (!connections.delete(connection)) return;
     const isLast = connections.size === 0;
     // The last client is let go by the end of this process: when its relay ends, nothing is left behind.
-    if (isLast && (leaving || idleMs === 0)) leaveIfUnused();
+    if (isLast && endsUnused()) leaveIfUnused();
     else connection.socket.end();
     if (isLast && !leaving) idle = setTimeout(leaveIfUnused, idleMs);
   };
@@ -156,7 +158,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       if (closing) return;
       closing = true;
       await lines.finish();
-      output.bye();
+      output.bye(connections.size === 1 && endsUnused());
       log.info('client left', { client: hello.client });
       forget(connection);
     };
@@ -209,7 +211,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
 interface FrameOutput extends LineOutput {
   tell(text: string): void;
   leave(taken: number): void;
-  bye(): void;
+  bye(ends: boolean): void;
 }
 
 /** Frames of one turn of the event loop leave in one write. */
@@ -248,8 +250,8 @@ function createFrameOutput(socket: Socket): FrameOutput {
       left = true;
       send(frameKinds.leaving, taken);
     },
-    bye() {
-      send(frameKinds.bye, 0);
+    bye(ends) {
+      send(frameKinds.bye, ends ? 1 : 0);
       flush();
     },
   };
