@@ -16,7 +16,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
 import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import type { Call } from '../../src/tools/call.ts';
+import { type Call, localUser } from '../../src/tools/call.ts';
 import { estimateTokens } from '../../src/tools/token-estimate.ts';
 import { contextSlice } from '../../src/toolsets/context/context-slice.ts';
 import { createContextToolset } from '../../src/toolsets/context/toolset.ts';
@@ -47,7 +47,7 @@ const provider = options.cache === undefined ? model : createCachedEmbeddings(mo
 const defaults = Object.fromEntries(Object.entries(contextSlice.fields).map(([name, field]) => [name, field.default]));
 const toolset = createContextToolset(defaults as never, { storage, embeddings: provider, log: silentLogger });
 const call: Call = {
-  caller: { id: 'bench', owner: 'bench' },
+  caller: { ...localUser, id: 'bench', owner: 'bench' },
   signal: new AbortController().signal,
   report: () => {},
   log: silentLogger,

@@ -14,6 +14,7 @@ import { createWordLeg } from '../../src/search/word-leg.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { createEntryJudging } from '../../src/toolsets/context/search/entry-judging.ts';
+import { createTextThread } from '../../src/toolsets/context/search/text-thread.ts';
 import type { DataSet } from './data-set.ts';
 
 /** Both legs over one data set, stored and searched as the product does it: in a SQLite database of its own. */
@@ -67,6 +68,7 @@ async function storeEntries(
   provider: EmbeddingProvider | undefined,
   reranker: Reranker,
 ): Promise<Stored> {
+  const threads = createTextThread();
   const numbers = new Map<number, number>();
   for (let at = 0; at < set.passages.length; at += batch) {
     const entries = set.passages.slice(at, at + batch).map(({ text, group }, index) => ({
@@ -98,10 +100,10 @@ async function storeEntries(
           weigh: (request, options) => storage.entries.weighWords(request, options),
         }),
         meaning: meaning && createMeaningLeg({ meaning, filter, texts }),
-        judging: createEntryJudging({ entries: storage.entries, reranker }, { asOf: undefined }),
+        judging: createEntryJudging({ entries: storage.entries, reranker, texts: threads }, { asOf: undefined }),
       };
     },
-    close: async () => meaning?.close(),
+    close: async () => void (await Promise.all([meaning?.close(), threads.close()])),
   };
 }
 
@@ -129,7 +131,7 @@ async function storePassages(
       const words = createWordLeg({
         async search(request, options) {
           const { hits, scoreMax } = await kb.search(request, options);
-          return { hits: hits.map(({ key, score }) => ({ id: key, score })), scoreMax };
+          return { hits: hits.map(({ key, score, coverage }) => ({ id: key, score, coverage })), scoreMax };
         },
         weigh: (request, options) => kb.weigh(request, options),
       });

@@ -1,18 +1,63 @@
+import type { Principal } from '../base/rights.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import type { Config, Setting } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import { type Activity, createActivity } from '../console/activity.ts';
-import { createConsole } from '../console/console.ts';
-import type { ConsoleTools } from '../console/console-tools.ts';
-import { type CallTool, ToolFailure } from '../mcp/call-tool.ts';
+import { type ClientIdentity, type Clients, createClients } from '../console/clients.ts';
+import { type ConsoleDeps, type ConsoleVisitor, createConsole } from '../console/console.ts';
+import { type ConsoleTools, read } from '../console/console-tools.ts';
+import { ToolFailure } from '../mcp/call-tool.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
+import type { ToolCall } from '../telemetry/recorder.ts';
+import { type Caller, type ClientName, localUser } from '../tools/call.ts';
 
-/** The console over what clients are offered, and the offer with its calls counted for the console. */
-export function openConsole(config: Config, offer: Offer): { served: Offer; pages: PageHandler } {
+/** The console over what clients are offered, and the offer that tells the console of its clients. */
+export function openConsole(
+  config: Config,
+  offer: Offer,
+  snippets: ConsoleDeps['snippets'],
+): { served: Offer; pages: PageHandler } {
   const { authToken, path } = config.of(httpSlice);
   const activity = createActivity();
-  const served: Offer = { ...offer, callTool: counted(offer, activity) };
+  const clients = createClients();
+  const toolsFor = ({
+    principal,
+    address,
+    origin,
+    signal,
+  }: ConsoleVisitor & { principal: Principal }): ConsoleTools => ({
+    has: (name) => offer.catalogue.find(name) !== undefined,
+    async call(name, args) {
+      const caller: Caller = {
+        ...principal,
+        id: `${ownCallers}${address}`,
+        owner: `console ${principal.name}`,
+        authenticated: true,
+        reachedAt: origin,
+      };
+      const call = { caller, signal, explains: true, report() {}, log: offer.log, keepCancellable: () => () => {} };
+      // A page waits for its answer; nobody would ask for a job later.
+      const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
+      try {
+        return { ...(await offer.callTool(name, { ...args, ...wait }, call)) };
+      } catch (failure) {
+        throw failure instanceof ToolFailure ? failure.error : failure;
+      }
+    },
+  });
+  const { signal } = new AbortController();
+  const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
+  offer.recorder?.onCall((call) => {
+    // Its own calls are not what people look for there.
+    if (call.caller.id.startsWith(ownCallers)) return;
+    recordCall(call, activity, clients);
+    wake();
+  });
+  const served: Offer = {
+    ...offer,
+    onClient: (client, caller) => clients.connected(identityOf(client, caller), Date.now()),
+  };
   const console = createConsole(
     {
       needsToken: authToken !== undefined,
@@ -23,24 +68,48 @@ export function openConsole(config: Config, offer: Offer): { served: Offer; page
     },
     {
       activity,
+      clients,
+      snippets,
       log: offer.log,
-      tools: ({ address, origin, signal }): ConsoleTools => ({
-        has: (name) => offer.catalogue.find(name) !== undefined,
-        async call(name, args) {
-          const caller = { id: `console ${address}`, owner: 'console', authenticated: true, reachedAt: origin };
-          const call = { caller, signal, report() {}, log: offer.log, keepCancellable: () => () => {} };
-          // A page waits for its answer; nobody would ask for a job later.
-          const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
-          try {
-            return { ...(await offer.callTool(name, { ...args, ...wait }, call)) };
-          } catch (failure) {
-            throw failure instanceof ToolFailure ? failure.error : failure;
-          }
-        },
-      }),
+      tools: ({ principal = localUser, ...visitor }) => toolsFor({ ...visitor, principal }),
     },
   );
-  return { served, pages: console.handle };
+  return {
+    served,
+    pages(request, response, entrance) {
+      wake();
+      return console.handle(request, response, entrance);
+    },
+  };
+}
+
+const sampleEveryMs = 60_000;
+/** Whatever was called first is answered before. */
+const firstSampleMs = 1_000;
+
+/**
+ * Looks at the queue and the storage every minute, from the first use on: what nobody has used has not changed, and its
+ * database may still be closed.
+ */
+function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
+  let isAwake = !tools.has('kb_status');
+  const sample = async (): Promise<void> => {
+    const status = await tools.call('kb_status', {});
+    const queue = read.object(status, 'queue');
+    activity.sample({
+      at: Date.now(),
+      queue: (read.number(queue, 'queued') ?? 0) + (read.number(queue, 'processing') ?? 0),
+      storageBytes: read.number(read.object(status, 'storage'), 'bytes') ?? 0,
+    });
+  };
+  // An engine that cannot be reached leaves a gap.
+  const trySample = (): void => void sample().catch(() => {});
+  return () => {
+    if (isAwake) return;
+    isAwake = true;
+    setTimeout(trySample, firstSampleMs).unref();
+    setInterval(trySample, sampleEveryMs).unref();
+  };
 }
 
 function textOf(shown: Setting['shown']): string {
@@ -48,31 +117,18 @@ function textOf(shown: Setting['shown']): string {
   return scrubSecrets(Array.isArray(shown) ? shown.join(', ') : String(shown));
 }
 
-function counted({ callTool, catalogue }: Offer, activity: Activity): CallTool {
-  return async (tool, given, call) => {
-    const [at, start] = [Date.now(), performance.now()];
-    const record = (outcome: string, answer: unknown): void =>
-      activity.record({
-        at,
-        // A name that is no tool's may be anything, as long as a message can be, and a new one each time.
-        tool: catalogue.find(tool) === undefined ? unknownTool : tool,
-        caller: call.caller.id,
-        ms: performance.now() - start,
-        tokens: Math.ceil(charsOf(answer) / charsPerToken),
-        outcome,
-      });
-    try {
-      const answer = await callTool(tool, given, call);
-      record('ok', answer);
-      return answer;
-    } catch (failure) {
-      record(failure instanceof ToolFailure ? failure.error.code : 'internal_error', undefined);
-      throw failure;
-    }
-  };
+function identityOf({ name, version }: ClientName, { id, reachedAt }: ToolCall['caller']): ClientIdentity {
+  return { name, version, caller: id, transport: reachedAt === undefined ? 'stdio' : 'http' };
 }
 
-const unknownTool = '(unknown)';
+function recordCall(call: ToolCall, activity: Activity, clients: Clients): void {
+  const { at, tool, caller, client, ms, outcome, answer } = call;
+  const tokens = Math.ceil(charsOf(answer) / charsPerToken);
+  activity.record({ at, tool, caller: caller.id, client: client?.name ?? '', ms, tokens, outcome });
+  if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });
+}
+
+const ownCallers = 'console ';
 const charsPerToken = 4;
 
 /** About how long an answer is as JSON, without making it: it is made once, elsewhere. */

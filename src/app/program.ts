@@ -5,6 +5,7 @@ import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
 import { version } from '../base/package-info.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { httpSlice, logSlice, sharingSlice, toolsSlice } from '../config/slices.ts';
+import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
@@ -12,6 +13,8 @@ import { messageLimits } from '../mcp/messages.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import type { Telemetry } from '../telemetry/open-telemetry.ts';
+import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
 import type { Ownership } from './owner/ownership.ts';
@@ -19,6 +22,11 @@ import type { Flags, Role, RoleService } from './role.ts';
 import { serveSlices } from './toolsets.ts';
 
 export type { Flags } from './role.ts';
+
+/** What the console shows and only the command line knows. */
+export interface ForPeople {
+  snippets: ConsoleDeps['snippets'];
+}
 
 export interface Program {
   /** Where it listens; undefined on stdio. */
@@ -32,7 +40,7 @@ export interface Program {
 const stopGraceMs = 3_000;
 
 /** Settings that every role has. */
-export const programSlices = [httpSlice, toolsSlice, sharingSlice, logSlice] as const;
+export const programSlices = [httpSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
 
 /** The role as its own configuration file defines it, if it has one. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
@@ -53,6 +61,7 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
 }
 
 export interface ProgramOptions {
+  forPeople?: ForPeople;
   /** It serves the clients of several relays, instead of one on its own streams. */
   ownership?: Ownership | undefined;
   /** Worth a line in the log. */
@@ -60,7 +69,7 @@ export interface ProgramOptions {
 }
 
 export async function startProgram(chosen: Role, flags: Flags, options: ProgramOptions = {}): Promise<Program> {
-  const { ownership, remark } = options;
+  const { ownership, remark, forPeople } = options;
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
@@ -75,25 +84,33 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   // A role with a folder of its own does not touch the program's.
   if (role.prepare === undefined) keepCompiledCode(config.dataDir);
   warnOfSlowModel(role, config, log);
-  if (role.serve) return serveOwn(await role.serve(config, log), log);
-  const opening = role.openToolsets(config, log, jobs);
+  if (role.serve) return serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
+  const telemetry = await telemetryIfUsed(role, config, log);
+  const opening = role.openToolsets(config, log, jobs, telemetry?.recorder);
   // The protocol code loads while the database opens on its own thread.
   const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
   try {
     const { createRoleOffer, ...transports } = protocol;
-    const offer = createRoleOffer(role, config, log, toolsets, jobs);
-    const how = { cody: flags['cody'] === true, logging, ownership };
-    const program = await serve(role, config, offer, how, transports);
+    const offer = createRoleOffer(role, config, log, toolsets, jobs, telemetry?.recorder);
+    const special = { cody: flags['cody'] === true, forPeople, logging, ownership };
+    const program = await serve(role, config, offer, special, transports, telemetry);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
     await closeAll(toolsets);
+    await telemetry?.close();
     throw error;
   }
 }
 
 /** Serves a role that does not speak MCP. */
-function serveOwn(service: RoleService, log: Logger): Program {
+async function serveOwn(
+  serveRole: NonNullable<Role['serve']>,
+  config: Config,
+  log: Logger,
+  telemetry: Telemetry,
+): Promise<Program> {
+  const service: RoleService = await serveRole(config, log, telemetry);
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   log.info('started', { version, node: process.version });
   const ended = Promise.withResolvers<void>();
@@ -102,6 +119,7 @@ function serveOwn(service: RoleService, log: Logger): Program {
     ended: ended.promise,
     async close() {
       await service.close(stopGraceMs);
+      await telemetry.close();
       log.info('stopped');
       log.flush();
       ended.resolve();
@@ -119,12 +137,20 @@ async function loadProtocol() {
 
 type Transports = Omit<Awaited<ReturnType<typeof loadProtocol>>, 'createRoleOffer'>;
 
+interface Special {
+  cody: boolean;
+  forPeople: ForPeople | undefined;
+  logging: Logging;
+  ownership: Ownership | undefined;
+}
+
 async function serve(
   role: Role,
   config: Config,
   offer: Offer,
-  { cody, logging, ownership }: { cody: boolean; logging: Logging; ownership: Ownership | undefined },
+  { cody, forPeople, logging, ownership }: Special,
   { serveOverHttp, serveOverRelays, serveOverStdio }: Transports,
+  telemetry: Telemetry | undefined,
 ): Promise<Program> {
   const http = config.of(httpSlice);
   const { log } = offer;
@@ -132,13 +158,15 @@ async function serve(
   const revisions: OfferedRevisions = cody ? codyRevision : role.revisions;
   const { answerBytesMax } = config.of(toolsSlice);
   const limits = { ...messageLimits, bytesMax: http.messageBytesMax, answerBytesMax };
+  const sources = toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : []));
   const finish = async (): Promise<void> => {
-    await closeAll(toolsets);
+    await Promise.all([closeAll(toolsets), telemetry?.close()]);
     log.info('stopped');
     log.flush();
   };
 
   if (http.transport === 'stdio') {
+    telemetry?.watch({ sources });
     const stdioLimits = { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) };
     if (ownership) {
       const { shareProgram } = await import('./owner/share-program.ts');
@@ -161,11 +189,12 @@ async function serve(
     return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
   }
 
-  const { served, pages } = await withConsole(role, config, offer);
+  const { served, pages } = await withConsole(role, config, offer, forPeople);
   const service = await serveOverHttp({
     ...http,
     offer: served,
     ...(pages ? { pages } : {}),
+    ...(telemetry ? { metrics: telemetry.prometheus } : {}),
     revisions,
     limits,
     tokens: http.authToken ? { default: http.authToken } : {},
@@ -184,6 +213,7 @@ async function serve(
     health: (detailed) => healthReport(toolsets, detailed),
     secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
   });
+  telemetry?.watch({ sources, gauges: service });
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   const ended = Promise.withResolvers<void>();
   return {
@@ -197,10 +227,31 @@ async function serve(
 }
 
 /** The console stands beside MCP in the roles that have something to show to people. */
-async function withConsole(role: Role, config: Config, offer: Offer): Promise<{ served: Offer; pages?: PageHandler }> {
+async function withConsole(
+  role: Role,
+  config: Config,
+  offer: Offer,
+  forPeople: ForPeople | undefined,
+): Promise<{ served: Offer; pages?: PageHandler }> {
   if (!role.hasConsole) return { served: offer };
   const { openConsole } = await import('./open-console.ts');
-  return openConsole(config, offer);
+  return openConsole(config, offer, forPeople?.snippets ?? (async () => []));
+}
+
+/** Over stdio there is nobody who could look, unless it is sent somewhere. */
+async function telemetryIfUsed(role: Role, config: Config, log: Logger): Promise<Telemetry | undefined> {
+  const isUsed = config.of(httpSlice).transport === 'http' || config.of(telemetrySlice).endpoint !== '';
+  return isUsed ? startTelemetry(role, config, log) : undefined;
+}
+
+async function startTelemetry(role: Role, config: Config, log: Logger): Promise<Telemetry> {
+  const [{ openTelemetry }, { readTarget }] = await Promise.all([
+    import('../telemetry/open-telemetry.ts'),
+    import('../telemetry/otlp/target.ts'),
+  ]);
+  const target = readTarget(config.of(telemetrySlice), role.name);
+  if (typeof target === 'string') log.warn(`nothing is sent to OpenTelemetry: ${target}`);
+  return openTelemetry(role.name, typeof target === 'string' ? undefined : target, { log });
 }
 
 function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {

@@ -5,6 +5,7 @@ import { toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { createOffer } from '../mcp/offer.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { Role } from './role.ts';
 
@@ -15,6 +16,7 @@ export function createRoleOffer(
   log: Logger,
   toolsets: readonly Toolset[],
   jobs: CallJobs,
+  recorder?: Recorder,
 ): Offer {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
@@ -31,5 +33,6 @@ export function createRoleOffer(
     answerBytesMax: tools.answerBytesMax,
     jobs,
     log,
+    recorder,
   });
 }

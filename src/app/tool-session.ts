@@ -2,7 +2,7 @@ import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import { ToolFailure } from '../mcp/call-tool.ts';
-import type { Call } from '../tools/call.ts';
+import { type Call, localUser } from '../tools/call.ts';
 import type { ResourceContents } from '../tools/resource.ts';
 import { loadRoleConfig, prepareRole } from './program.ts';
 import type { Flags, Role } from './role.ts';
@@ -26,7 +26,7 @@ export async function openToolSession(chosen: Role, flags: Flags, log: Logger): 
   const toolsets = await role.openToolsets(config, log, jobs);
   const offer = createRoleOffer(role, config, log, toolsets, jobs);
   const call: Call = {
-    caller: { id: 'command-line', owner: 'command-line', authenticated: true },
+    caller: { ...localUser, id: 'command-line', owner: 'command-line', authenticated: true },
     signal: new AbortController().signal,
     report() {},
     log,

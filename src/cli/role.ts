@@ -24,7 +24,13 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
     ownership.say('alone');
     return;
   }
-  const starting = startProgram(role, flags, { ownership, remark: start.remark });
+  const starting = startProgram(role, flags, {
+    ownership,
+    remark: start.remark,
+    forPeople: {
+      snippets: async (url, needsToken) => (await import('./init/connect-snippets.ts')).connectSnippets(url, needsToken),
+    },
+  });
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;

@@ -7,6 +7,7 @@ const call = (at: number, more: object = {}) => ({
   at,
   tool: 'find',
   caller: 'me',
+  client: '',
   ms: 10,
   tokens: 5,
   outcome: 'ok',
@@ -30,6 +31,19 @@ test('calls are counted by intervals and by tool; intervals without calls are th
     ],
   );
   assert.deepEqual(activity.byTool()[0], { tool: 'find', calls: 2, failures: 1, msMean: 20, tokens: 10 });
+});
+
+test('the queue is as long as it was at its longest, the storage as it was last, and unknown where nobody looked', () => {
+  const activity = createActivity();
+  const start = 1_000 * 10 * minute;
+  for (const [at, queue, storageBytes] of [
+    [0, 3, 10],
+    [1, 9, 20],
+    [2, 0, 30],
+  ] as const)
+    activity.sample({ at: start + at * minute, queue, storageBytes });
+  const [before, now] = activity.intervals(start).slice(-2);
+  assert.deepEqual([before?.queue, now?.queue, now?.storageBytes], [undefined, 9, 30]);
 });
 
 test('it stays small however many calls there are, and keeps the newest', () => {

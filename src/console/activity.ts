@@ -5,6 +5,8 @@ export interface CallRecord {
   tool: string;
   /** Who called: a token's name, or an address. */
   caller: string;
+  /** What the client calls itself; empty if it says nothing. */
+  client: string;
   ms: number;
   /** Estimated tokens of the answer. */
   tokens: number;
@@ -19,11 +21,23 @@ export interface Interval {
   failures: number;
   /** The longest call. */
   msMax: number;
+  /** The most files that waited or were being read; undefined if nobody looked. */
+  queue?: number;
+  /** Of all stored data, at its end. */
+  storageBytes?: number;
+}
+
+/** How things stood at a moment. */
+export interface Sample {
+  at: number;
+  queue: number;
+  storageBytes: number;
 }
 
 /** The calls of the last day, counted, and the latest of them one by one. In memory: it begins with the process. */
 export interface Activity {
   record(call: CallRecord): void;
+  sample(sample: Sample): void;
   /** The newest first. */
   latest(): CallRecord[];
   /** Of the last day, the oldest first; those without calls are there too. */
@@ -39,25 +53,36 @@ export function createActivity(): Activity {
   const latest: CallRecord[] = [];
   const intervals = new Map<number, Interval>();
   const tools = new Map<string, { calls: number; failures: number; ms: number; tokens: number }>();
+
+  const intervalAt = (at: number): Interval => {
+    const start = at - (at % intervalMs);
+    const interval = intervals.get(start) ?? { at: start, calls: 0, failures: 0, msMax: 0 };
+    intervals.set(start, interval);
+    const [oldest] = intervals.keys();
+    if (intervals.size > intervalsMax && oldest !== undefined) intervals.delete(oldest);
+    return interval;
+  };
+
   return {
     record(call) {
       latest.push(call);
       if (latest.length > latestMax) latest.shift();
       const failed = call.outcome === 'ok' ? 0 : 1;
-      const start = call.at - (call.at % intervalMs);
-      const interval = intervals.get(start) ?? { at: start, calls: 0, failures: 0, msMax: 0 };
+      const interval = intervalAt(call.at);
       interval.calls += 1;
       interval.failures += failed;
       interval.msMax = Math.max(interval.msMax, call.ms);
-      intervals.set(start, interval);
-      const [oldest] = intervals.keys();
-      if (intervals.size > intervalsMax && oldest !== undefined) intervals.delete(oldest);
       const known = tools.get(call.tool) ?? { calls: 0, failures: 0, ms: 0, tokens: 0 };
       known.calls += 1;
       known.failures += failed;
       known.ms += call.ms;
       known.tokens += call.tokens;
       tools.set(call.tool, known);
+    },
+    sample({ at, queue, storageBytes }) {
+      const interval = intervalAt(at);
+      interval.queue = Math.max(interval.queue ?? 0, queue);
+      interval.storageBytes = storageBytes;
     },
     latest: () => latest.toReversed(),
     intervals(now) {

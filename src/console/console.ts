@@ -3,11 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
+import type { Principal } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
 import type { Activity } from './activity.ts';
+import type { Clients } from './clients.ts';
 import type { ConsoleTools, Visit } from './console-tools.ts';
 import { html } from './html.ts';
+import { createPace, type Pace } from './pace.ts';
 import { type Page, renderPage } from './page.ts';
 import { activityPage } from './pages/activity.ts';
 import { changeDocument, documentPage, documentsPage } from './pages/documents.ts';
@@ -16,7 +19,7 @@ import { changeEntry, entryPage, memoriesPage } from './pages/memories.ts';
 import { changeNote, notePage, notesPage } from './pages/notes.ts';
 import { problem } from './pages/parts.ts';
 import { searchPage } from './pages/search.ts';
-import { connectPage, type ShownSetting, settingsPage, sourcesPage } from './pages/status.ts';
+import { type ConnectSnippet, connectPage, type ShownSetting, settingsPage, sourcesPage } from './pages/status.ts';
 import { createSignIns } from './sign-in.ts';
 
 export interface ConsoleConfig {
@@ -30,14 +33,19 @@ export interface ConsoleConfig {
 }
 
 export interface ConsoleDeps {
-  /** The tools, for a visitor at this address who reached us at that origin. */
   tools(visitor: ConsoleVisitor): ConsoleTools;
   activity: Activity;
+  clients: Clients;
+  /** The entry for this server in the files of clients; the token is only named. */
+  snippets(url: string, needsToken: boolean): Promise<readonly ConnectSnippet[]>;
   log: Logger;
 }
 
 export interface ConsoleVisitor {
+  /** Who signed in, where that is needed. */
+  principal: Principal | undefined;
   address: string;
+  /** Where they reached us. */
   origin: string;
   signal: AbortSignal;
 }
@@ -45,13 +53,13 @@ export interface ConsoleVisitor {
 /** What the server in front of the console knows of a request. */
 export interface Entrance {
   address: string;
-  /** Whether the request itself carries a valid token. */
-  hasToken(): boolean;
+  /** Whom the request's own token proves. */
+  principal(): Promise<Principal | undefined>;
   /** Wrong tokens are counted by address. */
-  checkToken(token: string): TokenCheck;
+  checkToken(token: string): Promise<TokenCheck>;
 }
 
-export type TokenCheck = 'ok' | 'wrong' | 'too many';
+export type TokenCheck = { principal: Principal | undefined } | 'wrong' | 'too many';
 
 /** The web console: pages over what the tools give, for people. */
 export interface Console {
@@ -71,9 +79,9 @@ interface Room {
   change?(visit: Visit): Promise<string>;
 }
 
-interface About {
+interface About extends Pick<ConsoleDeps, 'activity' | 'clients' | 'snippets'> {
   config: ConsoleConfig;
-  activity: Activity;
+  pace: Pace;
   mcpUrl: string;
 }
 
@@ -96,10 +104,24 @@ const rooms: readonly Room[] = [
     showOne: entryPage,
     change: changeEntry,
   },
-  { path: '/jobs', name: 'Files', needs: 'kb_jobs', show: jobsPage },
+  {
+    path: '/jobs',
+    name: 'Files',
+    needs: 'kb_jobs',
+    show: (visit, { pace }) => jobsPage(visit, pace, Date.now()),
+  },
   { path: '/sources', name: 'Sources', show: sourcesPage },
-  { path: '/activity', name: 'Activity', show: (_, { activity }) => activityPage(activity, Date.now()) },
-  { path: '/connect', name: 'Connect', show: (_, { config, mcpUrl }) => connectPage(mcpUrl, config.needsToken) },
+  {
+    path: '/activity',
+    name: 'Activity',
+    show: (_, { activity, clients }) => activityPage(activity, clients, Date.now()),
+  },
+  {
+    path: '/connect',
+    name: 'Connect',
+    show: async (_, { config: { needsToken }, mcpUrl, snippets }) =>
+      connectPage(mcpUrl, needsToken, await snippets(mcpUrl, needsToken)),
+  },
   { path: '/settings', name: 'Settings', show: (_, { config }) => settingsPage(config.settings, config.dataDir) },
 ];
 
@@ -131,6 +153,7 @@ const tokenBytesMax = 16 * 1024;
 
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
+  const pace = createPace();
 
   const shellOf = (current: string, tools: ConsoleTools) => ({
     menu: rooms.filter(({ needs }) => needs === undefined || tools.has(needs)),
@@ -174,10 +197,10 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const gone = new AbortController();
       response.on('close', () => gone.abort());
       const origin = originOf(request);
-      const tools = deps.tools({ address: entrance.address, origin, signal: gone.signal });
+      const principal = signIns.find(request) ?? (await entrance.principal());
+      const tools = deps.tools({ principal, address: entrance.address, origin, signal: gone.signal });
       const current = room?.path ?? '/';
-      const isKnown = !config.needsToken || signIns.isOpen(request) || entrance.hasToken();
-      if (!isKnown && path !== '/sign-in') {
+      if (config.needsToken && principal === undefined && path !== '/sign-in') {
         const page = { ...signInPage(undefined), status: 401 };
         send(response, page, current, noTools, {
           'www-authenticate': 'Bearer',
@@ -200,7 +223,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       if (path === '/sign-in') {
         // Somebody who reloads the page that said that the token was wrong.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
-        else signIn(entrance.checkToken(form.get('token') ?? ''), response, isOverTls(request));
+        else signIn(await entrance.checkToken(form.get('token') ?? ''), request, response);
         return true;
       }
       if (path === '/sign-out') {
@@ -213,7 +236,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         await answerScript(action(visit), response);
         return true;
       }
-      const about: About = { config, activity: deps.activity, mcpUrl: `${origin}${config.mcpPath}` };
+      const about: About = { ...deps, config, pace, mcpUrl: `${origin}${config.mcpPath}` };
       send(response, await pageOf(room as Room, method, visit, about, gone.signal), current, tools);
       return true;
     },
@@ -238,9 +261,11 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     }
   }
 
-  function signIn(checked: TokenCheck, response: ServerResponse, isSecure: boolean): void {
-    if (checked === 'ok') {
-      respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': signIns.open(isSecure) });
+  function signIn(checked: TokenCheck, request: IncomingMessage, response: ServerResponse): void {
+    if (typeof checked === 'object') {
+      const { principal } = checked;
+      const cookie = principal && { 'set-cookie': signIns.open(request, principal, isOverTls(request)) };
+      respondEmpty(response, 303, { ...securityHeaders, location: '/', ...cookie });
       return;
     }
     const message = checked === 'wrong' ? 'This is not the token.' : 'Too many wrong tokens. Wait a minute.';

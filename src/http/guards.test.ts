@@ -8,8 +8,8 @@ import { createGuards, type GuardOptions, isLoopbackHost } from './guards.ts';
 
 const base: GuardOptions = { host: '127.0.0.1', allowedHosts: [], allowedOrigins: [], tokens: {} };
 let guards = createGuards(base);
-const server = createServer((incoming, response) => {
-  const access = guards.checkToken(incoming);
+const server = createServer(async (incoming, response) => {
+  const access = await guards.checkToken(incoming);
   const refusal = guards.checkSite(incoming) ?? ('status' in access ? access : undefined);
   response.writeHead(refusal?.status ?? 200, refusal?.headers);
   response.end();

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import { fullRights, type Principal } from '../base/rights.ts';
 import type { Secret } from '../base/secret.ts';
 import { createSlidingWindow } from '../base/sliding-window.ts';
 import { clientAddress } from './client-address.ts';
@@ -23,13 +24,16 @@ export interface Refusal {
   headers?: Record<string, string>;
 }
 
+/** Nobody in particular, where no token is needed. */
+export type Access = { principal: Principal | undefined } | Refusal;
+
 export interface Guards {
   /** Host and Origin: a page that a browser was lured to must not be able to talk to us. */
   checkSite(request: IncomingMessage): Refusal | undefined;
-  /** Who calls, by token; undefined where no token is configured. */
-  checkToken(request: IncomingMessage): { principal: string | undefined } | Refusal;
+  /** Who calls, by token. */
+  checkToken(request: IncomingMessage): Promise<Access>;
   /** The same for a token that a person typed in. */
-  checkTyped(token: string, request: IncomingMessage): { principal: string | undefined } | Refusal;
+  checkTyped(token: string, request: IncomingMessage): Promise<Access>;
 }
 
 const wrongTokensPerMinute = 30;
@@ -41,7 +45,10 @@ export function createGuards(options: GuardOptions): Guards {
   const beyondLoopback = !isLoopbackHost(options.host);
   if (beyondLoopback) hosts.add(normalise(hostname()));
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
-  const tokens = Object.entries(options.tokens).map(([name, token]) => ({ name, digest: digest(token.reveal()) }));
+  const tokens = Object.entries(options.tokens).map(([name, token]) => ({
+    principal: { name, rights: fullRights },
+    digest: digest(token.reveal()),
+  }));
   const wrongTokens = createSlidingWindow({ limit: wrongTokensPerMinute, windowMs: 60_000 });
 
   const knowsHost = (host: string): boolean => {
@@ -77,13 +84,13 @@ export function createGuards(options: GuardOptions): Guards {
     checkTyped: (token, request) => check(token, request),
   };
 
-  function check(given: string | undefined, request: IncomingMessage): { principal: string | undefined } | Refusal {
+  async function check(given: string | undefined, request: IncomingMessage): Promise<Access> {
     if (tokens.length === 0) return { principal: undefined };
     const presented = given === undefined ? undefined : digest(given);
-    let principal: string | undefined;
+    let principal: Principal | undefined;
     // All tokens are always compared, so that the time taken does not tell which one was close.
     for (const token of tokens) {
-      if (presented !== undefined && timingSafeEqual(presented, token.digest)) principal = token.name;
+      if (presented !== undefined && timingSafeEqual(presented, token.digest)) principal = token.principal;
     }
     if (principal !== undefined) return { principal };
     const problem = 'A valid bearer token is required: Authorization: Bearer <token>.';

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { CarrelError } from '../base/errors.ts';
 import { createLogger, type LogRecord, silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
+import { localUser } from '../tools/call.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import { defineTool, type Tool } from '../tools/tool.ts';
 import type { Toolset } from '../tools/toolset.ts';
@@ -39,7 +40,7 @@ function funnel(tools: Tool[], more: Partial<Toolset> = {}, inFlight = { running
 
 function call(more: Partial<IncomingCall> = {}): IncomingCall {
   return {
-    caller: { id: 'me', owner: 'me' },
+    caller: { ...localUser, id: 'me', owner: 'me' },
     signal: new AbortController().signal,
     report() {},
     log: silentLogger,
@@ -84,7 +85,7 @@ test('a quota is exact under concurrency, for each caller, and says when to come
   const { callTool, clock } = funnel([tool('find', async () => ({}), { quota: 'search' })], { quotas });
   const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => callTool('find', {}, call())));
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 10);
-  await callTool('find', {}, call({ caller: { id: 'other', owner: 'other' } }));
+  await callTool('find', {}, call({ caller: { ...localUser, id: 'other', owner: 'other' } }));
   clock.advance(30_500);
   const { error } = await failureOf(callTool('find', {}, call()));
   assert.equal(error.code, 'rate_limit_exceeded');

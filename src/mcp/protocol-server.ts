@@ -2,11 +2,13 @@ import { ProtocolError, Server, type ServerContext, type StandardSchemaV1 } from
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import type { Operation, Recorder } from '../telemetry/recorder.ts';
 import { checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
-import type { Caller, Progress } from '../tools/call.ts';
+import type { Caller, ClientName, Progress } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import type { Announcement } from '../tools/toolset.ts';
 import { type CallTool, ToolFailure } from './call-tool.ts';
+import { beginOperation, errorTypeOf } from './observe.ts';
 import type { Prompts } from './prompts.ts';
 import type { Era } from './protocol-versions.ts';
 import type { Resources } from './resources.ts';
@@ -26,7 +28,10 @@ export interface Offer {
   jobs: CallJobs;
   /** The longest answer, in bytes. */
   answerBytesMax: number;
+  /** Told of each client that has connected; what it returns, when that one has gone. */
+  onClient?: (client: ClientName, caller: Caller) => () => void;
   log: Logger;
+  recorder: Recorder | undefined;
 }
 
 export interface ServerOptions {
@@ -34,6 +39,8 @@ export interface ServerOptions {
   caller: Caller;
   revisions: readonly string[];
   keepCancellable(innerId: string | number, cancel: () => void): () => void;
+  /** What is known of a request beside its content, for the recorder. */
+  about(innerId: string | number): Pick<Operation, 'transport' | 'revision' | 'sessionId' | 'requestId'>;
 }
 
 /**
@@ -56,16 +63,34 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
     },
   });
   server.onerror = (error) => offer.log.debug('protocol', { error });
-  const handle = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
+  server.oninitialized = () => {
+    const gone = offer.onClient?.(clientOf(server), options.caller);
+    if (gone) server.onclose = gone;
+  };
+  const answer = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
     const method = methods[name];
     if (method === undefined) throw methodNotFound();
-    const call = createCall(offer, options, context);
+    const call = { ...createCall(offer, options, context), client: clientOf(server) };
     try {
       return (await method(offer, { ...params }, call)) as Params;
     } catch (thrown) {
       if (thrown instanceof ToolFailure) throw toProtocolError(thrown.error, options.era, thrown.toolset?.failures);
       if (thrown instanceof ProtocolError) throw thrown;
       throw toProtocolError(ownError(thrown, call.log), options.era);
+    }
+  };
+  const handle: typeof answer = async (name, params, context) => {
+    if (offer.recorder === undefined) return answer(name, params, context);
+    const { id, _meta: meta, signal } = context.mcpReq;
+    const facts = { ...options.about(id), method: name, params: { ...params }, meta };
+    const end = beginOperation(offer.recorder, offer.catalogue, facts);
+    try {
+      const result = await answer(name, params, context);
+      end(result['isError'] === true ? 'tool_error' : undefined);
+      return result;
+    } catch (thrown) {
+      end(errorTypeOf(thrown, signal));
+      throw thrown;
     }
   };
   if (options.era === 'handshake') {
@@ -186,6 +211,14 @@ async function completions(
 
 /** The protocol's own bound. */
 const completionsMax = 100;
+
+const clientNameUnitsMax = 100;
+
+function clientOf(server: Server): ClientName {
+  const { name, version } = server.getClientVersion() ?? {};
+  const short = (text: unknown) => (typeof text === 'string' ? text.slice(0, clientNameUnitsMax) : '');
+  return { name: short(name) || 'unknown', version: short(version) };
+}
 
 function createCall(offer: Offer, options: ServerOptions, { mcpReq }: ServerContext): IncomingCall {
   const token = mcpReq._meta?.progressToken;

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import type { GuardOptions } from '../http/guards.ts';
 import type { ListenLimits } from '../http/listen.ts';
-import type { Caller } from '../tools/call.ts';
+import { type Caller, localUser } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
 import type { Conversation } from './conversation.ts';
 import type { HttpService, PageHandler } from './http/service.ts';
@@ -38,18 +38,20 @@ export interface HttpServing extends Common, GuardOptions {
   health(detailed: boolean): Record<string, unknown>;
   secretRoutes?: readonly SecretRoute[];
   pages?: PageHandler;
+  /** What `GET /metrics` answers, in Prometheus's text format. */
+  metrics?: () => Promise<string>;
 }
 
 /** How long running calls may continue after the client closed its end; then they are aborted. */
 const drainMs = 1_500;
 
 export function serveOverStdio(serving: StdioServing): StdioService {
-  const caller: Caller = { id: 'stdio', owner: 'stdio' };
+  const caller: Caller = { ...localUser, id: 'stdio', owner: 'stdio' };
   return serveStdio({
     ...serving,
     log: serving.offer.log,
     drainMs,
-    createServer: (era, conversation) => createServer(serving, era, caller, conversation),
+    createServer: (era, conversation) => createServer(serving, era, caller, conversation, 'pipe'),
   });
 }
 
@@ -71,14 +73,14 @@ export async function serveOverRelays(serving: RelaysServing): Promise<RelayServ
     },
     serveLines(client, log, output) {
       const own = { ...serving, offer: { ...offer, log } };
-      const caller: Caller = { id: `stdio-${client}`, owner: `stdio-${client}` };
+      const caller: Caller = { ...localUser, id: `stdio-${client}`, owner: `stdio-${client}` };
       return serveLines({
         output,
         limits,
         revisions,
         log,
         drainMs,
-        createServer: (era, conversation) => createServer(own, era, caller, conversation),
+        createServer: (era, conversation) => createServer(own, era, caller, conversation, 'pipe'),
       });
     },
   });
@@ -93,7 +95,8 @@ export async function serveOverHttp(serving: HttpServing): Promise<HttpService> 
   return serveHttp({
     ...serving,
     log: serving.offer.log,
-    createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation),
+    recorder: serving.offer.recorder,
+    createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation, 'tcp'),
     inputSchema: (tool) => serving.offer.catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
   });
@@ -104,12 +107,19 @@ function createServer(
   era: Era,
   caller: Caller,
   conversation: Conversation | undefined,
+  transport: 'pipe' | 'tcp',
 ): Server {
   const server = createProtocolServer(offer, {
     era,
     caller,
     revisions: era === 'modern' ? [...modernRevisions] : revisions.handshake,
     keepCancellable: (innerId, cancel) => conversation?.keepCancellable(innerId, cancel) ?? (() => {}),
+    about: (id) => ({
+      transport,
+      revision: conversation === undefined ? modernRevisions[0] : conversation.revision,
+      sessionId: conversation?.sessionId,
+      requestId: conversation === undefined ? String(id) : conversation.requestId(id),
+    }),
   });
   extend?.(server);
   return server;

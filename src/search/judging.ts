@@ -1,6 +1,6 @@
 import type { WordLeg } from './hybrid.ts';
 import { type Evidence, threeDigits } from './relevance.ts';
-import { bestPart } from './reranking/best-part.ts';
+import { bestPart, type TextPart, type Windowed } from './reranking/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from './reranking/reranker.ts';
 
 /** A hit as the search ranked it. */
@@ -22,6 +22,8 @@ export interface JudgedHit<Hit> {
   readonly relevance: number;
   /** What it was judged by. */
   readonly evidence: Evidence;
+  /** The part of its text that the model read, if it read any. */
+  readonly range?: TextPart['range'] | undefined;
 }
 
 export interface JudgeRequest {
@@ -42,6 +44,8 @@ export interface JudgeDeps {
   readonly reranker: Reranker;
   /** What the model should read of these hits. Deleted ones are left out. */
   texts(ids: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, TextToJudge>>;
+  /** The best part of each text; for callers whose texts are so long that this thread must not look for it. */
+  parts?(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
   /** Tells the coverage of hits where it is not known. Undefined if there are no words to search by. */
   readonly words: Pick<WordLeg, 'score'> | undefined;
 }
@@ -109,7 +113,7 @@ export async function judgePage<Hit extends RankedHit>(
     const judged = block.map((hit) => {
       const [words, logit] = [coverage.get(hit.id), scored?.logits.get(hit.id)];
       const evidence = { logit, words, cosine: hit.cosine };
-      return { hit, evidence, ...reranker.judge(evidence) };
+      return { hit, evidence, range: scored?.ranges.get(hit.id), ...reranker.judge(evidence) };
     });
     const ordered = scored
       ? judged.toSorted((left, right) => orderOf(right) - orderOf(left))
@@ -125,7 +129,7 @@ export async function judgePage<Hit extends RankedHit>(
   }
   const page = kept.slice(offset, offset + limit);
   return {
-    page: page.map(({ hit, relevance, evidence }) => ({ hit, relevance, evidence })),
+    page: page.map(({ hit, relevance, evidence, range }) => ({ hit, relevance, evidence, range })),
     kept: kept.length,
     unseen: ranked.length - seen,
     omitted: Math.max(0, Math.min(limit, ranked.length - offset) - page.length),
@@ -154,18 +158,25 @@ export async function judgePage<Hit extends RankedHit>(
       block.map(({ id }) => id),
       signal,
     );
-    const read = block.flatMap(({ id, window }) => {
-      const known = texts.get(id);
-      if (known === undefined) return [];
-      const part = bestPart(known.text, text, window);
-      return [{ id, passage: known.heading ? `${known.heading}\n${part}` : part }];
+    const known = block.flatMap(({ id, window }) => {
+      const told = texts.get(id);
+      return told === undefined ? [] : [{ ...told, id, window }];
+    });
+    const parts = deps.parts ? await deps.parts(known, text, signal) : known.map((each) => bestPart(each, text));
+    const read = parts.flatMap(({ text: part, range }, place) => {
+      const { id, heading } = known[place] ?? {};
+      return id === undefined ? [] : [{ id, range, passage: heading ? `${heading}\n${part}` : part }];
     });
     const { state, logits } = await reranker.score(
       text,
       read.map(({ passage }) => passage),
       signal,
     );
-    return { state, logits: new Map(read.map(({ id }, place) => [id, logits[place]])) };
+    return {
+      state,
+      logits: new Map(read.map(({ id }, place) => [id, logits[place]])),
+      ranges: new Map(read.map(({ id, range }) => [id, range])),
+    };
   }
 }
 

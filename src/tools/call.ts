@@ -1,6 +1,7 @@
 import type { Logger } from '../base/log.ts';
+import { fullRights, type Principal } from '../base/rights.ts';
 
-export interface Caller {
+export interface Caller extends Principal {
   /** Who quotas are counted for: a token's name, else an address. */
   id: string;
   /** Whose handles (job ids and the like) these are: a token's name, else one session. Others must not reach them. */
@@ -11,6 +12,12 @@ export interface Caller {
   reachedAt?: string;
 }
 
+/** What a client says it is. Nobody checks that. */
+export interface ClientName {
+  name: string;
+  version: string;
+}
+
 export interface Progress {
   /** Must grow with every report of the same call. */
   progress: number;
@@ -18,14 +25,20 @@ export interface Progress {
   message?: string;
 }
 
+/** Whoever needs no token: the person at this machine, who may do everything. */
+export const localUser: Principal = { name: 'local', rights: fullRights };
+
 /** The context of one call, for the code that carries it out. */
 export interface Call {
   caller: Caller;
+  client?: ClientName | undefined;
   /** Aborts when the client cancels or goes away; work underneath must stop with it. */
   signal: AbortSignal;
   /** Does nothing when the client did not ask for progress. */
   report(progress: Progress): void;
   log: Logger;
+  /** Somebody looks on who wants to see why: hits then carry their scores, which a model would only pay for. */
+  explains?: boolean;
   /** The longest answer, in bytes; see answer-limit. */
   answerBytesMax?: number;
 }

@@ -5,6 +5,10 @@ export interface SourceHit {
   uri: string;
   /** Of the whole text, as `verify` compares it; null where the source does not read it. */
   hash: string | null;
+  /** Where the snippet stands, in UTF-16 units of the whole text, or of the chunk where there is one; null as the hash. */
+  range: readonly [start: number, end: number] | null;
+  /** Of documents in chunks. */
+  chunk_index?: number;
   title: string;
   snippet: string;
   /** ISO-8601, or null where the source has no date. */
@@ -14,6 +18,8 @@ export interface SourceHit {
   relevance?: number | undefined;
   /** Which words matched, in which passage. */
   why: string;
+  /** What speaks for it, each 0 to 1. */
+  scores?: { readonly words?: number; readonly meaning?: number; readonly reranker?: number };
 }
 
 export interface SourceAnswer {

@@ -5,6 +5,8 @@ export interface Found {
   readonly query: string;
   /** Where words may have matched: title and text. */
   readonly text: string;
+  /** Those of the query that are in the text, where they are known already. */
+  readonly words?: readonly string[] | undefined;
   /** Where in the whole the passage is, such as `page 3`. */
   readonly place?: string | undefined;
   /** The passage that is nearest in meaning, for hits without any of the words. */
@@ -16,8 +18,7 @@ const wordsMax = 5;
 const passageUnitsMax = 80;
 
 /** Why something was found: the words that matched, else the passage, and how relevant it is. */
-export function whyFound({ query, text, place, passage, relevance }: Found): string {
-  const words = matchedWords(query, text);
+export function whyFound({ query, text, words = matchedWords(query, text), place, passage, relevance }: Found): string {
   const reason =
     words.length > 0
       ? `has ${words.map((word) => `"${word}"`).join(', ')}`
@@ -27,7 +28,7 @@ export function whyFound({ query, text, place, passage, relevance }: Found): str
 }
 
 /** As they are written in the text, each once. */
-function matchedWords(query: string, text: string): string[] {
+export function matchedWords(query: string, text: string): string[] {
   const words = findMatches(text, plainQuery(query)).map(({ start, end }) => text.slice(start, end).toLowerCase());
   return [...new Set(words)].slice(0, wordsMax);
 }

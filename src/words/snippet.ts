@@ -6,6 +6,8 @@ export interface Snippet {
   readonly text: string;
   /** Start and end of each match in `text`, in UTF-16 units, in order and without overlaps. */
   readonly marks: readonly (readonly [start: number, end: number])[];
+  /** Where the excerpt stands in the whole text, in UTF-16 units. */
+  readonly range: readonly [start: number, end: number];
 }
 
 /** The excerpt with the most different words of the query, or the start of the text if it has none. */
@@ -145,5 +147,5 @@ function flatten(text: string, window: Window, matches: readonly Match[]): Snipp
     if (last !== undefined && start < last[1]) last[1] = Math.max(last[1], end);
     else marks.push([start, end]);
   }
-  return { text: window.end < text.length ? `${body}…` : body, marks };
+  return { text: window.end < text.length ? `${body}…` : body, marks, range: [window.start, window.end] };
 }

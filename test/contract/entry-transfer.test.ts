@@ -190,6 +190,14 @@ onEachBackend('import and export of entries', (backend) => {
         ['user', 'Hi', { title: 'Greeting' }],
       ],
     );
+    const nameless = join(folder, 'nameless.json');
+    const chat = (text: string) => ({
+      chat_messages: [{ sender: 'human', text, created_at: '2025-01-01T00:00:00Z' }],
+    });
+    writeFileSync(nameless, JSON.stringify([chat('one'), chat('two')]));
+    assert.equal((await importEntries(entries, nameless, now)).added, 2);
+    assert.equal((await importEntries(entries, nameless, now)).present, 2);
+    assert.deepEqual(await inThread('claude:undefined'), [], 'conversations without an id are threads of their own');
     const message = (role: string, text: string, time: number) => ({
       author: { role },
       content: { parts: [text] },
@@ -239,6 +247,36 @@ onEachBackend('import and export of entries', (backend) => {
       database.close();
       await assert.rejects(importEntries(entries, path, now), { code: 'invalid_import' }, name);
     }
+  });
+
+  test('what would be lost is refused with its reason, and the rest is taken', async () => {
+    const { entries: fresh } = await backend.open();
+    const file = join(folder, 'partly.jsonl');
+    const created = '2025-01-01T00:00:00.000Z';
+    const good = {
+      type: 'carrel.context',
+      thread_id: 't',
+      source: 'user',
+      text: 'x',
+      tags: [],
+      images: [],
+      created_at: created,
+    };
+    const spoilt = [{ metadata: ['a'] }, { metadata: 'a' }, { summary: 5 }, { images: ['a'] }, { tags: [{}] }];
+    const lines = [{}, ...spoilt].map((each, index) => JSON.stringify({ ...good, id: index + 1, ...each }));
+    writeFileSync(file, lines.join('\n'));
+    const { added, skipped } = await importEntries(fresh, file, now);
+    assert.equal(added, 1);
+    assert.deepEqual(
+      skipped.map(({ reason }) => reason),
+      [
+        'its metadata is no object',
+        'its metadata is no object',
+        'its summary is no text',
+        'one of its images is no object',
+        'one of its tags is no text',
+      ],
+    );
   });
 
   test('a file may begin with a byte order mark; long texts get the summary that they came without', async () => {

@@ -52,7 +52,10 @@ onEachBackend('notes', (backend) => {
       page.notes.map(({ id }) => id),
       [saved.id],
     );
-    assert.match(markedText(page.notes[0]?.snippet ?? { text: '', marks: [] }, '[', ']'), /\[zyzzyva\]$/);
+    assert.match(
+      markedText(page.notes[0]?.snippet ?? { text: '', marks: [], range: [0, 0] }, '[', ']'),
+      /\[zyzzyva\]$/,
+    );
   });
 
   test('what no database can keep is replaced, not refused', async () => {

@@ -190,12 +190,12 @@ test('an owner that is asked to end finishes what it has begun, and hands over t
   const client = desk.start();
   await client.handshake();
   const { pid } = desk.owner();
-  const writes = Array.from({ length: 200 }, (_, index) => `note ${index}`);
+  const writes = Array.from({ length: 60 }, (_, index) => `note ${index}`);
   const write = (title: string): Promise<Message> => client.request(title, 'tools/call', saveNote(title));
-  const early = writes.slice(0, 100).map(write);
+  const early = writes.slice(0, 30).map(write);
   await early[10];
   process.kill(pid, 'SIGTERM');
-  const answers = await Promise.all([...early, ...writes.slice(100).map(write)]);
+  const answers = await Promise.all([...early, ...writes.slice(30).map(write)]);
   for (const { result, error } of answers) assert(result, JSON.stringify(error));
   assert.deepEqual((await titles(client)).sort(), writes.sort());
   await gone(pid);

@@ -6,6 +6,13 @@ import { connectAgent, type KbAgent } from '../acceptance/kb/kb-fixture.ts';
 import { startCarrel } from '../support/child-program.ts';
 import { pause } from '../support/pause.ts';
 
+interface Hit {
+  source: string;
+  uri: string;
+  hash: string;
+  range: [number, number];
+}
+
 const lease = 'The tenant pays the rent on the third day of each month.\n\nPets are allowed, parrots included.';
 
 async function serve(t: TestContext, env: Record<string, string> = {}): Promise<KbAgent> {
@@ -54,19 +61,29 @@ test('contract §8: verify reads documents, notes and web pages', async (t) => {
   }
 });
 
-test('contract §8: the uri and hash of a hit are those that verify takes', async (t) => {
+test('contract §8: uri and hash of every hit of every search are those that verify takes, and its range is in the text', async (t) => {
   const { call } = await serve(t);
-  await call('store_context', { thread_id: 'home', source: 'user', text: `Memory. ${lease}` });
+  const memory = `Memory. ${'Nothing of it is here. '.repeat(200)}${lease}`;
+  await call('store_context', { thread_id: 'home', source: 'user', text: memory });
   await documentOf(call, (await call('kb_addnote', { text: lease }))['job_id']);
   await call('save_note', { title: 'Lease', content: `Note. ${lease}` });
   const { hits } = await call('find', { query: 'when does the tenant pay the rent' });
-  const found = hits as { source: string; uri: string; hash: string }[];
+  const found = hits as Hit[];
   assert.deepEqual(found.map(({ source }) => source).toSorted(), ['context', 'kb', 'notes']);
-  const { results } = await call('kb_search', { query: 'rent' });
-  for (const { uri, hash } of [...found, ...(results as { uri: string; hash: string }[])]) {
+  const query = 'tenant pays rent';
+  for (const tool of ['kb_search', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
+    const { results } = await call(tool, { query });
+    assert.equal((results as Hit[]).length, 1, tool);
+    found.push(...(results as Hit[]));
+  }
+  const { notes } = await call('list_notes', { query });
+  found.push(...(notes as Hit[]));
+  for (const { uri, hash, range } of found) {
     assert.match(hash, /^[0-9a-f]{64}$/, uri);
     const verified = await call('verify', { uri, hash, quote: 'the rent on the third day' });
     assert.deepEqual([verified['found'], verified['changed']], [true, false], uri);
+    if (uri.startsWith('carrel://context/')) assert.match(memory.slice(...range), /rent on the third day/);
+    else assert.ok(range[0] === 0 && range[1] > lease.length / 2, String(range));
   }
 });
 

@@ -29,7 +29,11 @@ export interface FuzzOutcome {
 export const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2026-07-28'] as const;
 
 /** Nothing leaves the machine, and no limit answers in a tool's place. */
-export function environment(run: FuzzRun): { env: Record<string, string>; stallFile: string; clear(): void } {
+export function environment(run: Pick<FuzzRun, 'seed'>): {
+  env: Record<string, string>;
+  stallFile: string;
+  clear(): void;
+} {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-fuzz-'));
   const stallFile = join(folder, `stalls-${run.seed}`);
   const probe = new URL('stall-probe.ts', import.meta.url).href;

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-install.ts';
 
 /** Exact, so that what a run shows does not depend on its day. */
-const packages = ['fastmcp==4.1.2', 'mcp==2.3.0'];
+const packages = ['fastmcp==4.1.2', 'mcp==2.3.0', 'prometheus_client==0.26.0', 'opentelemetry-proto==1.45.2'];
 
 /**
- * A Python that has FastMCP's client and the official one, in an environment of their own that later runs use again
+ * A Python that has FastMCP's client and the official one, Prometheus's own parser and OpenTelemetry's own messages, in an environment of their own that later runs use again
  * (`CARREL_PYTHON_ROOT`); `obstacle` says why there is none. Only a machine without Python or without a way to the package
  * registry has none: any other failure is thrown. Takes half a minute and 150 MB of disk the first time.
  */

@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { CarrelError } from '../../src/base/errors.ts';
 import { answerCalls } from '../../src/base/workers/answer-calls.ts';
+import { pause } from './pause.ts';
 
 export type TestRequest =
   /** Each step waits for a turn of the event loop. */
@@ -8,6 +9,10 @@ export type TestRequest =
   | { readonly ask: 'fail' }
   | { readonly ask: 'die' }
   | { readonly ask: 'never' }
+  /** Answers after a while, in which it does nothing. */
+  | { readonly ask: 'wait'; readonly ms: number }
+  /** Computes for ever. */
+  | { readonly ask: 'spin' }
   | { readonly ask: 'bytes' };
 
 const steps: string[] = [];
@@ -35,6 +40,10 @@ answerCalls<TestRequest, unknown>(() => {
           return process.exit(3);
         case 'never':
           return new Promise(() => {});
+        case 'wait':
+          return pause(request.ms);
+        case 'spin':
+          for (;;) steps.length = 0;
         case 'bytes':
           return bytes.byteLength === 0 ? 'gone' : bytes;
       }

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { systemThread } from './thread-time.ts';
 import { toWire, type WireError } from './wire-error.ts';
 
 export interface WorkerCall<Request> {
@@ -7,7 +8,8 @@ export interface WorkerCall<Request> {
 }
 
 export type WorkerMessage<Answer> =
-  | { readonly kind: 'ready' }
+  /** `thread` is the system's number of it, where that is known. */
+  | { readonly kind: 'ready'; readonly isThread: boolean; readonly thread: number | undefined }
   /** It cannot do its work; it ends. */
   | { readonly kind: 'failed'; readonly error: WireError }
   | { readonly kind: 'answer'; readonly id: number; readonly value: Answer }
@@ -41,7 +43,7 @@ export function answerCalls<Request, Answer>(
   async function start(): Promise<void> {
     try {
       handler = await open();
-      send({ kind: 'ready' });
+      send({ kind: 'ready', isThread: parentPort !== null, thread: systemThread() });
     } catch (error) {
       send({ kind: 'failed', error: toWire(error) });
       port.close();

@@ -1,4 +1,5 @@
 import type { WorkerCall, WorkerMessage } from './answer-calls.ts';
+import { threadCpuMs } from './thread-time.ts';
 import { fromWire } from './wire-error.ts';
 
 /** A thread or a process that answers calls (answer-calls.ts). It keeps our process alive only while it is asked. */
@@ -7,6 +8,8 @@ export interface Calls<Request, Answer> {
   readonly alive: boolean;
   /** Resolves when it can be asked. Calls need not wait for that. */
   ready(): Promise<void>;
+  /** CPU time that a thread has used. Unknown before it is ready, and of processes. */
+  cpuMs(): number | undefined;
   /** With the signal, only the caller gives up: the worker goes on. */
   call(request: Request, signal?: AbortSignal): Promise<Answer>;
   /** Lets it perform what was asked before, then ends it. */
@@ -20,7 +23,7 @@ export interface Peer {
   send(message: unknown): void;
   /** Whether it keeps our process alive. */
   hold(held: boolean): void;
-  terminate(): void;
+  terminate(): void | Promise<void>;
   onMessage(take: (message: unknown) => void): void;
   /** Once, with what is known of the reason. */
   onEnd(tell: (cause: unknown) => void): void;
@@ -39,14 +42,17 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
   // Whoever calls learns of it; a worker that nobody waits for may fail in silence.
   started.promise.catch(() => {});
   let failure: Error | undefined;
+  let cpuMs = (): number | undefined => undefined;
   let holds = 0;
   let lastId = 0;
 
   peer.hold(false);
   peer.onMessage((received) => {
     const message = received as WorkerMessage<Answer>;
-    if (message.kind === 'ready') started.resolve();
-    else if (message.kind === 'failed') fail(fromWire(message.error));
+    if (message.kind === 'ready') {
+      if (message.isThread) cpuMs = () => threadCpuMs(message.thread);
+      started.resolve();
+    } else if (message.kind === 'failed') fail(fromWire(message.error));
     else if (message.kind === 'answer') waiting.get(message.id)?.resolve(message.value);
     else waiting.get(message.id)?.reject(fromWire(message.error));
   });
@@ -60,6 +66,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
       return failure === undefined;
     },
     ready: () => held(() => started.promise),
+    cpuMs: () => cpuMs(),
     call,
     close: () =>
       held(async () => {
@@ -69,7 +76,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
     terminate: () =>
       held(async () => {
         if (failure === undefined) fail(lost(undefined));
-        peer.terminate();
+        void peer.terminate();
         await ended.promise;
       }),
   };

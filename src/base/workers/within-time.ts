@@ -1,4 +1,5 @@
 export interface Bounds {
+  /** CPU time of a worker that knows it, else time in which this process ran. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** What it fails with when the time is over. */
@@ -7,12 +8,23 @@ export interface Bounds {
   abandoned?(signal: AbortSignal): Error;
 }
 
+export interface BoundedWorker {
+  terminate(): Promise<void>;
+  cpuMs?(): number | undefined;
+}
+
+/** The time is counted in so many steps. */
+const steps = 20;
+
+/** A worker that the machine has little time for, or that waits for a disk, gets so many times as long. */
+const patience = 10;
+
 /**
  * Waits for a worker, but not beyond the bounds: whichever is passed first ends the worker, because nothing else stops
- * what it is doing.
+ * what it is doing. A clock would also count the time in which the machine slept or the process was stopped.
  */
 export async function withinTime<T>(
-  worker: { terminate(): Promise<void> },
+  worker: BoundedWorker,
   result: Promise<T>,
   { timeoutMs, signal, overdue, abandoned }: Bounds,
 ): Promise<T> {
@@ -23,16 +35,28 @@ export async function withinTime<T>(
     void worker.terminate();
   };
   const abandon = (): void => end(signal && (abandoned?.(signal) ?? signal.reason));
-  const timer = setTimeout(() => end(overdue()), timeoutMs);
+  const cpuBefore = worker.cpuMs?.();
+  const stepMs = Math.max(1, timeoutMs / steps);
+  let ranMs = 0;
+  const timer = setInterval(() => {
+    // Due at once after a pause, and then one step later: a pause counts no more than a step.
+    ranMs += stepMs;
+    if (ranMs >= timeoutMs * patience || (ranMs >= timeoutMs && !isStarved())) end(overdue());
+  }, stepMs);
   signal?.addEventListener('abort', abandon);
   if (signal?.aborted) abandon();
   try {
     return await Promise.race([promise, result]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
     signal?.removeEventListener('abort', abandon);
     // Whichever loses the race is nobody's business any more.
     result.catch(() => {});
     promise.catch(() => {});
+  }
+
+  function isStarved(): boolean {
+    const cpuNow = worker.cpuMs?.();
+    return cpuBefore !== undefined && cpuNow !== undefined && cpuNow - cpuBefore < timeoutMs;
   }
 }

@@ -1,6 +1,7 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { fileBeside } from '../places.ts';
 import { type Calls, createCalls } from './calls.ts';
+import { barNativeSection, type NativeSection, releaseNativeSection } from './native-section.ts';
 
 export interface WorkerFile {
   /** `import.meta.url` of the file that lies beside the worker's. */
@@ -24,12 +25,15 @@ export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
   /** For a thread that reads a lot and keeps nothing. */
   readonly lean?: boolean;
+  /** In which the thread, which is told of it, runs native code. It is not ended there. */
+  readonly nativeSection?: NativeSection;
   /** What calls fail with when the thread ends before it has answered. */
   lost(cause: unknown): Error;
 }
 
 /** A thread that answers calls. */
 export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): Calls<Request, Answer> {
+  const { nativeSection } = config;
   const worker = startWorker(config, {
     workerData: config.workerData,
     ...(config.lean ? { resourceLimits: leanLimits } : {}),
@@ -38,14 +42,20 @@ export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): C
     {
       send: (message) => worker.postMessage(message),
       hold: (held) => (held ? worker.ref() : worker.unref()),
-      terminate: () => void worker.terminate(),
+      async terminate() {
+        if (nativeSection) await barNativeSection(nativeSection);
+        await worker.terminate();
+      },
       onMessage: (take) => worker.on('message', take),
       onEnd(tell) {
         let cause: unknown;
         worker.on('error', (error) => {
           cause = error;
         });
-        worker.once('exit', () => tell(cause));
+        worker.once('exit', () => {
+          if (nativeSection) releaseNativeSection(nativeSection);
+          tell(cause);
+        });
       },
     },
     config.lost,

@@ -41,6 +41,21 @@ export function time(iso: string): Html {
   return iso === '' ? html`` : html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
 }
 
+/** A size in words, to three digits. */
+export function bytes(count: number): string {
+  const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, count)) / 3));
+  return `${Number((count / 1000 ** step).toPrecision(3))} ${units[step]}`;
+}
+
+/** A length of time in words, as exact as one wants to know it. */
+export function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
 export function tagList(tags: readonly string[], pathOf?: (tag: string) => string): Html {
   if (tags.length === 0) return html``;
   const items = tags.map((tag) => html`<li>${pathOf ? html`<a href="${pathOf(tag)}">${tag}</a>` : tag}</li>`);

@@ -47,8 +47,8 @@ export async function searchPage({ tools, query }: Visit): Promise<Page> {
 function findHit(hit: Record<string, unknown>, query: string): Html {
   return html`<li class="hit" tabindex="0"><h2>${linkTo(read.text(hit, 'uri'), read.text(hit, 'title') || read.text(hit, 'uri'))}</h2>
 <p class="place"><span class="source">${read.text(hit, 'source')}</span> ${time(read.text(hit, 'date'))}</p>
-<p>${marked(read.text(hit, 'snippet'), query)}</p>
-${explained(hit)}</li>`;
+<p class="passage">${marked(read.text(hit, 'snippet'), query)}</p>
+${explained(hit, read.object(hit, 'scores'))}</li>`;
 }
 
 function documentHit(hit: Record<string, unknown>, query: string): Html {
@@ -56,19 +56,20 @@ function documentHit(hit: Record<string, unknown>, query: string): Html {
   return html`<li class="hit" tabindex="0"><h2>${linkTo(uri, read.text(hit, 'title') || uri)}</h2>
 <p class="place"><span class="source">${read.text(hit, 'collection')}</span> ${time(read.text(hit, 'created_at'))}</p>
 ${tagList(read.texts(hit, 'tags'))}
-<p>${marked(read.text(hit, 'text').slice(0, 600), query)}</p>
-${explained(hit)}</li>`;
+<p class="passage">${marked(read.text(hit, 'text').slice(0, 600), query)}</p>
+${explained(hit, read.object(read.object(hit, 'why'), 'evidence'))}</li>`;
 }
 
-/** The relevance as a bar and, folded away, what it was made from. */
-function explained(hit: Record<string, unknown>): Html {
+/** The relevance and what it was judged by, as bars, and in words what matched. */
+function explained(hit: Record<string, unknown>, scores: Record<string, unknown>): Html {
   const relevance = read.number(hit, 'relevance');
-  const scores = Object.entries(read.object(hit, 'scores')).flatMap(([name, value]) =>
-    typeof value === 'number' ? [bar(name, value)] : [],
-  );
   const why = read.text(hit, 'why');
-  return html`<div class="explained">${relevance !== undefined && bar('relevance', relevance)}
-${(why !== '' || scores.length > 0) && html`<details><summary>Why</summary>${why !== '' && html`<p>${why}</p>`}${scores}</details>`}</div>`;
+  const bars = (['words', 'meaning', 'reranker'] as const).map((name) => {
+    const score = read.number(scores, name);
+    return score === undefined ? html`` : bar(name, score);
+  });
+  return html`<div class="explained">${relevance !== undefined && bar('relevance', relevance)}${bars}
+${why !== '' && html`<details><summary>Why</summary><p>${why}</p></details>`}</div>`;
 }
 
 function sourceState(source: Record<string, unknown>): Html {

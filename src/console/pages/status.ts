@@ -43,41 +43,43 @@ export function settingsPage(settings: readonly ShownSetting[], dataDir: string)
   };
 }
 
+/** How one client is told of a server that runs. */
+export interface ConnectSnippet {
+  /** As `carrel init` names it. */
+  id: string;
+  title: string;
+  /** What its file needs. Undefined if that cannot hold a URL. */
+  entry?: { file: string; text: string };
+  /** What to do then. */
+  next: string;
+}
+
 /** How to point a client here. */
-export function connectPage(url: string, needsToken: boolean): Page {
+export function connectPage(url: string, needsToken: boolean, snippets: readonly ConnectSnippet[]): Page {
   const port = URL.parse(url)?.port ?? '';
   const flags = port === '' || port === usualPort ? '' : ` --port ${port}`;
-  const entry = {
-    mcpServers: {
-      carrel: { type: 'http', url, ...(needsToken ? { headers: { Authorization: 'Bearer <token>' } } : {}) },
-    },
-  };
   return {
     title: 'Connect',
     body: html`<h1>Connect a client</h1>
 <p>MCP is at <code id="url">${url}</code> ${copyButton('url')}${needsToken && html`, with the token in <code>Authorization: Bearer</code>`}.</p>
-<h2>With one command</h2>
-<p>On the machine of the client, in a checkout or with the package installed:</p>
-${clients.map(([name, title]) => html`<p><b>${title}</b> <code id="${name}">carrel init ${name} --http${flags}</code> ${copyButton(name)}</p>`)}
-<h2>By hand</h2><p>Most clients take this in their file of MCP servers:</p>
-<pre id="json">${JSON.stringify(entry, null, 2)}</pre>${copyButton('json')}`,
+<p><code>carrel init</code> writes the entry into the client's file and keeps a backup. From a checkout it is <code>npx node bin/carrel.js init</code>.</p>
+${snippets.map((snippet) => clientSection(snippet, flags))}`,
   };
 }
 
-const usualPort = '8737';
+function clientSection({ id, title, entry, next }: ConnectSnippet, flags: string): Html {
+  const command = entry === undefined ? `carrel init ${id}` : `carrel init ${id} --http${flags}`;
+  return html`<section class="client" aria-label="${title}"><h2>${title}</h2>
+<p><code id="${id}-command">${command}</code> ${copyButton(`${id}-command`)}</p>
+${
+  entry === undefined
+    ? html`<p>Its file takes no URL: this command lets it start a server of its own, or add the URL in its settings.</p>`
+    : html`<p>By hand, in <code>${entry.file}</code>:</p><pre id="${id}-entry">${entry.text}</pre>${copyButton(`${id}-entry`)}`
+}
+<p class="place">Then ${next}.</p></section>`;
+}
 
-const clients = [
-  ['claude-code', 'Claude Code'],
-  ['claude-desktop', 'Claude Desktop'],
-  ['cursor', 'Cursor'],
-  ['vscode', 'VS Code'],
-  ['windsurf', 'Windsurf'],
-  ['codex', 'Codex'],
-  ['gemini', 'Gemini CLI'],
-  ['zed', 'Zed'],
-  ['cline', 'Cline'],
-  ['continue', 'Continue'],
-] as const;
+const usualPort = '8737';
 
 function copyButton(id: string): Html {
   return html`<button type="button" class="plain" data-copy="#${id}" hidden>Copy</button>`;

@@ -3,6 +3,7 @@ import { searchHybrid } from '../../search/hybrid.ts';
 import { type Cut, judgePage, rerankedMax } from '../../search/judging.ts';
 import type { Meaning } from '../../search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../search/meaning-leg.ts';
+import { sharesOf } from '../../search/relevance.ts';
 import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
 import { createWordLeg } from '../../search/word-leg.ts';
 import type { PassageFilter } from '../../storage/contracts/passages.ts';
@@ -98,10 +99,10 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     },
   );
   if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
-  const ranked = found.matches.map(({ id, relevance = 0, explanation }) => ({
+  const ranked = found.matches.map(({ id, relevance = 0, explanation, evidence = {} }) => ({
     id,
     relevance,
-    why: { ...explanation },
+    why: { ...explanation, evidence: sharesOf(evidence) },
   }));
   // Whoever asks next for what was found here finds it by its meaning, too.
   if (found.pending > 0)
@@ -138,10 +139,10 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
   );
   const shown = page.slice(0, top).map(({ hit }) => hit.id);
   const terms = new Map((await leg.score(text, shown, signal)).map((match) => [match.id, match.terms]));
-  const ranked = page.map(({ hit: { id, score: share, rank }, relevance }) => ({
+  const ranked = page.map(({ hit: { id, score: share, rank }, relevance, evidence }) => ({
     id,
     relevance,
-    why: { words: { rank, share, terms: terms.get(id) } },
+    why: { words: { rank, share, terms: terms.get(id) }, evidence: sharesOf(evidence) },
   }));
   return { ranked, total: threshold === undefined ? counts.total : kept, omitted: 0, reranking };
 }
@@ -165,7 +166,7 @@ function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDep
       const limit = Math.max(asked.limit, legCandidates);
       const { hits, total, scoreMax } = await passages.search({ ...asked, limit, filter }, options);
       Object.assign(counts, { total, found: hits.length });
-      return { hits: hits.map(({ key, score }) => ({ id: key, score })), scoreMax };
+      return { hits: hits.map(({ key, score, coverage }) => ({ id: key, score, coverage })), scoreMax };
     },
     weigh: (asked, options) => passages.weigh(asked, options),
   });

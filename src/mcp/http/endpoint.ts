@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/server';
 import type { Logger } from '../../base/log.ts';
+import type { Principal } from '../../base/rights.ts';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
-import type { Caller } from '../../tools/call.ts';
+import type { Recorder } from '../../telemetry/recorder.ts';
+import { type Caller, localUser } from '../../tools/call.ts';
 import type { Conversation } from '../conversation.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
 import {
@@ -29,6 +31,7 @@ export interface EndpointOptions {
   inputSchema(tool: string): object | undefined;
   /** Accepts calls without any handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
+  recorder?: Recorder | undefined;
 }
 
 /** Answers one message that belongs to no session; the object is the whole JSON-RPC answer. */
@@ -36,14 +39,16 @@ export type BareCall = (incoming: Incoming, caller: Caller, signal: AbortSignal)
 
 /** Who is on the other side of a request, before any session. */
 export interface Visitor {
-  /** The token's name, where tokens are configured. */
-  principal: string | undefined;
+  /** Whom the token proves, where one is needed. */
+  principal: Principal | undefined;
   address: string;
   /** The Host that it named, which was checked. */
   host: string;
 }
 
 export interface Endpoint {
+  /** Sessions that are open. */
+  sessions(): number;
   handle(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,7 +56,7 @@ export interface Endpoint {
 /** The MCP endpoint: POST, GET and DELETE of one path, for every revision that the role offers. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
-  const sessions = createSessions(options.sessions, limits);
+  const sessions = createSessions(options.sessions, limits, options.recorder?.sessionEnded);
   const modern = revisions.modern ? createModernRoute(options) : undefined;
 
   const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
@@ -146,6 +151,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   };
 
   return {
+    sessions: () => sessions.count,
     async handle(request, response, visitor) {
       switch (request.method) {
         case 'POST':
@@ -209,17 +215,18 @@ function idOf(incoming: Incoming | undefined) {
 
 /** The owner of a session: nobody else may use it. */
 export function ownerKey({ principal, address }: Visitor): string {
-  return principal === undefined ? `address ${address}` : `token ${principal}`;
+  return principal === undefined ? `address ${address}` : `token ${principal.name}`;
 }
 
 /** Who calls: quotas are counted per visitor, whichever session or connection is used. */
 export function callerOf(visitor: Visitor, sessionId?: string): Caller {
   const id = ownerKey(visitor);
-  const hasToken = visitor.principal !== undefined;
+  const { principal } = visitor;
   return {
+    ...(principal ?? localUser),
     id,
-    owner: !hasToken && sessionId !== undefined ? `session ${sessionId}` : id,
-    authenticated: hasToken,
+    owner: principal === undefined && sessionId !== undefined ? `session ${sessionId}` : id,
+    authenticated: principal !== undefined,
     reachedAt: `http://${visitor.host}`,
   };
 }

@@ -35,6 +35,8 @@ export interface Session {
   readonly idle: boolean;
   /** A request came after the handshake. */
   readonly used: boolean;
+  /** On the clock of `performance.now()`. */
+  readonly openedAt: number;
   lastUsedAt: number;
   post(options: PostOptions): Promise<void>;
   /** Opens the stream for messages that the server initiates; false if there is one already. */
@@ -140,6 +142,7 @@ export function createSession(options: SessionOptions): Session {
     id,
     owner,
     conversation,
+    openedAt: performance.now(),
     lastUsedAt: performance.now(),
     get idle() {
       return conversation.pending === 0 && [...lanes.values()].every((lane) => lane.stream === undefined);

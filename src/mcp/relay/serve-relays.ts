@@ -199,7 +199,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
           serving.leave();
           server.close();
           await Promise.all(served.map((connection) => connection.finish()));
-          for (const { socket } of served) socket.end();
+          await Promise.all(served.map(({ socket }) => new Promise<void>((done) => socket.end(done))));
           connections.clear();
           leaveIfUnused();
         },
@@ -240,8 +240,10 @@ function createFrameOutput(socket: Socket): FrameOutput {
       if (!left) about(frameKinds.settled, line);
     },
     keep: (line) => about(frameKinds.keep, line),
-    async end() {
+    // Not before the client has it all: the process may end next.
+    end() {
       flush();
+      return new Promise((resolve) => socket.write('', () => resolve()));
     },
     tell(text) {
       if (text !== '') send(frameKinds.stderr, 0, text);

@@ -1,9 +1,8 @@
 /** Runs the local model on a thread of its own: one call with a text in, its vector out. */
-import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { basename } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/workers/answer-calls.ts';
+import { systemThread } from '../../base/workers/thread-time.ts';
 import type { OnnxDevice, OnnxRuntimeConfig } from '../models/onnx-runtime.ts';
 import { loadEmbeddingModel } from './embedding-model.ts';
 
@@ -29,6 +28,7 @@ answerCalls<string, EmbeddedText>(async () => {
 /** Linux has a priority for each thread, which goes by the number of the thread. Elsewhere all stays as it is. */
 function giveWay(): void {
   try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), niceness);
+    const thread = systemThread();
+    if (thread !== undefined) setPriority(thread, niceness);
   } catch {}
 }

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { pause } from '../../../test/support/pause.ts';
+import { watchText } from '../../../test/support/watch-text.ts';
 import { isCarrelError } from '../../base/errors.ts';
 import { dotProduct } from '../../storage/quantise.ts';
 import { bundledModelFolder } from './bundled-model.ts';
@@ -104,10 +107,43 @@ test('several threads give the vectors of one, in the order of the texts', async
   await Promise.all([one.close(), three.close()]);
 });
 
-test('a text that takes too long is given up', async () => {
-  const slow = createLocalEmbeddings({ ...config, textTimeoutMs: 1 });
-  await assert.rejects(slow.embed(['text']), hasCode('unavailable'));
+test('a text that takes too long is given up, and its thread ends after its native code, not within', async () => {
+  const slow = createLocalEmbeddings({ ...config, textTimeoutMs: 20 });
+  await assert.rejects(slow.embed(['text '.repeat(500)]), hasCode('unavailable'));
   await slow.close();
+});
+
+/** A process of its own, which embeds until it is asked for the end, and then prints how many vectors it has. */
+function startEmbedding(atEnd: string, textTimeoutMs: number) {
+  const script = `
+    import { createLocalEmbeddings } from './src/search/embeddings/local-embeddings.ts';
+    const local = createLocalEmbeddings({ ...${JSON.stringify(config)}, textTimeoutMs: ${textTimeoutMs} });
+    await local.embed(['text']);
+    const texts = Array.from({ length: 12 }, (_, number) => 'text '.repeat(500) + number);
+    const embedded = local.embed(texts);
+    ${atEnd}`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: new URL('../../../', import.meta.url),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return { child, exited: once(child, 'exit'), said: watchText(child.stdout) };
+}
+
+test('a process that ends while native code runs does not crash', async () => {
+  const { exited } = startEmbedding(`embedded.catch(() => {}); setTimeout(() => process.exit(0), 50);`, 60_000);
+  assert.deepEqual(await exited, [0, null]);
+});
+
+test('the time in which the process is stopped, as on a machine that sleeps, does not count', async () => {
+  const textTimeoutMs = 800;
+  const end = `console.log('embedding'); console.log((await embedded).length, 'vectors'); await local.close();`;
+  const { child, exited, said } = startEmbedding(end, textTimeoutMs);
+  await said.said(/embedding/);
+  child.kill('SIGSTOP');
+  await pause(1.5 * textTimeoutMs);
+  child.kill('SIGCONT');
+  await said.said(/12 vectors/);
+  assert.deepEqual(await exited, [0, null]);
 });
 
 test('a missing model is said so, not crashed on', async () => {

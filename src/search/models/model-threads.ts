@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Calls } from '../../base/workers/calls.ts';
+import { createNativeSection } from '../../base/workers/native-section.ts';
 import { withinTime } from '../../base/workers/within-time.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
+import type { OnnxRuntimeConfig } from './onnx-runtime.ts';
 
 /** Each has a model of its own in memory. */
 const threadsDefaultMax = 8;
@@ -19,11 +20,11 @@ export interface ModelThreadsConfig {
   readonly file: string;
   /** Of the threads, for whoever looks at the process. */
   readonly name: string;
-  readonly workerData: unknown;
+  readonly workerData: OnnxRuntimeConfig;
   /** Cores that the model may keep busy, with a thread each. */
   readonly threads: number;
   readonly queuedMax: number;
-  /** A worker that takes longer than this for one request is terminated and restarted. */
+  /** CPU time for one request, not for loading the model. A worker that takes longer is terminated and restarted. */
   readonly timeoutMs: number;
   readonly failures: ModelFailures;
 }
@@ -65,6 +66,9 @@ interface Lane<Request, Answer> {
   working: Promise<void> | undefined;
 }
 
+/** CPU time: half a second to a second is usual. */
+const loadTimeoutMs = 120_000;
+
 /**
  * A local model, on worker threads that start as requests need them and do not keep the process alive. Each runs the model
  * on one core and takes one request at a time, urgent ones first, so that a search waits for at most one text that is being
@@ -75,10 +79,18 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
   const urgent: Job<Request, Answer>[] = [];
   const others: Job<Request, Answer>[] = [];
   let lanes: Lane<Request, Answer>[] = [];
+  /** Those that were given up, until they are out of native code. */
+  const lingering = new Set<Calls<Request, Answer>>();
 
   function start(): Lane<Request, Answer> {
     keepRuntimeQuiet();
-    return { calls: createWorkerCalls({ ...config, lean: true, lost: failures.failed }), working: undefined };
+    const nativeSection = createNativeSection();
+    const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
+    const calls = createWorkerCalls<Request, Answer>({
+      ...config,
+      ...{ workerData, nativeSection, lean: true, lost: failures.failed },
+    });
+    return { calls, working: undefined };
   }
 
   function nextJob(): Job<Request, Answer> | undefined {
@@ -88,7 +100,11 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
 
   /** Gives requests to threads that have none, and starts another thread while requests wait. */
   function assign(): void {
+    for (const { calls } of lanes.filter((lane) => !lane.calls.alive)) linger(calls);
     lanes = lanes.filter(({ calls }) => calls.alive);
+    if (lanes.length === 0 && lingering.size > config.threads) {
+      failAll(failures.failed(new Error('no thread comes out of native code')));
+    }
     while (nextJob() !== undefined) {
       const free = lanes.find(({ working }) => working === undefined);
       if (free === undefined && lanes.length >= config.threads) return;
@@ -99,6 +115,11 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
         assign();
       });
     }
+  }
+
+  function linger(calls: Calls<Request, Answer>): void {
+    lingering.add(calls);
+    void calls.terminate().finally(() => lingering.delete(calls));
   }
 
   async function work({ calls }: Lane<Request, Answer>): Promise<void> {
@@ -112,15 +133,20 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
     try {
       // The place is one of the list's.
       const request = job.requests[place] as Request;
+      await withinTime(calls, calls.ready(), { timeoutMs: loadTimeoutMs, overdue });
       job.answers[place] = await withinTime(calls, calls.call(request), { timeoutMs: config.timeoutMs, overdue });
       job.left -= 1;
       if (job.left === 0) finish(job, () => job.resolve(job.answers));
     } catch (error) {
       // Without the thread, all waiting calls fail; the next request starts another one.
-      const failed = calls.alive ? [job] : [...urgent, ...others];
       const failure = isCarrelError(error) ? error : failures.failed(error);
-      for (const each of failed) finish(each, () => each.reject(failure));
+      if (calls.alive) finish(job, () => job.reject(failure));
+      else failAll(failure);
     }
+  }
+
+  function failAll(failure: CarrelError): void {
+    for (const job of [...urgent, ...others]) finish(job, () => job.reject(failure));
   }
 
   function finish(job: Job<Request, Answer>, tell: () => void): void {
@@ -157,24 +183,13 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
   return {
     run: async (requests, options = {}) => (requests.length === 0 ? [] : enqueue(requests, options)),
     async close() {
-      for (const job of [...urgent, ...others]) finish(job, () => job.reject(failures.closed()));
+      failAll(failures.closed());
       const stopping = lanes;
       lanes = [];
-      // Keeps the process alive: with nothing else to do, it would exit before `close` has finished.
-      const grace = new AbortController();
-      const ended = Promise.all(stopping.map(({ working }) => working));
-      await Promise.race([ended, delay(closeGraceMs, undefined, { signal: grace.signal }).catch(() => {})]);
-      grace.abort();
       await Promise.all(stopping.map(({ calls }) => calls.terminate()));
     },
   };
 }
-
-/**
- * Terminating a thread while its native code runs crashes the whole process. So the text that is being read, or the
- * model that is being loaded, gets this long before that is risked.
- */
-const closeGraceMs = 3_000;
 
 /**
  * The native runtime (1.29 and newer, on Linux and macOS) sends telemetry and keeps a machine id in the home folder, unless

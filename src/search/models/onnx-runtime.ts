@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { isBuilt } from '../../base/places.ts';
+import { inNativeSection, type NativeSection } from '../../base/workers/native-section.ts';
 
 /** What runs a model: native code, or WebAssembly where that cannot be loaded. */
 export interface OnnxRuntime {
@@ -23,24 +24,30 @@ export interface OnnxRuntimeConfig {
   readonly modelFolder: string;
   /** By default the faster one that can be loaded. */
   readonly device?: OnnxDevice | undefined;
+  /** Of the thread that runs it. */
+  readonly nativeSection?: NativeSection | undefined;
 }
 
 /** The parts that onnxruntime-node and onnxruntime-web have in common. */
 type Onnx = Pick<typeof import('onnxruntime-node'), 'InferenceSession' | 'Tensor'>;
 type Session = Awaited<ReturnType<Onnx['InferenceSession']['create']>>;
+type InferenceOptions = import('onnxruntime-node').InferenceSession.SessionOptions;
 
 export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRuntime> {
-  const native = config.device === 'wasm' ? undefined : await loadNative(config.device === 'cpu');
+  const inNative = <T>(run: () => Promise<T>): Promise<T> => inNativeSection(config.nativeSection, run);
+  const native = config.device === 'wasm' ? undefined : await inNative(() => loadNative(config.device === 'cpu'));
   if (native === undefined) return loadWasm(config);
-  const session = await native.InferenceSession.create(join(config.modelFolder, 'model.onnx'), {
+  const options: InferenceOptions = {
     // One core for each thread of ours: they scale better than threads within a run, and none waits busily.
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
     // The arena would keep the memory of the longest text for ever, and is no faster.
     enableCpuMemArena: false,
-  });
-  return { device: 'cpu', run: (text) => outputOf(session, native, text) };
+  };
+  const file = join(config.modelFolder, 'model.onnx');
+  const session = await inNative(() => native.InferenceSession.create(file, options));
+  return { device: 'cpu', run: (text) => inNative(() => outputOf(session, native, text)) };
 }
 
 async function loadNative(isNeeded: boolean): Promise<Onnx | undefined> {

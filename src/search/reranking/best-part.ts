@@ -4,15 +4,23 @@ import { plainQuery } from '../../words/word-query.ts';
 /** About 256 word pieces of English, which is what the model reads. */
 const unitsMax = 1_100;
 
+/** A text, and where in it the passage is that is nearest to the query. */
+export interface Windowed {
+  readonly text: string;
+  readonly window?: { readonly start: number; readonly end: number } | undefined;
+}
+
+export interface TextPart {
+  readonly text: string;
+  /** Where it stands in the whole text, in UTF-16 units. */
+  readonly range: readonly [start: number, end: number];
+}
+
 /** Of a long text, the part that a model should read: around its nearest window, or around the words of the query. */
-export function bestPart(
-  text: string,
-  query: string,
-  window?: { readonly start: number; readonly end: number },
-): string {
-  if (text.length <= unitsMax) return text;
+export function bestPart({ text, window }: Windowed, query: string): TextPart {
+  if (text.length <= unitsMax) return { text, range: [0, text.length] };
   const length = window ? window.end - window.start : 0;
-  if (window === undefined || length > unitsMax) return makeSnippet(text, plainQuery(query), unitsMax).text;
+  if (window === undefined || length > unitsMax) return makeSnippet(text, plainQuery(query), unitsMax);
   const start = Math.max(0, Math.min(window.start - Math.floor((unitsMax - length) / 2), text.length - unitsMax));
-  return text.slice(start, start + unitsMax);
+  return { text: text.slice(start, start + unitsMax), range: [start, start + unitsMax] };
 }

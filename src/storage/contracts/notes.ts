@@ -73,6 +73,8 @@ export interface ListedNote {
   readonly sourceUrls: readonly string[];
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** SHA-256 of the content. */
+  readonly contentHash: string;
   /** Of the content: around the matches, or its start. */
   readonly snippet: Snippet;
   /** How it matches the query, where there is one. */

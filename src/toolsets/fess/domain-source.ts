@@ -16,6 +16,7 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
         hits: hits.map((hit, index) => ({
           uri: documentUri(domain, hit.docId),
           hash: null,
+          range: null,
           title: hit.title || hit.url,
           snippet: String(hit.fields['content_description'] ?? '') || hit.digest,
           date: dateOf(hit),

@@ -6,6 +6,7 @@ const hit = (source: string, uri: string, relevance: number, date: string | null
   source,
   uri,
   hash: null,
+  range: null,
   title: uri,
   snippet: '',
   date,

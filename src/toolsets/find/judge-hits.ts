@@ -1,4 +1,5 @@
 import { judgePage } from '../../search/judging.ts';
+import { sharesOf } from '../../search/relevance.ts';
 import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
 import type { SourceHit } from '../../tools/search-source.ts';
 import { whyFound } from '../../tools/why-found.ts';
@@ -36,9 +37,9 @@ export async function judgeHits(
     ranked,
     { reranker, words: undefined, texts: async () => texts },
   );
-  const judged = page.map(({ hit: { hit }, relevance }) => {
+  const judged = page.map(({ hit: { hit }, relevance, evidence }) => {
     const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet, relevance });
-    return { ...hit, relevance, why: `${hit.why}; ${why}` };
+    return { ...hit, relevance, why: `${hit.why}; ${why}`, scores: sharesOf(evidence) };
   });
   return { hits: [...known, ...judged], omitted, reranking };
 }

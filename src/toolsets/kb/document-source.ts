@@ -1,4 +1,4 @@
-import type { Engine } from '../../engine/engine.ts';
+import type { Engine, EngineHit } from '../../engine/engine.ts';
 import type { SearchSource, SourceHit } from '../../tools/search-source.ts';
 import { whyFound } from '../../tools/why-found.ts';
 import { makeSnippet } from '../../words/snippet.ts';
@@ -33,11 +33,14 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
           place.page === undefined ? undefined : `page ${place.page}`,
           place.section_header,
         ];
+        const snippet = makeSnippet(hit.text, words);
         hits.set(uri, {
           uri,
           hash: hit.content_hash ?? null,
+          range: snippet.range,
+          chunk_index: hit.chunk_index,
           title: hit.title,
-          snippet: makeSnippet(hit.text, words).text,
+          snippet: snippet.text,
           date: hit.created_at === '' ? null : hit.created_at,
           origin: originOfDocument(hit),
           relevance: hit.relevance,
@@ -48,6 +51,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
             place: where.filter((part) => part !== undefined).join(', ') || undefined,
             relevance: hit.relevance,
           }),
+          ...scoresOf(hit),
         });
       }
       return {
@@ -58,4 +62,10 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
       };
     },
   };
+}
+
+/** Our own engine tells what a hit was judged by. */
+function scoresOf({ why }: EngineHit): Pick<SourceHit, 'scores'> {
+  const { evidence } = why ?? {};
+  return typeof evidence === 'object' && evidence !== null ? { scores: evidence } : {};
 }

@@ -21,6 +21,8 @@ export function showHit(hit: EngineHit) {
     title: hit.title,
     text: hit.text,
     chunk_index: hit.chunk_index,
+    // Of the chunk, as verify counts.
+    range: [0, hit.text.length] as [number, number],
     chunk_metadata: hit.chunk_metadata,
     doc_type: hit.doc_type,
     source_path: hit.source_path,

@@ -1,10 +1,15 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { NoteStore } from '../../storage/contracts/notes.ts';
+import type { ListedNote, NoteStore } from '../../storage/contracts/notes.ts';
 import type { ResourceProvider, ResourceSummary } from '../../tools/resource.ts';
 import { createCursorSigner } from '../../tools/signed-cursor.ts';
 import { findNote, showListedNote, showNote } from './notes.ts';
 
 export const noteUriPrefix = 'carrel://notes/';
+
+/** What `verify` takes, and where in the content the snippet stands. */
+export function noteCitation({ id, contentHash, snippet }: ListedNote) {
+  return { uri: noteUriPrefix + id, hash: contentHash, range: snippet.range };
+}
 
 const pageSize = 50;
 const mimeType = 'text/markdown';

@@ -1,4 +1,5 @@
 import { judgePage, reachOf } from '../../search/judging.ts';
+import type { Evidence } from '../../search/relevance.ts';
 import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
 import type { ListedNote, NoteStore } from '../../storage/contracts/notes.ts';
 
@@ -12,8 +13,14 @@ export interface NoteSearch {
   readonly signal: AbortSignal;
 }
 
+export interface FoundNote {
+  readonly note: ListedNote;
+  readonly relevance: number;
+  readonly evidence: Evidence;
+}
+
 export interface FoundNotes {
-  readonly notes: readonly { readonly note: ListedNote; readonly relevance: number }[];
+  readonly notes: readonly FoundNote[];
   readonly total: number;
   readonly omitted: number;
   readonly reranking: RerankingState;
@@ -43,7 +50,8 @@ export async function searchNotes(request: NoteSearch, notes: NoteStore, reranke
     ranked,
     { reranker, words: undefined, texts: async () => texts },
   );
-  return { notes: page.map(({ hit, relevance }) => ({ note: hit.note, relevance })), total, omitted, reranking };
+  const shown = page.map(({ hit: { note }, relevance, evidence }) => ({ note, relevance, evidence }));
+  return { notes: shown, total, omitted, reranking };
 }
 
 function headingOf({ title, tags }: ListedNote): string {

@@ -1,11 +1,11 @@
 import type { SlidingWindow } from '../../base/sliding-window.ts';
-import { textHash } from '../../base/text-hash.ts';
+import { sharesOf } from '../../search/relevance.ts';
 import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { NoteStore } from '../../storage/contracts/notes.ts';
 import { type Quota, spend } from '../../tools/quota.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
 import { whyFound } from '../../tools/why-found.ts';
-import { noteUriPrefix } from './note-resources.ts';
+import { noteCitation } from './note-resources.ts';
 import { showListedNote } from './notes.ts';
 import { searchNotes } from './search-notes.ts';
 import type { ProviderChain } from './web-search/provider-chain.ts';
@@ -18,20 +18,19 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
     async search({ query, limit, includesWeak }, { signal }) {
       const request = { query, limit, offset: 0, cutsWeak: !includesWeak, signal };
       const { notes: found, omitted, reranking } = await searchNotes(request, notes, reranker);
-      const whole = await Promise.all(found.map(({ note }) => notes.get(note.id, { signal })));
       return {
-        hits: found.map(({ note, relevance }, index) => {
-          const { id, title, snippet, created_at: date, tags, origin } = showListedNote(note);
+        hits: found.map(({ note, relevance, evidence }) => {
+          const { title, snippet, created_at: date, tags, origin } = showListedNote(note);
           const text = [title, ...tags, snippet].join('\n');
           return {
-            uri: noteUriPrefix + id,
-            hash: textHash(whole[index]?.content ?? ''),
+            ...noteCitation(note),
             title,
             snippet,
             date,
             origin,
             relevance,
             why: whyFound({ query, text, relevance }),
+            scores: sharesOf(evidence),
           };
         }),
         omitted,
@@ -61,6 +60,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
         hits: results.map(({ title, url, snippet }, rank) => ({
           uri: url,
           hash: null,
+          range: null,
           title,
           snippet,
           date: null,

@@ -166,6 +166,9 @@ verifies(['004 list_notes/example', '004 list_notes/response'], 'both curl calls
     'origin',
     'created_at',
     'snippet',
+    'uri',
+    'hash',
+    'range',
     'relevance',
   ]);
   assert.equal(notes[0]?.['id'], savedId);

@@ -113,6 +113,7 @@ test('contract §8: serve offers the research tools and find over notes and, on 
       'source',
       'uri',
       'hash',
+      'range',
       'title',
       'snippet',
       'date',

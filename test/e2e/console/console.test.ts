@@ -24,7 +24,7 @@ test('contract §8: / is a console with pages for everything, and asks no other 
   const { url, origin } = await serve(t);
   const agent = await connectAgent(t, url);
   await fill(agent);
-  const { page, problems } = await openBrowser(t, origin);
+  const { page, context, problems } = await openBrowser(t, origin);
   await page.goto('/');
   const links = await page.locator('header nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
   assert.deepEqual(links, [
@@ -46,6 +46,16 @@ test('contract §8: / is a console with pages for everything, and asks no other 
   assert.match(await page.locator('main').innerText(), /http\.port/);
   await page.goto('/activity');
   assert.match(await page.locator('main').innerText(), /store_context/);
+  const client = page.locator('#clients tr', { hasText: 'connected' });
+  assert.match(await client.innerText(), /127\.0\.0\.1, http\s+connected\s.*kb_addnote, save_note, store_context/s);
+  await page.locator('figcaption', { hasText: /^Storage: highest [\d.]+ [KM]B/ }).waitFor();
+  await page.goto('/connect');
+  assert.equal(await page.locator('section.client').count(), 10);
+  assert.match(await page.locator('#codex-entry').innerText(), /\[mcp_servers\.carrel\]\s+url = "http:/);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.locator('[data-copy="#zed-entry"]').click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  assert.match(String(await page.evaluate('navigator.clipboard.readText()')), /"context_servers"/);
   assert.deepEqual(problems, []);
 });
 
@@ -61,6 +71,10 @@ test('searching shows hits as one types, with source, relevance and reason, and 
   await hit.waitFor();
   assert.match(await hit.innerText(), /lighthouse/i);
   assert.ok((await page.locator('.hit mark').count()) > 0);
+  const bars = await hit.locator('.bar span:first-child').allInnerTexts();
+  for (const bar of ['relevance', 'words', 'reranker']) assert.ok(bars.includes(bar), bars.join());
+  // The document has its vector by now, or soon: then its hit has a bar for the meaning.
+  while ((await page.locator('.bar', { hasText: 'meaning' }).count()) === 0) await page.reload();
   assert.match(page.url(), /q=lighthouse\+keeper/);
   await page.goto('/notes');
   assert.match(await page.locator('.hit h2').first().innerText(), /<img src=x onerror=/);
@@ -127,6 +141,8 @@ test('with a token the console asks for it once, in a cookie that scripts cannot
   await page.locator('#q').waitFor();
   const [cookie] = await context.cookies();
   assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, 'Strict']);
+  // Cookies are shared by all ports of a host; another server there has its own.
+  assert.equal(cookie?.name, `carrel_console${new URL(origin).port}`);
   assert.ok(!(await page.content()).includes(token));
   const cross = await context.request.post('/notes/new', {
     form: { title: 'x', content: 'x' },

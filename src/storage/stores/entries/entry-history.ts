@@ -1,3 +1,4 @@
+import { textHash } from '../../../base/text-hash.ts';
 import type { Entry, Metadata, NewImage } from '../../contracts/entries.ts';
 import type { ContentType } from '../../contracts/entry-filter.ts';
 import type { Statements } from '../../dialect.ts';
@@ -131,16 +132,16 @@ function imagesThen(
 async function textsOf(
   on: Statements,
   versions: readonly number[],
-): Promise<Map<number, { text: string; summary: string | undefined }>> {
+): Promise<Map<number, Pick<Entry, 'text' | 'textHash' | 'summary'>>> {
   const rows = await on.query(
     `SELECT key, text_content, summary FROM ${on.dialect.schema}context_versions WHERE key IN (${on.dialect.integers})`,
     [{ list: versions }],
   );
   return new Map(
-    rows.map((row) => [
-      numberOf(row, 'key'),
-      { text: textOf(row, 'text_content'), summary: optionalTextOf(row, 'summary') },
-    ]),
+    rows.map((row) => {
+      const text = textOf(row, 'text_content');
+      return [numberOf(row, 'key'), { text, textHash: textHash(text), summary: optionalTextOf(row, 'summary') }];
+    }),
   );
 }
 

@@ -41,6 +41,7 @@ function entryOf(row: Row, tags: string[]): Entry {
     source: textOf(row, 'source') as Source,
     contentType: textOf(row, 'content_type') as ContentType,
     text: textOf(row, 'text_content'),
+    textHash: textOf(row, 'text_hash'),
     metadata: metadata === undefined ? undefined : parseMetadata(metadata),
     summary: optionalTextOf(row, 'summary'),
     tags,

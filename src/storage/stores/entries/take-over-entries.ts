@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { isObject } from '../../../base/json.ts';
+import { textHash } from '../../../base/text-hash.ts';
 import type { ReferenceChange, TakenOverEntry, TakeOverOutcome, TakeOverRequest } from '../../contracts/entries.ts';
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
@@ -89,7 +89,7 @@ function identityOf(entry: TakenOverEntry): string {
 }
 
 function hashOf({ text }: TakenOverEntry): string {
-  return createHash('sha256').update(storable(text)).digest('hex');
+  return textHash(storable(text));
 }
 
 /**

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { daysBefore } from '../../../base/days-before.ts';
 import { CarrelError } from '../../../base/errors.ts';
+import { textHash } from '../../../base/text-hash.ts';
 import {
   type EntryUpdate,
   keptDays,
@@ -114,7 +114,7 @@ async function repeatedEntry(on: Statements, threadId: string, source: string, t
       ORDER BY key DESC LIMIT 1`,
     [threadId, source],
   );
-  if (last === undefined || textOf(last, 'text_hash') !== hashOf(text)) return undefined;
+  if (last === undefined || textOf(last, 'text_hash') !== textHash(text)) return undefined;
   const [answer] = await on.query(
     `SELECT key FROM ${on.dialect.schema}context_entries WHERE thread_id = ? AND source <> ? AND key > ?
       AND deleted_at IS NULL LIMIT 1`,
@@ -139,7 +139,7 @@ export async function insertEntry(on: Statements, entry: NewEntry, key?: number)
       entry.source,
       type,
       text,
-      hashOf(text),
+      textHash(text),
       jsonOf(metadata),
       entry.summary ?? null,
       createdAt,
@@ -223,7 +223,7 @@ async function updateOne(on: Statements, update: EntryUpdate, index: FieldIndex)
 async function writeText(on: Statements, id: number, text: string, summaryWanted: boolean): Promise<void> {
   await on.query(
     `UPDATE ${on.dialect.schema}context_entries SET text_content = ?, text_hash = ?, summary = NULL WHERE key = ?`,
-    [text, hashOf(text), id],
+    [text, textHash(text), id],
   );
   await (summaryWanted ? wantSummary(on, id) : dropSummary(on, id));
   await replaceWords(on, id, text);
@@ -257,8 +257,4 @@ function jsonOf(metadata: Metadata | undefined): string | null {
 
 function contentType(images: number): ContentType {
   return images > 0 ? 'multimodal' : 'text';
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { textHash } from '../../../base/text-hash.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { nothing, plainQuery, type WordQuery } from '../../../words/word-query.ts';
 import type { ListedNote, Note, NoteListRequest, NotePage } from '../../contracts/notes.ts';
@@ -31,9 +33,10 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
     { list: keys },
   ]);
   const byKey = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
-  const notes = found.flatMap(({ key, score }) => {
+  const notes: ListedNote[] = [];
+  for (const { key, score } of found) {
     const row = byKey.get(key);
-    if (row === undefined) return [];
+    if (row === undefined) continue;
     const covered = (terms.get(key) ?? []).reduce((sum, { highest }) => sum + highest, 0);
     const match = {
       key,
@@ -41,8 +44,10 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
       coverage: shareOf(covered),
       passage: makeSnippet(textOf(row, 'content'), query, passageUnits).text,
     };
-    return [{ ...listed(row, query), match }];
-  });
+    notes.push({ ...listed(row, query), match });
+    // A long note takes tens of milliseconds, and with PostgreSQL this is the thread that serves.
+    await nextTurn();
+  }
   return { notes, total };
 }
 
@@ -64,7 +69,8 @@ async function newestNotes(
 
 function listed(row: Row, query: WordQuery): ListedNote {
   const { id, title, tags, sourceUrls, createdAt, updatedAt, content } = noteOf(row);
-  return { id, title, tags, sourceUrls, createdAt, updatedAt, snippet: makeSnippet(content, query) };
+  const contentHash = textHash(content);
+  return { id, title, tags, sourceUrls, createdAt, updatedAt, contentHash, snippet: makeSnippet(content, query) };
 }
 
 export function noteOf(row: Row): Note {

@@ -9,7 +9,7 @@ const judgedChars = 100_000;
 
 /** Judges entries by their text as it was then. Without a query in terms, the text's words are sought. */
 export function createEntryJudging(
-  { entries, reranker }: Pick<ContextParts, 'entries' | 'reranker'>,
+  { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,
   { asOf, query }: { asOf: string | undefined; query?: WordQuery },
 ): JudgeDeps {
   return {
@@ -18,6 +18,7 @@ export function createEntryJudging(
       const found = await entries.get({ ids, images: false, asOf, textChars: judgedChars }, { signal });
       return new Map(found.map(({ id, text }) => [id, { text }]));
     },
+    parts: texts.parts,
     words: createWordScores((asked, options) => entries.weighWords(asked, options), query && (() => query)),
   };
 }

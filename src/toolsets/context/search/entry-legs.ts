@@ -34,6 +34,9 @@ export interface EntryLegs extends HybridDeps {
   };
 }
 
+/** More of a text tells neither whether it is code nor whether it repeats another. */
+const textChars = 4_000;
+
 type LegParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend'>;
 
 export function createEntryLegs(request: LegsRequest, { words }: { words: boolean }, parts: LegParts): EntryLegs {
@@ -51,7 +54,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     words: words ? wordLeg() : undefined,
     meaning: meaning && meaningLeg(meaning),
     async newerFirst(ids) {
-      const found = await entries.get({ ids, images: false, asOf: filter.asOf }, { signal });
+      const found = await entries.get({ ids, images: false, asOf: filter.asOf, textChars }, { signal });
       return new Map(found.map(({ id, text }) => [id, text]));
     },
   };
@@ -72,7 +75,8 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
   }
 
   async function searchWords(limit: number): Promise<ScoredPage> {
-    return entries.searchWords({ query: plainQuery(request.text), filter, limit, offset: 0, explain }, { signal });
+    const query = plainQuery(request.text);
+    return entries.searchWords({ query, filter, limit, offset: 0, counts: false, explain }, { signal });
   }
 
   function meaningLeg(known: EntryMeaning): MeaningLeg {
@@ -80,7 +84,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
       meaning: known,
       filter: neededFilter(filter),
       waitMs: request.waitMs,
-      texts: async (ids) => (await entries.get({ ids, images: false }, { signal })).map(({ text }) => text),
+      texts: async (ids) => (await entries.get({ ids, images: false, textChars }, { signal })).map(({ text }) => text),
     });
     return {
       ...leg,

@@ -1,16 +1,15 @@
-import { textHash } from '../../../base/text-hash.ts';
+import { sharesOf } from '../../../search/relevance.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { whyFound } from '../../../tools/why-found.ts';
-import { makeSnippet } from '../../../words/snippet.ts';
-import { plainQuery } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
-import { entryUriPrefix, titleOf } from '../show/entry-resources.ts';
+import { citationOf } from '../show/citation.ts';
+import { titleOf } from '../show/entry-resources.ts';
 import { searchEntries } from './hybrid-entries.ts';
 
 export function createEntrySource(
   settings: { words: boolean },
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'rrfK' | 'reranker'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'rrfK' | 'reranker' | 'texts'>,
 ): SearchSource {
   return {
     name: 'context',
@@ -24,20 +23,25 @@ export function createEntrySource(
       const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, parts);
       const top = new Map(matches.map((match) => [match.id, match]));
       const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);
-      const words = plainQuery(text);
+      const excerpts = await parts.texts.excerpts(
+        found.map((entry) => entry.text),
+        text,
+        signal,
+      );
       return {
-        hits: found.map((entry) => {
-          const { relevance, window } = top.get(entry.id) ?? {};
-          const passage = window && entry.text.slice(window.start, window.end);
+        hits: found.map((entry, place) => {
+          const { relevance, range, evidence } = top.get(entry.id) ?? {};
+          const passage = range && entry.text.slice(...range);
+          const excerpt = excerpts[place];
           return {
-            uri: `${entryUriPrefix}${entry.id}`,
-            hash: textHash(entry.text),
+            ...citationOf(entry, excerpt?.range),
             title: titleOf(entry.text),
-            snippet: makeSnippet(entry.text, words).text,
+            snippet: excerpt?.snippet ?? '',
             date: entry.createdAt,
             origin: originOfMetadata(entry.metadata),
             relevance,
-            why: whyFound({ query: text, text: entry.text, passage, relevance }),
+            why: whyFound({ query: text, text: entry.text, words: excerpt?.words, passage, relevance }),
+            scores: sharesOf(evidence ?? {}),
           };
         }),
         omitted,

@@ -11,6 +11,7 @@ import { createEngine } from '../../../engine/local/create-engine.ts';
 import type { EmbeddingProvider } from '../../../search/embeddings/embedding-provider.ts';
 import type { Storage } from '../../../storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
+import { localUser } from '../../../tools/call.ts';
 import { contextSlice } from '../context-slice.ts';
 import { createContextToolset } from '../toolset.ts';
 
@@ -80,7 +81,7 @@ async function rankedInContext(stored: readonly string[], storage: Storage, sign
   const run = async (name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const tool = toolset.tools.find((each) => each.name === name);
     assert.ok(tool);
-    const call = { caller: { id: 'test', owner: 'test' }, signal, report: () => {}, log: silentLogger };
+    const call = { caller: { ...localUser, id: 'test', owner: 'test' }, signal, report: () => {}, log: silentLogger };
     return (await tool.run(tool.input.parse(input), call)) as Record<string, unknown>;
   };
   for (const text of stored) {

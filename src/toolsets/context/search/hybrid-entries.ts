@@ -1,4 +1,5 @@
 import { type HybridMatch, searchHybrid } from '../../../search/hybrid.ts';
+import type { Evidence } from '../../../search/relevance.ts';
 import type { RerankingState } from '../../../search/reranking/reranker.ts';
 import type { MendedWord } from '../../../words/ranking/word-index.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -29,10 +30,9 @@ export interface EntryMatch {
   readonly id: number;
   readonly relevance: number;
   readonly scores: HybridScores;
-  /** Words of the query that it has, as stems. */
-  readonly terms: readonly string[];
-  /** The part that is nearest to the query. */
-  readonly window: { readonly start: number; readonly end: number } | undefined;
+  /** The part that was judged, else the one that is nearest to the query. */
+  readonly range: readonly [start: number, end: number] | undefined;
+  readonly evidence: Evidence | undefined;
 }
 
 export interface HybridMatches {
@@ -59,7 +59,7 @@ export interface HybridMatches {
 export async function searchEntries(
   request: HybridRequest,
   settings: { words: boolean },
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranker'>,
+  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranker' | 'texts'>,
 ): Promise<HybridMatches> {
   const { text, limit, offset, rrfK, signal } = request;
   const { told, ...legs } = createEntryLegs(request, settings, parts);
@@ -71,7 +71,6 @@ export async function searchEntries(
       offset,
       depth: rankDepth,
       cut: request.includesWeak ? undefined : 'weak',
-      explain: true,
       signal,
     },
     { order: 'weighted', rrfK },
@@ -86,8 +85,8 @@ export async function searchEntries(
       id: match.id,
       relevance: match.relevance ?? 0,
       scores: scoresOf(match),
-      terms: (match.explanation.words?.terms ?? []).map(({ term }) => term),
-      window: match.explanation.meaning?.window,
+      range: match.range ?? rangeOf(match.explanation.meaning?.window),
+      evidence: match.evidence,
     })),
     hasMore: found.matches.length > limit,
     omitted: request.includesWeak ? 0 : Math.max(0, Math.min(limit, found.candidates - offset) - found.matches.length),
@@ -124,6 +123,11 @@ export async function searchEntries(
       rerank_score: parts.reranker.provider ? relevance : null,
     };
   }
+}
+
+/** A stretch of a text as a pair. */
+export function rangeOf(window: { start: number; end: number } | undefined): [start: number, end: number] | undefined {
+  return window && [window.start, window.end];
 }
 
 /** The statistics of a search that was not carried out. */

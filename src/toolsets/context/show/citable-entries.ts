@@ -1,4 +1,3 @@
-import { textHash } from '../../../base/text-hash.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import type { CitableTexts } from '../../../tools/citable-texts.ts';
 import { entryUriPrefix } from './entry-resources.ts';
@@ -9,7 +8,7 @@ export function createCitableEntries(entries: Pick<EntryStore, 'get'>): CitableT
     async read(uri, { signal }) {
       const id = /^[1-9]\d{0,14}$/.exec(uri.slice(entryUriPrefix.length))?.[0];
       const [entry] = id === undefined ? [] : await entries.get({ ids: [Number(id)], images: false }, { signal });
-      return entry && { hash: textHash(entry.text), passages: [{ text: entry.text }] };
+      return entry && { hash: entry.textHash, passages: [{ text: entry.text }] };
     },
   };
 }

@@ -11,6 +11,7 @@ import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/se
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
 import { absentWords, listed, relaxedMin, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
 import { modeRemark, searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
+import { citationOf } from '../show/citation.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
@@ -57,11 +58,13 @@ export function createFtsSearchContextTool({
       const relaxed = most !== undefined && most.total > 0;
       const page = relaxed ? most : strict;
       const query = relaxed ? most.query : asked;
-      const ranked = page.hits.map(({ id, score }) => ({ id, score: score / (page.scoreMax || 1), found: score }));
+      const ranked = page.hits.map(({ id, score, coverage }) => ({
+        ...{ id, score: score / (page.scoreMax || 1), found: score, coverage },
+      }));
       const judged = await judgePage(
         { text, limit, offset: offset - reach.offset, before: reach.offset, signal },
         ranked,
-        createEntryJudging({ entries, reranker }, { asOf: filter.asOf, query }),
+        createEntryJudging({ entries, reranker, texts }, { asOf: filter.asOf, query }),
       );
       const shownHits = new Map(judged.page.map((each) => [each.hit.id, each]));
       await summaries?.settle();
@@ -78,9 +81,10 @@ export function createFtsSearchContextTool({
           order: 'given',
           input,
           show: async (entry, left) => {
-            const { hit, relevance = 0 } = shownHits.get(entry.id) ?? {};
+            const { hit, relevance = 0, range } = shownHits.get(entry.id) ?? {};
             return {
               ...showFound(entry, truncationChars),
+              ...citationOf(entry, range),
               relevance,
               scores: {
                 fts_score: hit?.found ?? 0,

@@ -11,6 +11,7 @@ import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
 import { elapsed, filterFaults, nextOffset, searchAnswer } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
+import { citationOf } from '../show/citation.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
@@ -20,7 +21,10 @@ export interface HybridSettings {
 
 export function createHybridSearchContextTool(
   settings: HybridSettings,
-  parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranker' | 'summaries'>,
+  parts: Pick<
+    ContextParts,
+    'entries' | 'meaning' | 'backend' | 'truncationChars' | 'rrfK' | 'reranker' | 'summaries' | 'texts'
+  >,
 ): Tool {
   const { entries, truncationChars } = parts;
   return defineTool({
@@ -70,8 +74,8 @@ export function createHybridSearchContextTool(
           order: 'given',
           input,
           show: (entry) => {
-            const { relevance, scores } = page.get(entry.id) ?? {};
-            return { ...showFound(entry, truncationChars), relevance, scores };
+            const { relevance, scores, range } = page.get(entry.id) ?? {};
+            return { ...showFound(entry, truncationChars), ...citationOf(entry, range), relevance, scores };
           },
         },
         call,

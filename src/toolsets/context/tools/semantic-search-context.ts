@@ -6,10 +6,12 @@ import { weakHint } from '../../../tools/weak-hint.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
 import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
+import { rangeOf } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, settleMs } from '../search/ranked-search.ts';
 import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
+import { citationOf } from '../show/citation.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
@@ -21,7 +23,8 @@ export function createSemanticSearchContextTool(
     truncationChars,
     reranker,
     summaries,
-  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries'>,
+    texts,
+  }: Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>,
 ): Tool {
   return defineTool({
     name: 'semantic_search_context',
@@ -48,7 +51,7 @@ export function createSemanticSearchContextTool(
       const judged = await judgePage(
         { text, limit: limit + 1, offset, cut: input.include_weak ? undefined : 'weak', signal },
         matches.map((match) => ({ ...match, ...nearnessOf(match.cosine, matches[0]?.cosine, model) })),
-        createEntryJudging({ entries, reranker }, { asOf: filter.asOf }),
+        createEntryJudging({ entries, reranker, texts }, { asOf: filter.asOf }),
       );
       const page = new Map(judged.page.slice(0, limit).map((each) => [each.hit.id, each]));
       const weak = input.include_weak ? 0 : Math.max(0, Math.min(limit, matches.length - offset) - page.size);
@@ -63,9 +66,10 @@ export function createSemanticSearchContextTool(
           order: 'given',
           input,
           show: (entry) => {
-            const { hit, relevance = 0 } = page.get(entry.id) ?? {};
+            const { hit, relevance = 0, range } = page.get(entry.id) ?? {};
             return {
               ...showFound(entry, truncationChars),
+              ...citationOf(entry, range ?? rangeOf(hit?.window)),
               relevance,
               scores: {
                 semantic_distance: distanceOf(hit?.near ?? 1),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isObject } from '../../../base/json.ts';
 import { timeOf } from './entry-lines.ts';
 import { type FoundEntry, foundEntry } from './found-entry.ts';
@@ -22,14 +23,20 @@ export function isChatExport(value: unknown): value is readonly unknown[] {
 type Json = Readonly<Record<string, unknown>>;
 
 function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generator<FoundEntry> {
+  const threadId = `claude:${threadName(conversation['uuid'], conversation)}`;
   for (const [index, message] of messages.entries()) {
     if (!isObject(message)) continue;
     const text =
       typeof message['text'] === 'string' && message['text'] !== '' ? message['text'] : partsOf(message['content']);
     const source = message['sender'] === 'human' ? 'user' : 'agent';
-    const threadId = `claude:${conversation['uuid']}`;
     yield* turn({ threadId, index, title: conversation['name'], source, text, time: message['created_at'] });
   }
+}
+
+/** Conversations without an id stay apart, and one that is imported again is the same. */
+function threadName(id: unknown, conversation: Json): string {
+  if (typeof id === 'string' && id !== '') return id;
+  return createHash('sha256').update(JSON.stringify(conversation)).digest('hex').slice(0, 16);
 }
 
 /** Newer exports have the text only in parts. */
@@ -52,7 +59,7 @@ function* chatgptTurns(conversation: Json, mapping: Json): Generator<FoundEntry>
     path.unshift(node);
     at = node['parent'];
   }
-  const threadId = `chatgpt:${conversation['conversation_id'] ?? conversation['id']}`;
+  const threadId = `chatgpt:${threadName(conversation['conversation_id'] ?? conversation['id'], conversation)}`;
   for (const [index, { message }] of path.entries()) {
     if (!isObject(message) || !isObject(message['author']) || !isObject(message['content'])) continue;
     const { role } = message['author'];

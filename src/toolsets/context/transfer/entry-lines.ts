@@ -52,15 +52,19 @@ export function entryOfLine(line: Readonly<Record<string, unknown>>): NewEntry {
   const { thread_id: threadId, source, text, metadata, tags, images, summary, created_at: created } = line;
   if (source !== 'user' && source !== 'agent') throw unreadable('its source is neither user nor agent');
   if (!Array.isArray(tags) || !Array.isArray(images)) throw unreadable('its tags or images are no list');
-  const names = tags.map(String);
-  for (const name of names) checkText('a tag', name);
+  if (metadata !== undefined && metadata !== null && !isObject(metadata)) throw unreadable('its metadata is no object');
+  if (summary !== undefined && summary !== null && typeof summary !== 'string')
+    throw unreadable('its summary is no text');
+  if (!images.every(isObject)) throw unreadable('one of its images is no object');
+  if (!tags.every((tag) => typeof tag === 'string')) throw unreadable('one of its tags is no text');
+  for (const tag of tags) checkText('a tag', tag);
   return {
     threadId: typeof threadId === 'string' ? threadId : '',
     source,
     text: typeof text === 'string' ? text : '',
     metadata: isObject(metadata) ? metadata : undefined,
-    tags: normaliseTags(names),
-    images: parseImages(images.filter(isObject), imageLimits),
+    tags: normaliseTags(tags),
+    images: parseImages(images, imageLimits),
     summary: typeof summary === 'string' ? summary : undefined,
     createdAt: timeOf(created),
     updatedAt: timeOf(line['updated_at'] ?? created),

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { CarrelError } from '../../../base/errors.ts';
 import { createLogger, silentLogger } from '../../../base/log.ts';
 import { unrankedReranker } from '../../../search/reranking/open-reranker.ts';
-import type { Call } from '../../../tools/call.ts';
+import { type Call, localUser } from '../../../tools/call.ts';
 import type { SearchSource, SourceAnswer } from '../../../tools/search-source.ts';
 import { createFindTool } from './find.ts';
 
 const call: Call = {
-  caller: { id: 'a', owner: 'a' },
+  caller: { ...localUser, id: 'a', owner: 'a' },
   signal: new AbortController().signal,
   report() {},
   log: silentLogger,
@@ -22,6 +22,7 @@ const hits = (prefix: string, count: number): SourceAnswer => ({
   hits: Array.from({ length: count }, (_, index) => ({
     uri: `${prefix}://${index}`,
     hash: null,
+    range: null,
     title: `${prefix} ${index}`,
     snippet: 'some words about it',
     date: null,

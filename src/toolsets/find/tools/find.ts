@@ -35,7 +35,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
       include_weak: z.boolean().optional().describe('Also what hardly fits.'),
     }),
     output: freeAnswer(
-      'query, hits: [{source, uri, hash, title, snippet, date, origin, relevance, why}], sources: [{source, status, hits, message?}], omitted, weak_omitted?, hint?, reranking?',
+      'query, hits: [{source, uri, hash, range, chunk_index?, title, snippet, date, origin, relevance, why}], sources: [{source, status, hits, message?}], omitted, weak_omitted?, hint?, reranking?',
     ),
     async run({ query, sources: named, limit, budget_tokens: budget, include_weak: includesWeak = false }, call) {
       const wanted = new Set<string>(named ?? usual);
@@ -48,7 +48,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
       const reranking = asked.reranking ?? judged.reranking;
       return {
         query,
-        hits: hits.map(shown),
+        hits: hits.map((hit) => ({ ...shown(hit), ...(call.explains ? { scores: hit.scores ?? {} } : {}) })),
         sources: asked.reports,
         omitted: ordered.length - hits.length,
         ...(weak > 0 ? { weak_omitted: weak } : {}),
@@ -59,8 +59,10 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
   });
 }
 
-function shown({ source, uri, hash, title, snippet, date, origin, relevance, why }: FoundHit) {
-  return { source, uri, hash, title, snippet, date, origin, relevance, why };
+function shown(hit: FoundHit) {
+  const { source, uri, hash, range, chunk_index: chunk, title, snippet, date, origin, relevance, why } = hit;
+  const where = chunk === undefined ? { range } : { range, chunk_index: chunk };
+  return { source, uri, hash, ...where, title, snippet, date, origin, relevance, why };
 }
 
 /** The best hits that fit, but at least one: an empty answer would mean that there are none. */

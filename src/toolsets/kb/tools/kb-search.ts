@@ -94,6 +94,6 @@ function leftOut(hits: readonly ShownHit[]) {
 const shape: Budgeted<ShownHit, number | string> = {
   id: (hit) => hit.chunk_id,
   text: (hit) => hit.text,
-  withText: (hit, text) => ({ ...hit, text }),
+  withText: (hit, text) => ({ ...hit, text, range: [0, text.length] }),
   next: (hit) => `kb_get(document_id=${hit.document_id}, first_chunk=${hit.chunk_index}, max_chunks=1)`,
 };

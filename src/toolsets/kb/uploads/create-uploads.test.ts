@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { CarrelError, type ErrorCode } from '../../../base/errors.ts';
 import { silentLogger } from '../../../base/log.ts';
 import type { Engine, Submission, SubmitOutcome } from '../../../engine/engine.ts';
-import type { Call } from '../../../tools/call.ts';
+import { type Call, localUser } from '../../../tools/call.ts';
 import { createUploads, type Uploads, type UploadsConfig } from './create-uploads.ts';
 import { createStaging, type Staging } from './staging.ts';
 
@@ -81,7 +81,7 @@ function open(t: TestContext, config: Partial<UploadsConfig> = {}, wrap = (stagi
 }
 
 function call(id = 'me', signal = new AbortController().signal): Call {
-  return { caller: { id, owner: id }, signal, report: () => {}, log: silentLogger };
+  return { caller: { ...localUser, id, owner: id }, signal, report: () => {}, log: silentLogger };
 }
 
 const file = (totalSize: number) => ({ filename: 'a.txt', totalSize, tags: ['collection:documents'] });

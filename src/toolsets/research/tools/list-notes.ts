@@ -5,6 +5,7 @@ import type { NoteStore } from '../../../storage/contracts/notes.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { noteCitation } from '../note-resources.ts';
 import { showListedNote, tagList, tagsMax } from '../notes.ts';
 import { searchNotes } from '../search-notes.ts';
 
@@ -24,7 +25,7 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
       offset: z.int().min(0).default(0),
     }),
     output: freeAnswer(
-      'notes: [{id, title, tags, created_at, origin, snippet, relevance?}], count, total_count, has_more, limit, offset, weak_omitted?, hint?, reranking?',
+      'notes: [{id, title, tags, created_at, origin, snippet, relevance?, uri?, hash?, range?}], count, total_count, has_more, limit, offset, weak_omitted?, hint?, reranking?',
     ),
     async run({ query, tags, limit, offset }, call) {
       // Many clients send an empty string for an argument that they omit.
@@ -36,7 +37,7 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
       }
       const request = { query: words, tags, ...page, cutsWeak: false, signal: call.signal };
       const { notes: found, total, reranking } = await searchNotes(request, notes, reranker);
-      const shown = found.map(({ note, relevance }) => ({ ...showListedNote(note), relevance }));
+      const shown = found.map(({ note, relevance }) => ({ ...showListedNote(note), ...noteCitation(note), relevance }));
       return { ...counted(shown, total, page), ...rerankingField(reranking) };
     },
   });

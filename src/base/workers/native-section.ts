@@ -1,0 +1,52 @@
+/**
+ * A thread must not be ended within native code that calls back into JavaScript: such code (ONNX Runtime) throws what nothing
+ * catches, and the whole process aborts. So the thread says when it is within, in memory that it shares with whoever may end
+ * it, and does not go in any more once it is to end.
+ */
+export type NativeSection = Int32Array<SharedArrayBuffer>;
+
+const inside = 1;
+const barred = 2;
+
+/** How long the end of the process waits for native code, all threads together. */
+const exitWaitMs = 5_000;
+
+const open = new Set<NativeSection>();
+
+/** For one thread. Until it is released, also the end of the process waits for native code. */
+export function createNativeSection(): NativeSection {
+  // Ending the process ends its threads.
+  if (open.size === 0) process.on('exit', waitForAll);
+  const section = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  open.add(section);
+  return section;
+}
+
+/** Its thread has ended. */
+export function releaseNativeSection(section: NativeSection): void {
+  if (open.delete(section) && open.size === 0) process.off('exit', waitForAll);
+}
+
+/** On the thread: runs native code. Never returns if the thread is to end. */
+export async function inNativeSection<T>(section: NativeSection | undefined, run: () => Promise<T>): Promise<T> {
+  if (section === undefined) return run();
+  if (Atomics.compareExchange(section, 0, 0, inside) !== 0) return new Promise(() => {});
+  try {
+    return await run();
+  } finally {
+    Atomics.and(section, 0, ~inside);
+    Atomics.notify(section, 0);
+  }
+}
+
+/** Lets the thread in no more, and resolves when it is outside. */
+export async function barNativeSection(section: NativeSection): Promise<void> {
+  Atomics.or(section, 0, barred);
+  await Atomics.waitAsync(section, 0, inside | barred).value;
+}
+
+function waitForAll(): void {
+  const until = performance.now() + exitWaitMs;
+  for (const section of open) Atomics.or(section, 0, barred);
+  for (const section of open) Atomics.wait(section, 0, inside | barred, Math.max(0, until - performance.now()));
+}

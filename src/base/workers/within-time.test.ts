@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestRequest } from '../../../test/support/test-thread.ts';
+import { withinTime } from './within-time.ts';
+import { createWorkerCalls } from './worker-calls.ts';
+
+const from = new URL('../../../test/support/', import.meta.url).href;
+const overdue = () => new Error('overdue');
+
+async function ask(request: TestRequest, timeoutMs: number, signal?: AbortSignal) {
+  const lost = () => new Error('lost');
+  const thread = createWorkerCalls<TestRequest, unknown>({ from, file: 'test-thread', name: 'test', lost });
+  await thread.ready();
+  const [outcome] = await Promise.allSettled([
+    withinTime(thread, thread.call(request), { timeoutMs, signal, overdue }),
+  ]);
+  const { alive } = thread;
+  await thread.terminate();
+  return { outcome, alive };
+}
+
+test('a thread that computes for longer than its time is ended', async () => {
+  const { outcome, alive } = await ask({ ask: 'spin' }, 50);
+  assert.deepEqual([outcome.status, alive], ['rejected', false]);
+  assert.match(String(outcome.status === 'rejected' && outcome.reason), /overdue/);
+});
+
+test('a thread that the machine has no time for may take longer', {
+  skip: process.platform !== 'linux' && 'the CPU time of a thread is known on Linux only',
+}, async () => {
+  const { outcome, alive } = await ask({ ask: 'wait', ms: 400 }, 200);
+  assert.deepEqual([outcome.status, alive], ['fulfilled', true]);
+});
+
+test('a thread that never answers is ended, though it computes nothing', async () => {
+  const { outcome, alive } = await ask({ ask: 'never' }, 20);
+  assert.deepEqual([outcome.status, alive], ['rejected', false]);
+});

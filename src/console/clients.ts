@@ -1,0 +1,81 @@
+/** A client as it named itself, and what it did here. */
+export interface ConsoleClient {
+  name: string;
+  version: string;
+  transport: 'http' | 'stdio';
+  /** A token's name, or an address. */
+  caller: string;
+  /** Milliseconds since 1970: of its oldest open connection, else of its first call. */
+  since: number;
+  /** Open connections. Clients of revisions without sessions have none. */
+  connections: number;
+  calls: number;
+  failures: number;
+  lastAt: number;
+  /** The tools it called, the latest first. */
+  tools: readonly string[];
+}
+
+export type ClientIdentity = Pick<ConsoleClient, 'name' | 'version' | 'transport' | 'caller'>;
+
+/** Who is connected, and who has called lately. In memory: it begins with the process. */
+export interface Clients {
+  /** Returns what to call when the connection ends. */
+  connected(client: ClientIdentity, now: number): () => void;
+  called(client: ClientIdentity, call: { tool: string; failed: boolean; at: number }): void;
+  /** Those that are connected first, then the latest. */
+  list(): ConsoleClient[];
+}
+
+const clientsMax = 200;
+const toolsMax = 8;
+
+export function createClients(): Clients {
+  /** In the order of last use. */
+  const clients = new Map<string, ConsoleClient>();
+
+  const touch = (client: ClientIdentity, now: number): ConsoleClient => {
+    const key = JSON.stringify([client.name, client.version, client.transport, client.caller]);
+    const known = clients.get(key) ?? {
+      ...client,
+      since: now,
+      connections: 0,
+      calls: 0,
+      failures: 0,
+      lastAt: now,
+      tools: [],
+    };
+    clients.delete(key);
+    clients.set(key, known);
+    if (clients.size > clientsMax) {
+      const [victim] = [...clients].toSorted(([, a], [, b]) => Math.sign(a.connections) - Math.sign(b.connections));
+      if (victim) clients.delete(victim[0]);
+    }
+    return known;
+  };
+
+  return {
+    connected(client, now) {
+      const known = touch(client, now);
+      if (known.connections === 0) known.since = now;
+      known.connections += 1;
+      known.lastAt = now;
+      let isOpen = true;
+      return () => {
+        if (isOpen) known.connections -= 1;
+        isOpen = false;
+      };
+    },
+    called(client, { tool, failed, at }) {
+      const known = touch(client, at);
+      known.calls += 1;
+      known.failures += failed ? 1 : 0;
+      known.lastAt = at;
+      known.tools = [tool, ...known.tools.filter((each) => each !== tool)].slice(0, toolsMax);
+    },
+    list: () =>
+      [...clients.values()].toSorted(
+        (a, b) => Math.sign(b.connections) - Math.sign(a.connections) || b.lastAt - a.lastAt,
+      ),
+  };
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createPace } from './pace.ts';
+
+test('the pace of the last minute tells how long the rest takes; without a second look it is not known', () => {
+  const pace = createPace();
+  assert.deepEqual(pace.of({ at: 0, waiting: 100, finished: 0, unembedded: 0 }), {});
+  assert.deepEqual(pace.of({ at: 30_000, waiting: 80, finished: 20, unembedded: 50 }), {
+    filesPerMinute: 40,
+    filesLeftMs: 120_000,
+  });
+  // What was seen more than a minute ago no longer counts.
+  assert.deepEqual(pace.of({ at: 85_000, waiting: 80, finished: 20, unembedded: 50 }), {});
+});
+
+test('passages have a pace while no file adds to them', () => {
+  const pace = createPace();
+  pace.of({ at: 0, waiting: 1, finished: 0, unembedded: 0 });
+  pace.of({ at: 1_000, waiting: 0, finished: 1, unembedded: 400 });
+  assert.deepEqual(pace.of({ at: 7_000, waiting: 0, finished: 1, unembedded: 300 }), {
+    passagesPerMinute: 1_000,
+    passagesLeftMs: 18_000,
+  });
+});
