@@ -28,7 +28,8 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
     ownership,
     remark: start.remark,
     forPeople: {
-      snippets: async (url, needsToken) => (await import('./init/connect-snippets.ts')).connectSnippets(url, needsToken),
+      snippets: async (url, needsToken) =>
+        (await import('./init/connect-snippets.ts')).connectSnippets(url, needsToken),
     },
   });
   let stopping = false;
