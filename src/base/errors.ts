@@ -89,7 +89,7 @@ const kinds = {
   cancelled: 'cancelled',
   // The user was asked and did not agree, or nobody answered. Nothing was changed.
   not_confirmed: 'cancelled',
-  // A task whose work ended with the process that did it. Not for work that goes on after a restart.
+  // A task or call that ended with the process that did it. Not for work that goes on after a restart.
   interrupted: 'cancelled',
   // A task that ran longer than one may.
   task_expired: 'timeout',
@@ -99,8 +99,6 @@ const kinds = {
   invalid_config: 'config',
   // Something that the program needs is unavailable at the moment. A supervisor may retry (exit 69).
   unavailable: 'upstream',
-  // The process that served a call ended before it answered: nobody knows whether the call was carried out.
-  interrupted: 'upstream',
   // The disk, or the quota on it, has no room for a write. Reads still work.
   storage_full: 'upstream',
   // The database may be read but not written (file mode, mount, a PostgreSQL standby).

@@ -45,8 +45,11 @@ export interface HttpServing extends Common, GuardOptions {
 /** How long running calls may continue after the client closed its end; then they are aborted. */
 const drainMs = 1_500;
 
+/** All clients on stdio are one person's: a task that one began can be asked for by the next. */
+const stdioOwner = 'stdio';
+
 export function serveOverStdio(serving: StdioServing): StdioService {
-  const caller: Caller = { ...localUser, id: 'stdio', owner: 'stdio' };
+  const caller: Caller = { ...localUser, id: 'stdio', owner: stdioOwner };
   return serveStdio({
     ...serving,
     log: serving.offer.log,
@@ -73,7 +76,7 @@ export async function serveOverRelays(serving: RelaysServing): Promise<RelayServ
     },
     serveLines(client, log, output) {
       const own = { ...serving, offer: { ...offer, log } };
-      const caller: Caller = { ...localUser, id: `stdio-${client}`, owner: `stdio-${client}` };
+      const caller: Caller = { ...localUser, id: `stdio-${client}`, owner: stdioOwner };
       return serveLines({
         output,
         limits,

@@ -41,6 +41,8 @@ export interface OwnerFinder {
 const answerMs = 10_000;
 const findMs = 60_000;
 const pollMs = 20;
+/** One that is ready may have ended before it was reached; not again and again. */
+const startsMax = 5;
 
 export function createOwnerFinder(place: OwnerPlace, argv: readonly string[], client: string): OwnerFinder {
   let starting: ChildProcess | undefined;
@@ -62,7 +64,7 @@ export function createOwnerFinder(place: OwnerPlace, argv: readonly string[], cl
   return {
     async find() {
       const deadline = Date.now() + findMs;
-      while (Date.now() < deadline) {
+      for (let starts = 0; starts < startsMax && Date.now() < deadline; ) {
         const reached = await reach(place, client);
         if (typeof reached === 'object') return { kind: 'link', link: reached };
         if (reached === 'elsewhere') return { kind: 'alone' };
@@ -71,6 +73,7 @@ export function createOwnerFinder(place: OwnerPlace, argv: readonly string[], cl
         if (typeof outcome === 'number') return { kind: 'failed', code: outcome };
         if (outcome === 'alone') return { kind: 'alone' };
         if (outcome === 'wait') await delay(pollMs);
+        else starts += 1;
       }
       return { kind: 'alone', remark: 'serving one client alone: the process that serves others does not answer' };
     },

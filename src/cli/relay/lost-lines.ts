@@ -22,6 +22,7 @@ const reading = new Set([
   'prompts/list',
   'prompts/get',
   'completion/complete',
+  'tasks/get',
 ]);
 
 /**
