@@ -2,7 +2,7 @@
  * A small program on the product's real transports, run as a child process by tests. It reports on stderr what its tools
  * see: `started <marker>`, `aborted <marker>`, `finished <marker>`.
  *
- *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token>] [--bare]
+ *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token>] [--bare] [--impatient]
  */
 import { parseArgs } from 'node:util';
 import { createLogger } from '../../src/base/log.ts';
@@ -20,6 +20,8 @@ const { values } = parseArgs({
     revisions: { type: 'string', default: 'every' },
     token: { type: 'string' },
     bare: { type: 'boolean', default: false },
+    // Cuts slow peers off early.
+    impatient: { type: 'boolean', default: false },
   },
 });
 
@@ -61,6 +63,7 @@ const service = await serveOverHttp({
   allowedOrigins: ['http://allowed.example'],
   tokens: values.token === undefined ? {} : { default: new Secret(values.token) },
   sessions: { sessionsMax: 1000, idleMs: 600_000 },
+  ...(values.impatient ? { listenLimits: { headersTimeoutMs: 3_000, requestTimeoutMs: 5_000, unreadMs: 3_000 } } : {}),
   bareCalls: values.bare,
   health: (detailed) => (detailed ? { status: 'ok', version: '1.0.0' } : { status: 'ok' }),
 });
