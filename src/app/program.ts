@@ -8,6 +8,7 @@ import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
 import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
+import { createTasks } from '../jobs/tasks.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import { messageLimits } from '../mcp/messages.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
@@ -79,7 +80,8 @@ export async function startProgram(chosen: Role, flags: Flags, forPeople?: ForPe
   const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
   try {
     const { createRoleOffer, ...transports } = protocol;
-    const offer = createRoleOffer(role, config, log, toolsets, jobs, telemetry?.recorder);
+    const tasks = role.revisions.modern ? createTasks({ folder: join(config.dataDir, 'tasks'), log }) : undefined;
+    const offer = createRoleOffer(role, config, log, toolsets, { jobs, tasks, recorder: telemetry?.recorder });
     const special = { cody: flags['cody'] === true, forPeople };
     const program = await serve(role, config, offer, special, transports, telemetry);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
@@ -141,6 +143,7 @@ async function serve(
   const limits = { ...messageLimits, bytesMax: http.messageBytesMax, answerBytesMax };
   const sources = toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : []));
   const finish = async (): Promise<void> => {
+    offer.tasks?.close();
     await Promise.all([closeAll(toolsets), telemetry?.close()]);
     log.info('stopped');
     log.flush();

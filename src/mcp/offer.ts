@@ -2,6 +2,7 @@ import type { Logger } from '../base/log.ts';
 import type { MonotonicClock } from '../base/sliding-window.ts';
 import type { SlotsOptions } from '../base/slots.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import type { Tasks } from '../jobs/tasks.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import { answerBytesDefault } from '../tools/answer-limit.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
@@ -24,6 +25,8 @@ export interface OfferOptions {
   /** The longest answer, in bytes. */
   answerBytesMax?: number;
   jobs: CallJobs;
+  /** Absent: calls never become tasks. */
+  tasks?: Tasks;
   log: Logger;
   /** Is told of every call and request. */
   recorder?: Recorder | undefined;
@@ -31,7 +34,7 @@ export interface OfferOptions {
 }
 
 export function createOffer(options: OfferOptions): Offer {
-  const { toolsets, jobs, inFlight, log, serverInfo, instructions, experimental, recorder, clock } = options;
+  const { toolsets, jobs, tasks, inFlight, log, serverInfo, instructions, experimental, recorder, clock } = options;
   const { answerBytesMax = answerBytesDefault } = options;
   const catalogue = createCatalogue(toolsets, options);
   const gates = createGates(toolsets, inFlight);
@@ -46,6 +49,7 @@ export function createOffer(options: OfferOptions): Offer {
     prompts: createPrompts(toolsets),
     answerBytesMax,
     jobs,
+    ...(tasks ? { tasks } : {}),
     log,
     recorder,
   };

@@ -31,6 +31,17 @@ const rpcCodes: Record<ErrorKind, number> = {
 /** A rate or in-flight limit: the same call may succeed after `data.retryAfter` seconds. */
 const retryableCode = -32_001;
 
+/** The extension that turns slow calls into tasks, from 2026-07-28 on. */
+export const tasksExtension = 'io.modelcontextprotocol/tasks';
+
+const missingCapabilityCode = -32_021;
+
+export function missingTasks(): ProtocolError {
+  return new ProtocolError(missingCapabilityCode, `The client must declare the extension ${tasksExtension}.`, {
+    requiredCapabilities: { extensions: { [tasksExtension]: {} } },
+  });
+}
+
 export interface WireFailure {
   code: string;
   message: string;

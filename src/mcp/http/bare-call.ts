@@ -1,10 +1,10 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Caller } from '../../tools/call.ts';
 import { ToolFailure } from '../call-tool.ts';
+import type { IncomingCall } from '../incoming-call.ts';
 import { errorAnswer } from '../messages.ts';
 import { beginOperation } from '../observe.ts';
 import type { Offer } from '../protocol-server.ts';
-import type { IncomingCall } from '../slow-calls.ts';
 import { ownError, toProtocolError } from '../wire-errors.ts';
 import type { BareCall } from './endpoint.ts';
 
