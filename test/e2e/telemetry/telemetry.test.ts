@@ -6,11 +6,11 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { parse as parseYaml } from 'yaml';
 import type { Owner } from '../../fakes/loopback-server.ts';
 import { type Carrel, carrelProgram, startCarrel } from '../../support/child-program.ts';
-import { pythonClients } from '../../support/python-clients.ts';
+import { pythonWith } from '../../support/python-clients.ts';
 import { startStdioClient } from '../../support/stdio-client.ts';
 import { type Family, type Receiver, startReceiver } from './receiver.ts';
 
-const clients = pythonClients();
+const clients = pythonWith('clients');
 const token = 'a-token-for-tests';
 const secretQuery = 'zanzibar-weather-query';
 const trace = { id: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' };
