@@ -75,7 +75,7 @@ export async function listTools(chosen: Role, { withFess = true } = {}): Promise
   const jobs = createCallJobs();
   const toolsets = await role.openToolsets(config, silentLogger, jobs);
   try {
-    return createRoleOffer(role, config, silentLogger, toolsets, jobs).catalogue.listings;
+    return createRoleOffer(role, config, silentLogger, toolsets, { jobs }).catalogue.listings;
   } finally {
     await Promise.all(toolsets.map((toolset) => toolset.close?.()));
     rmSync(dataDir, { recursive: true, force: true });

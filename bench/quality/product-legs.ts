@@ -131,7 +131,7 @@ async function storePassages(
       const words = createWordLeg({
         async search(request, options) {
           const { hits, scoreMax } = await kb.search(request, options);
-          return { hits: hits.map(({ key, score }) => ({ id: key, score })), scoreMax };
+          return { hits: hits.map(({ key, score, coverage }) => ({ id: key, score, coverage })), scoreMax };
         },
         weigh: (request, options) => kb.weigh(request, options),
       });

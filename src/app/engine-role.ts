@@ -3,7 +3,9 @@ import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import { engineSlice } from '../engine/engine-slice.ts';
+import { measureEngine } from '../engine/measure-engine.ts';
 import { everyRevision } from '../mcp/protocol-versions.ts';
+import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { localEngineSlices, openLocalEngine } from './open-engine.ts';
 import type { Role, RoleService } from './role.ts';
 import { createSharedParts } from './shared-parts.ts';
@@ -35,7 +37,7 @@ export const engineRole: Role = {
   openToolsets: async () => [],
 };
 
-async function serveEngineRole(config: Config, log: Logger): Promise<RoleService> {
+async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService> {
   const http = config.of(httpSlice);
   const { serveEngine } = await import('../engine/http/serve-engine.ts');
   // Listens first, so that health checks are told that it is starting.
@@ -45,10 +47,13 @@ async function serveEngineRole(config: Config, log: Logger): Promise<RoleService
     fileBytesMax: config.of(engineSlice).fileBytesMax,
     readOnly: config.of(toolsSlice).readOnly,
     log,
+    metrics: telemetry.prometheus,
+    recorder: telemetry.recorder,
   });
   try {
-    const engine = await openLocalEngine({ config, log, shared: createSharedParts(config) });
+    const engine = await openLocalEngine({ config, log, shared: createSharedParts(config, telemetry.recorder) });
     service.ready(engine);
+    telemetry.watch({ sources: [{ name: 'kb', measure: () => measureEngine(engine, 'own') }], gauges: service });
     return {
       url: service.url,
       async close(graceMs) {

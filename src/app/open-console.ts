@@ -6,12 +6,13 @@ import { type Activity, createActivity } from '../console/activity.ts';
 import { type ClientIdentity, type Clients, createClients } from '../console/clients.ts';
 import { type ConsoleDeps, type ConsoleVisitor, createConsole } from '../console/console.ts';
 import { type ConsoleTools, read } from '../console/console-tools.ts';
-import { type CallTool, ToolFailure } from '../mcp/call-tool.ts';
+import { ToolFailure } from '../mcp/call-tool.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
+import type { ToolCall } from '../telemetry/recorder.ts';
 import { type Caller, type ClientName, localUser } from '../tools/call.ts';
 
-/** The console over what clients are offered, and the offer with its calls counted for the console. */
+/** The console over what clients are offered, and the offer that tells the console of its clients. */
 export function openConsole(
   config: Config,
   offer: Offer,
@@ -30,7 +31,7 @@ export function openConsole(
     async call(name, args) {
       const caller: Caller = {
         ...principal,
-        id: `console ${address}`,
+        id: `${ownCallers}${address}`,
         owner: `console ${principal.name}`,
         authenticated: true,
         reachedAt: origin,
@@ -47,9 +48,14 @@ export function openConsole(
   });
   const { signal } = new AbortController();
   const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
+  offer.recorder?.onCall((call) => {
+    // Its own calls are not what people look for there.
+    if (call.caller.id.startsWith(ownCallers)) return;
+    recordCall(call, activity, clients);
+    wake();
+  });
   const served: Offer = {
     ...offer,
-    callTool: counted(offer, activity, clients, wake),
     onClient: (client, caller) => clients.connected(identityOf(client, caller), Date.now()),
   };
   const console = createConsole(
@@ -111,42 +117,18 @@ function textOf(shown: Setting['shown']): string {
   return scrubSecrets(Array.isArray(shown) ? shown.join(', ') : String(shown));
 }
 
-function identityOf({ name, version }: ClientName, { id, reachedAt }: Caller): ClientIdentity {
+function identityOf({ name, version }: ClientName, { id, reachedAt }: ToolCall['caller']): ClientIdentity {
   return { name, version, caller: id, transport: reachedAt === undefined ? 'stdio' : 'http' };
 }
 
-function counted({ callTool, catalogue }: Offer, activity: Activity, clients: Clients, wake: () => void): CallTool {
-  return async (tool, given, call) => {
-    const [at, start] = [Date.now(), performance.now()];
-    // A name that is no tool's may be anything, as long as a message can be, and a new one each time.
-    const name = catalogue.find(tool) === undefined ? unknownTool : tool;
-    const record = (outcome: string, answer: unknown): void => {
-      activity.record({
-        at,
-        tool: name,
-        caller: call.caller.id,
-        client: call.client?.name ?? '',
-        ms: performance.now() - start,
-        tokens: Math.ceil(charsOf(answer) / charsPerToken),
-        outcome,
-      });
-      if (call.client) {
-        clients.called(identityOf(call.client, call.caller), { tool: name, failed: outcome !== 'ok', at });
-      }
-      wake();
-    };
-    try {
-      const answer = await callTool(tool, given, call);
-      record('ok', answer);
-      return answer;
-    } catch (failure) {
-      record(failure instanceof ToolFailure ? failure.error.code : 'internal_error', undefined);
-      throw failure;
-    }
-  };
+function recordCall(call: ToolCall, activity: Activity, clients: Clients): void {
+  const { at, tool, caller, client, ms, outcome, answer } = call;
+  const tokens = Math.ceil(charsOf(answer) / charsPerToken);
+  activity.record({ at, tool, caller: caller.id, client: client?.name ?? '', ms, tokens, outcome });
+  if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });
 }
 
-const unknownTool = '(unknown)';
+const ownCallers = 'console ';
 const charsPerToken = 4;
 
 /** About how long an answer is as JSON, without making it: it is made once, elsewhere. */

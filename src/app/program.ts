@@ -8,11 +8,14 @@ import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
 import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
+import { createTasks } from '../jobs/tasks.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import { messageLimits } from '../mcp/messages.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import type { Telemetry } from '../telemetry/open-telemetry.ts';
+import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
 import type { Flags, Role, RoleService } from './role.ts';
@@ -37,7 +40,7 @@ export interface Program {
 const stopGraceMs = 3_000;
 
 /** Settings that every role has. */
-export const programSlices = [httpSlice, toolsSlice, logSlice] as const;
+export const programSlices = [httpSlice, toolsSlice, logSlice, telemetrySlice] as const;
 
 /** The role as its own configuration file defines it, if it has one. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
@@ -70,24 +73,34 @@ export async function startProgram(chosen: Role, flags: Flags, forPeople?: ForPe
   // A role with a folder of its own does not touch the program's.
   if (role.prepare === undefined) keepCompiledCode(config.dataDir);
   warnOfSlowModel(role, config, log);
-  if (role.serve) return serveOwn(await role.serve(config, log), log);
-  const opening = role.openToolsets(config, log, jobs);
+  if (role.serve) return serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
+  const telemetry = await telemetryIfUsed(role, config, log);
+  const opening = role.openToolsets(config, log, jobs, telemetry?.recorder);
   // The protocol code loads while the database opens on its own thread.
   const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
   try {
     const { createRoleOffer, ...transports } = protocol;
-    const offer = createRoleOffer(role, config, log, toolsets, jobs);
-    const program = await serve(role, config, offer, { cody: flags['cody'] === true, forPeople }, transports);
+    const tasks = role.revisions.modern ? createTasks({ folder: join(config.dataDir, 'tasks'), log }) : undefined;
+    const offer = createRoleOffer(role, config, log, toolsets, { jobs, tasks, recorder: telemetry?.recorder });
+    const special = { cody: flags['cody'] === true, forPeople };
+    const program = await serve(role, config, offer, special, transports, telemetry);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
     await closeAll(toolsets);
+    await telemetry?.close();
     throw error;
   }
 }
 
 /** Serves a role that does not speak MCP. */
-function serveOwn(service: RoleService, log: Logger): Program {
+async function serveOwn(
+  serveRole: NonNullable<Role['serve']>,
+  config: Config,
+  log: Logger,
+  telemetry: Telemetry,
+): Promise<Program> {
+  const service: RoleService = await serveRole(config, log, telemetry);
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   log.info('started', { version, node: process.version });
   const ended = Promise.withResolvers<void>();
@@ -96,6 +109,7 @@ function serveOwn(service: RoleService, log: Logger): Program {
     ended: ended.promise,
     async close() {
       await service.close(stopGraceMs);
+      await telemetry.close();
       log.info('stopped');
       log.flush();
       ended.resolve();
@@ -119,6 +133,7 @@ async function serve(
   offer: Offer,
   { cody, forPeople }: { cody: boolean; forPeople: ForPeople | undefined },
   { serveOverHttp, serveOverStdio }: Transports,
+  telemetry: Telemetry | undefined,
 ): Promise<Program> {
   const http = config.of(httpSlice);
   const { log } = offer;
@@ -126,13 +141,16 @@ async function serve(
   const revisions: OfferedRevisions = cody ? codyRevision : role.revisions;
   const { answerBytesMax } = config.of(toolsSlice);
   const limits = { ...messageLimits, bytesMax: http.messageBytesMax, answerBytesMax };
+  const sources = toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : []));
   const finish = async (): Promise<void> => {
-    await closeAll(toolsets);
+    offer.tasks?.close();
+    await Promise.all([closeAll(toolsets), telemetry?.close()]);
     log.info('stopped');
     log.flush();
   };
 
   if (http.transport === 'stdio') {
+    telemetry?.watch({ sources });
     const service = serveOverStdio({
       offer,
       revisions,
@@ -149,6 +167,7 @@ async function serve(
     ...http,
     offer: served,
     ...(pages ? { pages } : {}),
+    ...(telemetry ? { metrics: telemetry.prometheus } : {}),
     revisions,
     limits,
     tokens: http.authToken ? { default: http.authToken } : {},
@@ -167,6 +186,7 @@ async function serve(
     health: (detailed) => healthReport(toolsets, detailed),
     secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
   });
+  telemetry?.watch({ sources, gauges: service });
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   const ended = Promise.withResolvers<void>();
   return {
@@ -189,6 +209,22 @@ async function withConsole(
   if (!role.hasConsole) return { served: offer };
   const { openConsole } = await import('./open-console.ts');
   return openConsole(config, offer, forPeople?.snippets ?? (async () => []));
+}
+
+/** Over stdio there is nobody who could look, unless it is sent somewhere. */
+async function telemetryIfUsed(role: Role, config: Config, log: Logger): Promise<Telemetry | undefined> {
+  const isUsed = config.of(httpSlice).transport === 'http' || config.of(telemetrySlice).endpoint !== '';
+  return isUsed ? startTelemetry(role, config, log) : undefined;
+}
+
+async function startTelemetry(role: Role, config: Config, log: Logger): Promise<Telemetry> {
+  const [{ openTelemetry }, { readTarget }] = await Promise.all([
+    import('../telemetry/open-telemetry.ts'),
+    import('../telemetry/otlp/target.ts'),
+  ]);
+  const target = readTarget(config.of(telemetrySlice), role.name);
+  if (typeof target === 'string') log.warn(`nothing is sent to OpenTelemetry: ${target}`);
+  return openTelemetry(role.name, typeof target === 'string' ? undefined : target, { log });
 }
 
 function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {

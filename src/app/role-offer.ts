@@ -3,10 +3,18 @@ import { version } from '../base/package-info.ts';
 import type { Config } from '../config/load.ts';
 import { toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import type { Tasks } from '../jobs/tasks.ts';
 import { createOffer } from '../mcp/offer.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { Role } from './role.ts';
+
+interface RoleParts {
+  jobs: CallJobs;
+  tasks?: Tasks | undefined;
+  recorder?: Recorder | undefined;
+}
 
 /** What a role's clients are offered: its toolsets, under its name. */
 export function createRoleOffer(
@@ -14,7 +22,7 @@ export function createRoleOffer(
   config: Config,
   log: Logger,
   toolsets: readonly Toolset[],
-  jobs: CallJobs,
+  { jobs, tasks, recorder }: RoleParts,
 ): Offer {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
@@ -30,6 +38,8 @@ export function createRoleOffer(
     inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
     answerBytesMax: tools.answerBytesMax,
     jobs,
+    ...(tasks ? { tasks } : {}),
     log,
+    recorder,
   });
 }

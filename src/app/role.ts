@@ -3,6 +3,8 @@ import type { Slice } from '../config/field.ts';
 import type { Config, FieldOverride } from '../config/load.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { OfferedRevisions } from '../mcp/protocol-versions.ts';
+import type { Telemetry } from '../telemetry/open-telemetry.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
@@ -43,8 +45,8 @@ export interface Role {
   /** The variables that name the data folder, if not the usual ones. The first that is set counts. */
   dataDirVariables?: readonly string[];
   /** For a role that serves something other than MCP over HTTP: serves it. Such a role has no toolsets. */
-  serve?(config: Config, log: Logger): Promise<RoleService>;
-  openToolsets(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]>;
+  serve?(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService>;
+  openToolsets(config: Config, log: Logger, jobs: CallJobs, recorder?: Recorder): Promise<Toolset[]>;
 }
 
 export interface RoleService {

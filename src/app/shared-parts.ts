@@ -7,6 +7,7 @@ import type { Reranker } from '../search/reranking/reranker.ts';
 import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
 import { openConfiguredStorage } from './open-storage.ts';
 
 export interface SharedParts {
@@ -21,7 +22,7 @@ export interface SharedParts {
 /** What one document may cost (security limit: five seconds, 256 MB), and how many are read at the same time. */
 const extraction = { cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 };
 
-export function createSharedParts(config: Config): SharedParts {
+export function createSharedParts(config: Config, recorder?: Recorder): SharedParts {
   return {
     storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir)),
     extractor: createLeases(async () => {
@@ -36,8 +37,12 @@ export function createSharedParts(config: Config): SharedParts {
       return createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)));
     }),
     reranker: createLeases(async () => {
-      const { openReranker } = await import('../search/reranking/open-reranker.ts');
-      return openReranker(config.of(rerankingSlice));
+      const [{ openReranker }, { measuredReranker }] = await Promise.all([
+        import('../search/reranking/open-reranker.ts'),
+        import('../search/reranking/measured-reranker.ts'),
+      ]);
+      const reranker = openReranker(config.of(rerankingSlice));
+      return recorder ? measuredReranker(reranker, recorder.scored) : reranker;
     }),
     async formerEmbeddings(model) {
       const [{ formerProvider }, { embeddingConfigOf }] = await Promise.all([

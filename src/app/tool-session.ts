@@ -24,7 +24,7 @@ export async function openToolSession(chosen: Role, flags: Flags, log: Logger): 
   role.check?.(config);
   const jobs = createCallJobs();
   const toolsets = await role.openToolsets(config, log, jobs);
-  const offer = createRoleOffer(role, config, log, toolsets, jobs);
+  const offer = createRoleOffer(role, config, log, toolsets, { jobs });
   const call: Call = {
     caller: { ...localUser, id: 'command-line', owner: 'command-line', authenticated: true },
     signal: new AbortController().signal,

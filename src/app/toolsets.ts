@@ -8,6 +8,7 @@ import type { CallJobs } from '../jobs/call-jobs.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
+import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
@@ -115,23 +116,23 @@ export const researchSlices: readonly Slice[] = research.slices;
 export const contextSlices: readonly Slice[] = context.slices;
 export const kbSlices: readonly Slice[] = kb.slices;
 
-type Open = (config: Config, log: Logger, jobs: CallJobs) => Promise<Toolset[]>;
+type Open = (config: Config, log: Logger, jobs: CallJobs, recorder?: Recorder) => Promise<Toolset[]>;
 
 export const openResearch: Open = (...given) => openOne(research, ...given);
 export const openContext: Open = (...given) => openOne(context, ...given);
 export const openKb: Open = (...given) => openOne(kb, ...given);
 
-async function openOne(module: ToolsetModule, ...[config, log, jobs]: Parameters<Open>): Promise<Toolset[]> {
-  const toolset = await module.open({ config, log, jobs, shared: createSharedParts(config) });
+async function openOne(module: ToolsetModule, ...[config, log, jobs, recorder]: Parameters<Open>): Promise<Toolset[]> {
+  const toolset = await module.open({ config, log, jobs, shared: createSharedParts(config, recorder) });
   return toolset ? [toolset] : [];
 }
 
 /** Every toolset that is configured, or those that `--toolsets` names. */
-export async function openServed(config: Config, log: Logger, jobs: CallJobs): Promise<Toolset[]> {
+export async function openServed(...[config, log, jobs, recorder]: Parameters<Open>): Promise<Toolset[]> {
   const wanted = wantedNames(config);
   // Alone, find still asks the sources of every toolset; their own tools are then not offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
-  const context = { config, log, jobs, shared: createSharedParts(config) };
+  const context = { config, log, jobs, shared: createSharedParts(config, recorder) };
   // Together: while one waits for the database, another's code loads.
   const opening = modules.filter(({ name }) => isFindAlone || wanted.has(name)).map((module) => module.open(context));
   const settled = await Promise.allSettled(opening);

@@ -40,6 +40,8 @@ const kinds = {
   note_save_failed: 'upstream',
   resource_not_found: 'not_found',
   job_not_found: 'not_found',
+  // No task of this caller has the id, or it ended too long ago. A task is named in the protocol's arguments, hence the kind.
+  task_not_found: 'input',
   // More calls than the window allows. Not for too many at the same time: that is too_many_in_flight.
   rate_limit_exceeded: 'limit',
   too_many_in_flight: 'limit',
@@ -85,6 +87,12 @@ const kinds = {
   // The document was read and holds no text, for example scanned pages.
   no_text_in_document: 'input',
   cancelled: 'cancelled',
+  // The user was asked and did not agree, or nobody answered. Nothing was changed.
+  not_confirmed: 'cancelled',
+  // A task whose work ended with the process that did it. Not for work that goes on after a restart.
+  interrupted: 'cancelled',
+  // A task that ran longer than one may.
+  task_expired: 'timeout',
   // The command line is wrong: an unknown flag, command or value (exit 2).
   invalid_usage: 'config',
   // The program cannot start as it is configured. A supervisor must not retry (exit 78).

@@ -13,7 +13,7 @@ export async function toolsCommand(line: CommandLine): Promise<void> {
   const jobs = createCallJobs();
   const toolsets = await role.openToolsets(config, silentLogger, jobs);
   try {
-    const { catalogue, instructions } = createRoleOffer(role, config, silentLogger, toolsets, jobs);
+    const { catalogue, instructions } = createRoleOffer(role, config, silentLogger, toolsets, { jobs });
     const tools = catalogue.listings.map((listing) => ({
       name: listing.name,
       tokens: estimateTokens(JSON.stringify(listing)),

@@ -50,6 +50,14 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     env: ['KB_JOBS_KEPT_MAX'],
     description: 'Of the jobs that have ended no more than the newest so many are kept.',
   }),
+  deletedBytesMax: integer({
+    default: 1024 * 1024 * 1024,
+    min: 0,
+    max: 1024 ** 4,
+    env: ['KB_DELETED_BYTES_MAX'],
+    description:
+      'Deleted documents can be restored for 30 days; of more bytes than this, only the latest. 0: they are gone at once.',
+  }),
   extractCpuMs: integer({
     default: 300_000,
     min: 1_000,

@@ -16,6 +16,8 @@ export interface Engine {
   /** The bytes as they were given. */
   file(id: number, options?: EngineCall): Promise<EngineFile>;
   deleteDocument(id: number, options?: EngineCall): Promise<DeletedDocument>;
+  /** A job that brings a deleted document back under its id, within the time that it is kept. */
+  restoreDocument(id: number, options?: EngineCall): Promise<RestoringDocument>;
   /** Removes, then adds, in one transaction. */
   changeTags(id: number, change: TagChange, options?: EngineCall): Promise<EngineDocument>;
   /** A file that was moved: another source path, the same content. */
@@ -244,6 +246,13 @@ export interface DeletedDocument {
   status: 'deleted';
   document_id: number;
   title: string;
+}
+
+export interface RestoringDocument {
+  status: string;
+  document_id: number;
+  title: string;
+  job_id: JobId;
 }
 
 export interface TagChange {

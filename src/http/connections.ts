@@ -12,13 +12,19 @@ export interface ConnectionLimits {
 export interface Connections {
   /** A request is being answered on it, so it is not closed to make room. */
   hold(socket: Socket): () => void;
+  /** How many are open. */
+  count(): number;
 }
 
 /**
  * Bounds the connections in all and of each address. A new one takes the place of the one that has been idle longest, at the
  * address that has most: whoever opens thousands loses their own, and others are served.
  */
-export function limitConnections(server: Server, { connectionsMax, perAddressMax }: ConnectionLimits): Connections {
+export function limitConnections(
+  server: Server,
+  { connectionsMax, perAddressMax }: ConnectionLimits,
+  onRefused: () => void = () => {},
+): Connections {
   const open = new Map<string, Set<Socket>>();
   // In the order in which they became idle. A connection without a request is idle from the start.
   const idle = new Map<string, Set<Socket>>();
@@ -59,6 +65,7 @@ export function limitConnections(server: Server, { connectionsMax, perAddressMax
     const own = open.get(address)?.size ?? 0;
     if ((own >= most && !closeIdle(address)) || (count >= connectionsMax && !makeRoom())) {
       socket.destroy();
+      onRefused();
       return;
     }
     count += 1;
@@ -68,6 +75,7 @@ export function limitConnections(server: Server, { connectionsMax, perAddressMax
   });
 
   return {
+    count: () => count,
     hold(socket) {
       const address = clientAddress(socket.remoteAddress);
       takeFrom(idle, address, socket);

@@ -7,6 +7,8 @@ import { createUnsentLimit, createWatchedResponse } from './unsent-limit.ts';
 export interface HttpListener {
   /** The origin at which it is reached, with the actual port. */
   readonly origin: string;
+  /** Connections that are open. */
+  connections(): number;
   /** Stops accepting, and ends what is open after the grace time. */
   close(graceMs: number): Promise<void>;
 }
@@ -15,6 +17,8 @@ export interface ListenOptions {
   readonly limits?: Partial<ListenLimits>;
   /** Of the listening socket, such as a connection that the system could not accept. Others are still served. */
   onError(error: Error): void;
+  /** A connection was closed at once, because there are too many. */
+  onRefused?(): void;
   /** How long the body of this request may take to arrive, if not the usual time. */
   bodyTimeoutMs?(request: IncomingMessage): number | undefined;
 }
@@ -45,7 +49,7 @@ export async function listen(
   host: string,
   port: number,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-  { bodyTimeoutMs, onError, limits }: ListenOptions,
+  { bodyTimeoutMs, onError, onRefused, limits }: ListenOptions,
 ): Promise<HttpListener> {
   const bounds = { ...listenLimits, ...limits };
   const { headersTimeoutMs, requestTimeoutMs, unreadMs } = bounds;
@@ -72,7 +76,7 @@ export async function listen(
       handle(request, response);
     },
   );
-  const connections = limitConnections(server, bounds);
+  const connections = limitConnections(server, bounds, onRefused);
   server.timeout = unreadMs;
   server.on('timeout', (socket) => {
     // No traffic. That is fine while a call is running and nothing waits to be sent, and only then.
@@ -85,6 +89,7 @@ export async function listen(
   server.on('error', onError);
   return {
     origin: `http://${formatAddress(server.address() as AddressInfo, host)}`,
+    connections: connections.count,
     close: (graceMs) => closeServer(server, graceMs),
   };
 }

@@ -10,7 +10,7 @@ import { defineTool, type Tool } from '../tools/tool.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { createCallTool, ToolFailure } from './call-tool.ts';
 import { createGates } from './gates.ts';
-import type { IncomingCall } from './slow-calls.ts';
+import type { IncomingCall } from './incoming-call.ts';
 
 function tool(name: string, run: Tool['run'], more: Partial<Tool> = {}): Tool {
   const base = defineTool({

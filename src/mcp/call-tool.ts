@@ -1,3 +1,4 @@
+import { ProtocolError } from '@modelcontextprotocol/server';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createSlidingWindow, type MonotonicClock, type SlidingWindow } from '../base/sliding-window.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
@@ -6,9 +7,12 @@ import type { Call } from '../tools/call.ts';
 import type { Catalogue, OfferedTool } from '../tools/catalogue.ts';
 import { spend } from '../tools/quota.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import { InputRequired } from './asking.ts';
 import type { Gates } from './gates.ts';
-import { type IncomingCall, runOrBecomeJob, type Work } from './slow-calls.ts';
-import { ownError } from './wire-errors.ts';
+import type { IncomingCall } from './incoming-call.ts';
+import { runOrBecomeJob, type Work } from './slow-calls.ts';
+import { followLasting, runOrBecomeTask, type TaskedCall } from './task-calls.ts';
+import { missingTasks, ownError } from './wire-errors.ts';
 
 export interface CallToolOptions {
   catalogue: Catalogue;
@@ -41,11 +45,12 @@ export type CallTool = (name: string, given: unknown, call: IncomingCall) => Pro
  * 2. parse the arguments;
  * 3. count the call against the caller's quota;
  * 4. wait for a free slot, or refuse;
- * 5. run it, as a job if it becomes slow;
- * 6. see that the answer is not too long;
- * 7. make every failure one of ours.
+ * 5. have the user asked, where the tool wants that and the client can;
+ * 6. run it, as a task or a job if it becomes slow;
+ * 7. see that the answer is not too long;
+ * 8. make every failure one of ours.
  *
- * Returns the tool's plain data, or a job's handle.
+ * Returns the tool's plain data, a job's handle, or the task that was started.
  */
 export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolOptions): CallTool {
   const { answerBytesMax = answerBytesDefault } = options;
@@ -56,24 +61,61 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
     return checkAnswer(data, answerBytesMax - envelopeBytes, { copies: 2, done: tool.effect !== 'read' });
   };
 
+  const failure = (thrown: unknown, { tool, toolset }: OfferedTool, call: Call): Error => {
+    if (thrown instanceof InputRequired || thrown instanceof ToolFailure || thrown instanceof ProtocolError)
+      return thrown;
+    const own = ownError(thrown, call.log.with({ tool: tool.name }));
+    return new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(own) : own, toolset);
+  };
+
   return async (name, given, call) => {
     const offered = find(catalogue, name);
     const { tool, toolset, parser } = offered;
     try {
       const { input, wait } = parser.parse(given);
+      if (tool.task?.required && call.tasks === undefined) throw missingTasks();
       quotas.count(offered, call.caller.id);
       if (tool.takesNoSlot) return await run(tool, input, call);
-      const slowMs = wait ? undefined : toolset.slowCallMs;
-      const work: Work<object> = (running, begun) =>
-        gates.pass(toolset, running.signal, begun, () => run(tool, input, running));
-      const outcome = await runOrBecomeJob(work, call, slowMs, jobs);
-      return 'handle' in outcome ? outcome.handle : outcome.result;
+      const ask = async (running: IncomingCall): Promise<IncomingCall> => {
+        if (tool.questions === undefined || call.ask === undefined) return running;
+        // Nobody waits for a person with a place taken.
+        const questions = await gates.pass(toolset, running.signal, nothing, async () =>
+          tool.questions?.(input, running),
+        );
+        const answers = questions && (await running.ask?.(questions));
+        return answers ? { ...running, answers } : running;
+      };
+      if (call.tasks === undefined || wait) {
+        const asked = await ask(call);
+        const work: Work<object> = (running, begun) =>
+          gates.pass(toolset, running.signal, begun, () => run(tool, input, running));
+        const outcome = await runOrBecomeJob(work, asked, wait ? undefined : toolset.slowCallMs, jobs);
+        return 'handle' in outcome ? outcome.handle : outcome.result;
+      }
+      const work = async (running: TaskedCall): Promise<object> => {
+        try {
+          const asked = await ask(running);
+          const first = await gates.pass(toolset, running.signal, nothing, () => run(tool, input, asked));
+          const rest = tool.lasting?.nameOf(first);
+          if (tool.lasting === undefined || rest === undefined) return first;
+          await running.lasts(rest);
+          return await followLasting(tool.lasting, rest, first, running);
+        } catch (thrown) {
+          throw failure(thrown, offered, call);
+        }
+      };
+      const afterMs = toolset.slowCallMs ?? taskAfterMs;
+      return await runOrBecomeTask(work, call, { tool, afterMs, desk: call.tasks });
     } catch (thrown) {
-      const own = ownError(thrown, call.log.with({ tool: name }));
-      throw new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(own) : own, toolset);
+      throw failure(thrown, offered, call);
     }
   };
 }
+
+const nothing = (): void => {};
+
+/** A client that takes tasks waits no longer than this for an answer. */
+const taskAfterMs = 2_000;
 
 function find(catalogue: Catalogue, name: string): OfferedTool {
   const offered = catalogue.find(name);

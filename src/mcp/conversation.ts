@@ -6,7 +6,7 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
 import { errorAnswer, type Incoming, invalidParams, invalidRequest, type WireId } from './messages.ts';
-import { resourceNotFoundInside, resourceNotFoundOnWire } from './wire-errors.ts';
+import { codeOnWire } from './wire-errors.ts';
 
 /** Where the answers to some requests go: the output of stdio, or one HTTP exchange. */
 export interface Sink {
@@ -36,6 +36,9 @@ export type LateCancel = () => void;
 
 export interface Conversation {
   readonly revision: string | undefined;
+  readonly sessionId: string | undefined;
+  /** The id under which the client sent a request that has not been answered, as text. */
+  requestId(innerId: string | number): string | undefined;
   /** Requests that have been taken and not answered. */
   readonly pending: number;
   connect(server: Server): Promise<void>;
@@ -145,6 +148,11 @@ export function createConversation(options: ConversationOptions): Conversation {
     get revision() {
       return revision;
     },
+    sessionId: options.sessionId,
+    requestId(innerId) {
+      const id = pending.get(Number(innerId))?.id;
+      return id === undefined ? undefined : String(id.value);
+    },
     get pending() {
       return pending.size;
     },
@@ -208,8 +216,7 @@ export function createConversation(options: ConversationOptions): Conversation {
 function outward(message: object, id: WireId): object {
   if (!('error' in message)) return { ...message, id: id.value };
   const error = message.error as { code: number };
-  const code = error.code === resourceNotFoundInside ? resourceNotFoundOnWire : error.code;
-  return { ...message, id: id.value, error: { ...error, code } };
+  return { ...message, id: id.value, error: { ...error, code: codeOnWire(error.code) } };
 }
 
 function idKey(value: unknown): string | undefined {

@@ -1,17 +1,29 @@
-import { ProtocolError, Server, type ServerContext, type StandardSchemaV1 } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  Server,
+  type ServerContext,
+  type StandardSchemaV1,
+} from '@modelcontextprotocol/server';
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
+import type { TaskOutcome, Tasks } from '../jobs/tasks.ts';
+import type { Operation, Recorder } from '../telemetry/recorder.ts';
 import { checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
 import type { Caller, ClientName, Progress } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import type { Announcement } from '../tools/toolset.ts';
+import { askBetweenCalls, askWithinCall, canAsk, InputRequired } from './asking.ts';
 import { type CallTool, ToolFailure } from './call-tool.ts';
+import type { IncomingCall, TaskDesk } from './incoming-call.ts';
+import { beginOperation, errorTypeOf } from './observe.ts';
 import type { Prompts } from './prompts.ts';
 import type { Era } from './protocol-versions.ts';
 import type { Resources } from './resources.ts';
-import type { IncomingCall } from './slow-calls.ts';
-import { describeFailure, ownError, toProtocolError } from './wire-errors.ts';
+import { StartedTask } from './task-calls.ts';
+import { createTaskMethods, takesTasks } from './task-methods.ts';
+import { describeFailure, missingTasks, ownError, tasksExtension, toProtocolError } from './wire-errors.ts';
 
 /** What a role offers, made once and shared by all its connections. It holds no client's state. */
 export interface Offer {
@@ -24,11 +36,14 @@ export interface Offer {
   resources: Resources;
   prompts: Prompts;
   jobs: CallJobs;
+  /** Absent where calls do not become tasks. */
+  tasks?: Tasks;
   /** The longest answer, in bytes. */
   answerBytesMax: number;
   /** Told of each client that has connected; what it returns, when that one has gone. */
   onClient?: (client: ClientName, caller: Caller) => () => void;
   log: Logger;
+  recorder: Recorder | undefined;
 }
 
 export interface ServerOptions {
@@ -36,6 +51,8 @@ export interface ServerOptions {
   caller: Caller;
   revisions: readonly string[];
   keepCancellable(innerId: string | number, cancel: () => void): () => void;
+  /** What is known of a request beside its content, for the recorder. */
+  about(innerId: string | number): Pick<Operation, 'transport' | 'revision' | 'sessionId' | 'requestId'>;
 }
 
 /**
@@ -55,6 +72,7 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
       ...(prompts.any ? { prompts: {} } : {}),
       ...(completes(offer) ? { completions: {} } : {}),
       ...(experimental ? { experimental } : {}),
+      ...(offersTasks(offer, options.era) ? { extensions: { [tasksExtension]: {} } } : {}),
     },
   });
   server.onerror = (error) => offer.log.debug('protocol', { error });
@@ -62,43 +80,73 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
     const gone = offer.onClient?.(clientOf(server), options.caller);
     if (gone) server.onclose = gone;
   };
-  const handle = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
+  const answer = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
     const method = methods[name];
     if (method === undefined) throw methodNotFound();
-    const call = { ...createCall(offer, options, context), client: clientOf(server) };
+    const call = createCall(offer, options, server, context, { ...params });
     try {
       return (await method(offer, { ...params }, call)) as Params;
     } catch (thrown) {
-      if (thrown instanceof ToolFailure) throw toProtocolError(thrown.error, options.era, thrown.toolset?.failures);
-      if (thrown instanceof ProtocolError) throw thrown;
-      throw toProtocolError(ownError(thrown, call.log), options.era);
+      if (thrown instanceof InputRequired) return { ...thrown.result };
+      throw toProtocolErrorOf(thrown, options.era, call.log);
+    }
+  };
+  const handle: typeof answer = async (name, params, context) => {
+    if (offer.recorder === undefined) return answer(name, params, context);
+    const { id, _meta: meta, signal } = context.mcpReq;
+    const facts = { ...options.about(id), method: name, params: { ...params }, meta };
+    const end = beginOperation(offer.recorder, offer.catalogue, facts);
+    try {
+      const result = await answer(name, params, context);
+      end(result['isError'] === true ? 'tool_error' : undefined);
+      return result;
+    } catch (thrown) {
+      end(errorTypeOf(thrown, signal));
+      throw thrown;
     }
   };
   if (options.era === 'handshake') {
     server.fallbackRequestHandler = ({ method, params }, context) => handle(method, params, context);
   } else {
     // Here the SDK must know the methods: it answers an unknown one with HTTP 404 before any handler runs.
-    for (const name of methodsOffered(offer)) {
+    for (const name of methodsOffered(offer, options.era)) {
       server.setRequestHandler(name, { params: anyParams }, (params, context) => handle(name, params, context));
     }
   }
   return server;
 }
 
+function toProtocolErrorOf(thrown: unknown, era: Era, log: Logger): ProtocolError {
+  if (thrown instanceof ProtocolError) return thrown;
+  if (thrown instanceof ToolFailure) return toProtocolError(thrown.error, era, thrown.toolset?.failures);
+  return toProtocolError(ownError(thrown, log), era);
+}
+
 type Params = Record<string, unknown>;
-type Method = (offer: Offer, params: Params, call: IncomingCall) => unknown;
+type Method = (offer: Offer, params: Params, call: ModernCall) => unknown;
+
+/** From 2026-07-28 on, a request may carry the client's answers to questions. */
+interface ModernCall extends IncomingCall {
+  inputResponses?: Params | undefined;
+}
 
 /** Accepts anything: each method reads its own parameters and reports what is wrong with them. */
 const anyParams: StandardSchemaV1<Params> = {
   '~standard': { version: 1, vendor: 'carrel', validate: (value) => ({ value: value as Params }) },
 };
 
-function methodsOffered(offer: Offer): string[] {
+function methodsOffered(offer: Offer, era: Era): string[] {
   return Object.keys(methods).filter((name) => {
+    if (name.startsWith('tasks/')) return offersTasks(offer, era);
     if (name.startsWith('resources/')) return offer.resources.any;
     if (name.startsWith('completion/')) return completes(offer);
     return name.startsWith('prompts/') ? offer.prompts.any : true;
   });
+}
+
+/** The extension belongs to the revisions without sessions; older clients have the handles of jobs. */
+function offersTasks({ tasks }: Offer, era: Era): boolean {
+  return tasks !== undefined && era === 'modern';
 }
 
 /** Variables of resources and arguments of prompts can be completed. */
@@ -130,6 +178,9 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
     return checkAnswer(prompts.get(params), answerBytesMax - envelopeBytes, { copies: 1 });
   },
   'completion/complete': complete,
+  'tasks/get': (offer, { taskId }, call) => taskMethods(offer, call).get(taskId, call),
+  'tasks/update': (offer, { taskId }, call) => taskMethods(offer, call).update(taskId, call.inputResponses, call),
+  'tasks/cancel': (offer, { taskId }, call) => taskMethods(offer, call).cancel(taskId, call),
 } satisfies Record<string, Method>);
 
 async function callTool(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
@@ -137,17 +188,53 @@ async function callTool(offer: Offer, params: Params, call: IncomingCall): Promi
   if (typeof name !== 'string') throw new CarrelError('invalid_arguments', 'name must be a string: the tool to call.');
   try {
     const data = await offer.callTool(name, given, call);
-    const texts = shownParts(data, offer.catalogue.find(name)?.tool.listed);
-    return { content: texts.map((part) => ({ type: 'text', text: JSON.stringify(part) })), structuredContent: data };
+    return data instanceof StartedTask ? { ...data.view, resultType: 'task' } : toolResult(offer, name, data);
   } catch (thrown) {
-    if (!(thrown instanceof ToolFailure) || thrown.toolset?.failures.as !== 'result') throw thrown;
-    const { message, data } = describeFailure(thrown.error);
-    return {
-      content: [{ type: 'text', text: message }],
-      structuredContent: { error: { ...data, message } },
-      isError: true,
-    };
+    return failedResult(thrown);
   }
+}
+
+function toolResult({ catalogue }: Offer, name: string, data: object): object {
+  const texts = shownParts(data, catalogue.find(name)?.tool.listed);
+  return { content: texts.map((part) => ({ type: 'text', text: JSON.stringify(part) })), structuredContent: data };
+}
+
+/** The result of a failed call, where its toolset makes one of it. */
+function failedResult(thrown: unknown): object {
+  if (!(thrown instanceof ToolFailure) || thrown.toolset?.failures.as !== 'result') throw thrown;
+  const { message, data } = describeFailure(thrown.error);
+  return {
+    content: [{ type: 'text', text: message }],
+    structuredContent: { error: { ...data, message } },
+    isError: true,
+  };
+}
+
+function taskMethods(offer: Offer, call: ModernCall) {
+  if (offer.tasks === undefined) throw methodNotFound();
+  if (call.tasks === undefined) throw missingTasks();
+  return createTaskMethods(offer.tasks, offer.catalogue, call.tasks.render);
+}
+
+function createTaskDesk(offer: Offer, tasks: Tasks, { owner }: Caller, era: Era): TaskDesk {
+  // The result is a whole one, as the call itself would have had it.
+  const completed = (result: object): TaskOutcome => ({
+    status: 'completed',
+    result: { ...result, resultType: 'complete' },
+  });
+  const failed = (failure: unknown): TaskOutcome => {
+    try {
+      return completed(failedResult(failure));
+    } catch (thrown) {
+      const { code, message, data } = toProtocolErrorOf(thrown, era, offer.log);
+      return { status: 'failed', error: { code, message, data } };
+    }
+  };
+  return {
+    start: (tool, cancel, work) => tasks.start({ owner, tool, cancel, work }),
+    render: (tool, outcome) =>
+      'failure' in outcome ? failed(outcome.failure) : completed(toolResult(offer, tool, outcome.result)),
+  };
 }
 
 /** What goes out as texts, each as JSON. */
@@ -201,20 +288,43 @@ function clientOf(server: Server): ClientName {
   return { name: short(name) || 'unknown', version: short(version) };
 }
 
-function createCall(offer: Offer, options: ServerOptions, { mcpReq }: ServerContext): IncomingCall {
+function createCall(
+  offer: Offer,
+  { caller, era, keepCancellable }: ServerOptions,
+  server: Server,
+  context: ServerContext,
+  params: Params,
+): ModernCall {
+  const { mcpReq } = context;
   const token = mcpReq._meta?.progressToken;
   let reached = Number.NEGATIVE_INFINITY;
   return {
-    caller: options.caller,
+    caller,
+    client: clientOf(server),
     signal: mcpReq.signal,
     log: offer.log.with({ request: String(mcpReq.id) }),
     report(progress: Progress) {
       if (token === undefined || progress.progress <= reached) return;
       reached = progress.progress;
-      const params = { progressToken: token, ...progress };
-      void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+      const reported = { progressToken: token, ...progress };
+      void mcpReq.notify({ method: 'notifications/progress', params: reported }).catch(() => {});
     },
-    keepCancellable: (cancel) => options.keepCancellable(mcpReq.id, cancel),
+    keepCancellable: (cancel) => keepCancellable(mcpReq.id, cancel),
+    ...(era === 'modern' ? modernParts(offer, caller, context, params) : handshakeParts(server, context)),
+  };
+}
+
+function handshakeParts(server: Server, context: ServerContext): Partial<ModernCall> {
+  return canAsk(server.getClientCapabilities()) ? { ask: askWithinCall(context) } : {};
+}
+
+function modernParts(offer: Offer, caller: Caller, context: ServerContext, params: Params): Partial<ModernCall> {
+  const { envelope, inputResponses } = context.mcpReq;
+  const capabilities = (envelope as Params | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
+  return {
+    inputResponses,
+    ...(canAsk(capabilities) ? { ask: askBetweenCalls(context, caller.owner, params) } : {}),
+    ...(offer.tasks && takesTasks(capabilities) ? { tasks: createTaskDesk(offer, offer.tasks, caller, 'modern') } : {}),
   };
 }
 

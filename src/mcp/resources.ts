@@ -5,7 +5,8 @@ import type { Call } from '../tools/call.ts';
 import type { ResourceContents, ResourcePage, ResourceProvider, ResourceTemplate } from '../tools/resource.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { Gates } from './gates.ts';
-import { type IncomingCall, runOrBecomeJob } from './slow-calls.ts';
+import type { IncomingCall } from './incoming-call.ts';
+import { runOrBecomeJob } from './slow-calls.ts';
 
 export interface Resources {
   readonly any: boolean;

@@ -37,6 +37,8 @@ export interface HttpServing extends Common, GuardOptions {
   health(detailed: boolean): Record<string, unknown>;
   secretRoutes?: readonly SecretRoute[];
   pages?: PageHandler;
+  /** What `GET /metrics` answers, in Prometheus's text format. */
+  metrics?: () => Promise<string>;
 }
 
 /** How long running calls may continue after the client closed its end; then they are aborted. */
@@ -48,7 +50,7 @@ export function serveOverStdio(serving: StdioServing): StdioService {
     ...serving,
     log: serving.offer.log,
     drainMs,
-    createServer: (era, conversation) => createServer(serving, era, caller, conversation),
+    createServer: (era, conversation) => createServer(serving, era, caller, conversation, 'pipe'),
   });
 }
 
@@ -61,7 +63,8 @@ export async function serveOverHttp(serving: HttpServing): Promise<HttpService> 
   return serveHttp({
     ...serving,
     log: serving.offer.log,
-    createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation),
+    recorder: serving.offer.recorder,
+    createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation, 'tcp'),
     inputSchema: (tool) => serving.offer.catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
   });
@@ -72,12 +75,19 @@ function createServer(
   era: Era,
   caller: Caller,
   conversation: Conversation | undefined,
+  transport: 'pipe' | 'tcp',
 ): Server {
   const server = createProtocolServer(offer, {
     era,
     caller,
     revisions: era === 'modern' ? [...modernRevisions] : revisions.handshake,
     keepCancellable: (innerId, cancel) => conversation?.keepCancellable(innerId, cancel) ?? (() => {}),
+    about: (id) => ({
+      transport,
+      revision: conversation === undefined ? modernRevisions[0] : conversation.revision,
+      sessionId: conversation?.sessionId,
+      requestId: conversation === undefined ? String(id) : conversation.requestId(id),
+    }),
   });
   extend?.(server);
   return server;

@@ -1,12 +1,7 @@
 import type { CallJob, CallJobs } from '../jobs/call-jobs.ts';
 import type { Call, Progress } from '../tools/call.ts';
+import type { IncomingCall } from './incoming-call.ts';
 import { describeFailure, ownError } from './wire-errors.ts';
-
-/** A call as the protocol layer holds it: it can outlive its answer. */
-export interface IncomingCall extends Call {
-  /** Lets the client cancel by the request's id after the answer; returns a function that ends that. */
-  keepCancellable(cancel: () => void): () => void;
-}
 
 export interface JobHandle {
   jobId: string;

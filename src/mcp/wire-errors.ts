@@ -9,8 +9,12 @@ import type { Era } from './protocol-versions.ts';
  * "Resource not found" is -32002 up to 2025-11-25, but the SDK rewrites that number to the one of 2026-07-28 whatever the
  * revision. Errors therefore leave the handlers with this code, and the conversation puts the right one on the wire.
  */
-export const resourceNotFoundInside = -42_002;
-export const resourceNotFoundOnWire = -32_002;
+const resourceNotFoundInside = -42_002;
+const resourceNotFoundOnWire = -32_002;
+
+export function codeOnWire(code: number): number {
+  return code === resourceNotFoundInside ? resourceNotFoundOnWire : code;
+}
 
 const rpcCodes: Record<ErrorKind, number> = {
   input: -32_602,
@@ -26,6 +30,17 @@ const rpcCodes: Record<ErrorKind, number> = {
 
 /** A rate or in-flight limit: the same call may succeed after `data.retryAfter` seconds. */
 const retryableCode = -32_001;
+
+/** The extension that turns slow calls into tasks, from 2026-07-28 on. */
+export const tasksExtension = 'io.modelcontextprotocol/tasks';
+
+const missingCapabilityCode = -32_021;
+
+export function missingTasks(): ProtocolError {
+  return new ProtocolError(missingCapabilityCode, `The client must declare the extension ${tasksExtension}.`, {
+    requiredCapabilities: { extensions: { [tasksExtension]: {} } },
+  });
+}
 
 export interface WireFailure {
   code: string;

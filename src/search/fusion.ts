@@ -5,8 +5,8 @@ export interface WordMatch {
   id: number;
   /** BM25 as a share of the highest possible score for the query: 0 to 1. */
   share: number;
-  /** How much of the query's words the passage has, each by its rarity: 1 with every word. Known where `terms` are. */
-  coverage?: number;
+  /** How much of the query's words the passage has, each by its rarity: 1 with every word. Not known far down a list. */
+  coverage?: number | undefined;
   /** The terms of the query in the passage. Only for matches that are shown: it costs reading them. */
   terms?: readonly TermShare[];
 }

@@ -112,7 +112,8 @@ export async function searchHybrid(
   const { found, failure } = byMeaning ?? {};
   const near = found?.matches ?? [];
   const scored = byWords.filter(({ share }) => share > 0);
-  const unweighed = missing([...near, ...byWords], scored);
+  // What stands far down the list of words alone stays in its order.
+  const unweighed = missing(found ? [...near, ...byWords] : [], scored);
   const [moreWords = [], moreMeaning = [], codeShare = 0] = await Promise.all([
     deps.words?.score(text, unweighed, signal),
     found && deps.meaning?.score(found, missing(byWords, near), signal),
@@ -123,7 +124,7 @@ export async function searchHybrid(
   const textsOf = settings.order === 'weighted' ? deps.newerFirst : undefined;
   const fused = textsOf ? await newerFirst(byScore, textsOf, signal) : byScore;
   const coverage = new Map(deps.words ? unweighed.map((id) => [id, 0]) : []);
-  for (const { id, coverage: told } of moreWords) coverage.set(id, told ?? 0);
+  for (const { id, coverage: told } of [...scored, ...moreWords]) if (told !== undefined) coverage.set(id, told);
   const hits = fused.map((match) => hitOf(match, coverage, found?.span !== undefined));
   const judged = await judgedPage({ ...query, offset: query.offset ?? 0 }, hits, deps.judging);
   const matches = judged.page.map(({ hit, ...verdict }, index) => ({

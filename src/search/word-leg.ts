@@ -1,4 +1,5 @@
 import type { ReadOptions } from '../storage/contracts/read-options.ts';
+import { coverageOf } from '../words/ranking/rank-pool.ts';
 import type { WeighedWords, WeighRequest } from '../words/ranking/word-index.ts';
 import { plainQuery, type WordQuery } from '../words/word-query.ts';
 import type { WordMatch } from './fusion.ts';
@@ -17,7 +18,7 @@ export interface WordSourceRequest {
 }
 
 export interface WordSourcePage {
-  readonly hits: readonly { readonly id: number; readonly score: number }[];
+  readonly hits: readonly { readonly id: number; readonly score: number; readonly coverage?: number | undefined }[];
   readonly scoreMax: number;
 }
 
@@ -26,7 +27,7 @@ export function createWordLeg(source: WordSource, parse: (text: string) => WordQ
   return {
     async search(text, limit, signal) {
       const { hits, scoreMax } = await source.search({ query: parse(text), limit, offset: 0 }, { signal });
-      return hits.map(({ id, score }) => ({ id, share: shareOf(score, scoreMax) }));
+      return hits.map(({ id, score, coverage }) => ({ id, share: shareOf(score, scoreMax), coverage }));
     },
     ...createWordScores((request, options) => source.weigh(request, options), parse),
   };
@@ -47,11 +48,8 @@ export function createWordScores(
           share: shareOf(own, scoreMax),
           ...(near ? { near } : {}),
         }));
-        const coverage = shareOf(
-          terms.reduce((sum, { highest }) => sum + highest, 0),
-          scoreMax,
-        );
-        return { id: key, share: shareOf(score, scoreMax), coverage: Math.min(1, coverage), terms: shares };
+        const covered = terms.reduce((sum, { highest }) => sum + highest, 0);
+        return { id: key, share: shareOf(score, scoreMax), coverage: coverageOf(covered, scoreMax), terms: shares };
       });
     },
   };

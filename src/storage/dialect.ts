@@ -101,8 +101,10 @@ export interface Originals {
 export interface WordIndex {
   /** The prefix of the index's tables. */
   readonly name: string;
-  /** The table that its keys are of, which has an `id` that breaks ties. */
+  /** The table that its keys are of. */
   readonly owner: string;
+  /** What breaks ties. `id` is a column of the owner, and has to be read. */
+  readonly ties: 'id' | 'key';
   /** Matches are counted up to here. */
   readonly totalMax: number;
   /** Which rows of the owner, called `o`, are indexed. */
@@ -115,6 +117,8 @@ export interface WordIndex {
 export interface KeyFilter extends Condition {
   /** So many pass that each document found is tested, instead of listing the keys first. */
   readonly isWide?: boolean;
+  /** The same as a condition on `o`, where that asks for nothing but `o.key` of documents that are indexed. */
+  readonly onKeys?: Condition | undefined;
 }
 
 /** What the databases do differently with the words of documents. */

@@ -11,6 +11,7 @@ import {
   postponeJob,
   renewJob,
 } from './stores/documents/change-jobs.ts';
+import { forgetDeleted, restoreDocument } from './stores/documents/deleted-documents.ts';
 import {
   countDocuments,
   documentChunks,
@@ -90,7 +91,7 @@ const operations = {
     documentTags,
     countDocuments,
   },
-  ...{ removeDocument, changeTags, moveDocument, changeDocuments, editNote },
+  ...{ removeDocument, restoreDocument, forgetDeleted, changeTags, moveDocument, changeDocuments, editNote },
   ...{ acceptJob, claimJob, renewJob, finishJob, failJob, postponeJob, giveBackJobs, cancelJob, forgetJobs },
   ...{ getJob, listJobs, countJobs, leaseOwners, releaseOriginals, usedOriginals },
   ...{ saveNote, updateNote, removeNote, restoreNote, getNote, listNotes },

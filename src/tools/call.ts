@@ -1,5 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import { fullRights, type Principal } from '../base/rights.ts';
+import type { Answers } from './question.ts';
 
 export interface Caller extends Principal {
   /** Who quotas are counted for: a token's name, else an address. */
@@ -41,4 +42,6 @@ export interface Call {
   explains?: boolean;
   /** The longest answer, in bytes; see answer-limit. */
   answerBytesMax?: number;
+  /** What the user answered to the tool's questions; absent if nobody could be asked. */
+  answers?: Answers;
 }

@@ -38,7 +38,7 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
       const outcome = strict.safeParse(given, { reportInput: true });
       if (outcome.success) {
         const { wait, ...input } = outcome.data;
-        return mayWait ? { input, wait: wait === true } : { input: outcome.data, wait: true };
+        return mayWait ? { input, wait: wait === true } : { input: outcome.data, wait: false };
       }
       const faults = outcome.error.issues.slice(0, faultsMax).map((issue) => describeIssue(issue, schema));
       throw new CarrelError(code, `Invalid arguments for ${tool.name}: ${faults.map(sentence).join('; ')}.`, {

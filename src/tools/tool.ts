@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Call } from './call.ts';
+import type { Questions } from './question.ts';
 
 /**
  * What a tool does to stored data: decides its annotations and whether read-only mode offers it. `add` leaves existing
@@ -27,20 +28,39 @@ interface ToolFacts {
    * has follows as a text of its own. In structured content, which must be an object, everything is together.
    */
   listed?: string;
+  /**
+   * A client that takes tasks gets one for every call, instead of only for those that turn out slow. `required`: other
+   * clients are refused. The task begins at once, or when the user has answered the questions.
+   */
+  task?: { begins: 'at once' | 'after questions'; required?: boolean };
+  /** Work that goes on after the answer and survives a restart, for clients that take tasks. */
+  lasting?: LastingWork;
   /** The code under which this tool reports arguments that do not fit, where its specification names one. */
   argumentError?: ErrorCode;
+}
+
+/** Something that a call sets going and that then goes on by itself, under a name that means the same after a restart. */
+export interface LastingWork {
+  /** Undefined if the answer is all there is. */
+  nameOf(answer: object): string | undefined;
+  /** How it stands; with the whole answer when it is over. `first` is what the call answered, if this process knows. */
+  check(name: string, call: Pick<Call, 'signal'>, first?: object): Promise<{ message: string } | { answer: object }>;
+  stop(name: string): Promise<void>;
 }
 
 /** One tool, as the rest of the program sees it. `run` gets only what `input` accepted. */
 export interface Tool extends ToolFacts {
   input: z.ZodObject;
   output: z.ZodObject;
+  /** What the user must be asked first, where the client can ask. `run` then finds the answers in its call. */
+  questions?(input: unknown, call: Call): Promise<Questions | undefined>;
   run(input: unknown, call: Call): Promise<object>;
 }
 
 export interface ToolLiteral<Input extends z.ZodObject, Output extends z.ZodObject> extends ToolFacts {
   input: Input;
   output: Output;
+  questions?(input: z.output<Input>, call: Call): Promise<Questions | undefined>;
   run(input: z.output<Input>, call: Call): Promise<z.input<Output>>;
 }
 
@@ -51,5 +71,10 @@ export interface ToolLiteral<Input extends z.ZodObject, Output extends z.ZodObje
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   literal: ToolLiteral<Input, Output>,
 ): Tool {
-  return { ...literal, run: (input, call) => literal.run(input as z.output<Input>, call) };
+  const { questions, ...rest } = literal;
+  return {
+    ...rest,
+    ...(questions ? { questions: (input, call) => questions(input as z.output<Input>, call) } : {}),
+    run: (input, call) => literal.run(input as z.output<Input>, call),
+  };
 }

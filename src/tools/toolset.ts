@@ -1,5 +1,6 @@
 import type { CarrelError, ErrorKind } from '../base/errors.ts';
 import type { SlotsOptions } from '../base/slots.ts';
+import type { Measurement } from '../telemetry/sampling.ts';
 import type { CitableTexts } from './citable-texts.ts';
 import type { Prompt } from './prompt.ts';
 import type { Quota } from './quota.ts';
@@ -39,6 +40,8 @@ export interface Toolset {
   announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
   /** Facts for `GET /health`. Must be quick and must not throw. */
   health?(): Record<string, unknown>;
+  /** Figures for `/metrics`, asked for now and then. */
+  measure?(): Promise<readonly Measurement[]>;
   /** Show all bounds of arguments in `tools/list`, as a specification demands. */
   listsBounds?: boolean;
   /** Accept integers and booleans as text, as the original server does whose clients these tools serve. */

@@ -16,6 +16,11 @@ const wav = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQIAAAAAAA==';
 
 /** Tools that answer with what the tool model has no words for: other content than text, questions to the client, logs. */
 export const extraTools: Readonly<Record<string, FixtureTool>> = {
+  greet: {
+    description: 'Greets, at once.',
+    inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    run: async (params) => text(`Hello, ${String((params['arguments'] as Fields)['name'])}!`),
+  },
   test_image_content: {
     description: 'Returns an image.',
     inputSchema: noArguments,

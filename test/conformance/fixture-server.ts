@@ -1,6 +1,7 @@
 import type { JSONRPCRequest, Server, ServerContext } from '@modelcontextprotocol/server';
 import { createLogger } from '../../src/base/log.ts';
 import { createCallJobs } from '../../src/jobs/call-jobs.ts';
+import { createTasks } from '../../src/jobs/tasks.ts';
 import type { HttpService } from '../../src/mcp/http/service.ts';
 import { messageLimits } from '../../src/mcp/messages.ts';
 import { createOffer } from '../../src/mcp/offer.ts';
@@ -8,19 +9,22 @@ import { everyRevision } from '../../src/mcp/protocol-versions.ts';
 import { serveOverHttp } from '../../src/mcp/serve.ts';
 import { binaryResource, extraMethods, extraPrompts, extraTools } from './fixture-extras.ts';
 import type { Fields } from './fixture-model.ts';
+import { taskToolsets } from './fixture-tasks.ts';
 import { fixtureToolset } from './fixture-toolset.ts';
 
 /** The product's HTTP service and funnel with the tools, resources and prompts that the conformance suite asks for. */
-export function startFixtureServer(): Promise<HttpService> {
+export function startFixtureServer(tasksFolder: string): Promise<HttpService> {
+  const log = createLogger([]);
   const offer = createOffer({
     serverInfo: { name: 'carrel-conformance', version: '1.0.0' },
     instructions: 'Fixtures for the conformance suite.',
-    toolsets: [fixtureToolset],
+    toolsets: [fixtureToolset, ...taskToolsets],
     readOnly: false,
     disabledTools: [],
     inFlight: { runningMax: 16, waitingMax: 16 },
     jobs: createCallJobs(),
-    log: createLogger([]),
+    tasks: createTasks({ folder: tasksFolder, log }),
+    log,
   });
   return serveOverHttp({
     offer,

@@ -199,6 +199,67 @@ onEachBackend('documents', (backend) => {
     assert.deepEqual(later, { outcome: 'known_document', id: document.id, title: 'About twins' });
   });
 
+  test('a deleted document is found no more, and a job brings it back under its id, with tags, path and date', async () => {
+    const file = await addFile('quoll tracks', {
+      tags: ['x', 'y'],
+      sourcePath: 'marsupials/quoll.txt',
+      title: 'Quolls',
+    });
+    const note = await addNote('numbat notes');
+    for (const { id } of [file, note]) await storage.documents.remove({ id, keeps: true });
+    assert.deepEqual([await find('quoll'), await find('numbat')], [[], []]);
+    assert.equal(await storage.originals.release([file.contentHash]), 0, 'its bytes are kept');
+    for (const [before, text, type] of [
+      [file, 'quoll tracks', 'text'],
+      [note, 'numbat notes', 'note'],
+    ] as const) {
+      const accepted = await storage.documents.restore({ id: before.id });
+      assert.ok(accepted.outcome === 'accepted');
+      const again = await storage.documents.restore({ id: before.id });
+      assert.deepEqual([again.outcome, again.outcome === 'known_job' && again.id], ['known_job', accepted.job.id]);
+      const after = await ingested([text], type);
+      const { id, filename, sourcePath, contentHash, bytes, tags, createdAt } = before;
+      const same = { id, filename, sourcePath, contentHash, bytes, tags, createdAt };
+      assert.deepEqual(pick(after, same), same);
+      assert.deepEqual(await find(text), [`${before.id}:0`]);
+      assert.equal((await storage.documents.restore({ id: before.id })).outcome, 'not_found', 'it is there');
+    }
+    assert.equal(await storage.documents.note({ id: note.id }), 'numbat notes');
+    assert.equal(await readAll(storage, file.contentHash), 'quoll tracks');
+  });
+
+  test('what was deleted in bulk can be restored too, unless another has its content by now', async () => {
+    const [one, two] = [await addFile('bilby one'), await addFile('bilby two')];
+    const selection = { ids: [one.id, two.id] };
+    const action = { kind: 'delete' } as const;
+    await storage.documents.changeMany({ selection, action, percentMax: 100, tagsMax: 10, keeps: true });
+    const newer = await addFile('bilby one');
+    const refused = await storage.documents.restore({ id: one.id });
+    assert.deepEqual(refused, { outcome: 'known_document', id: newer.id, title: newer.title });
+    assert.equal((await storage.documents.restore({ id: two.id })).outcome, 'accepted');
+    assert.equal((await ingested(['bilby two'])).id, two.id);
+    assert.equal((await storage.documents.restore({ id: 999_999 })).outcome, 'not_found');
+  });
+
+  test('of deleted documents only so many bytes are kept, the latest', async () => {
+    await storage.documents.forgetDeleted({ bytesMax: 0, limit: 1_000 });
+    const kept = [];
+    for (const text of ['dunnart one', 'dunnart two', 'dunnart three']) {
+      const document = await addFile(text);
+      await storage.documents.remove({ id: document.id, keeps: true });
+      kept.push(document);
+    }
+    const [first] = kept;
+    const forgotten = await storage.documents.forgetDeleted({ bytesMax: 'dunnart two'.length * 2 + 2, limit: 1_000 });
+    assert.deepEqual(forgotten, [first?.contentHash]);
+    assert.equal(await storage.originals.release(forgotten), 1);
+    assert.equal((await storage.documents.restore({ id: first?.id ?? 0 })).outcome, 'not_found');
+    for (const limit of [1, 9]) {
+      const rest = await storage.documents.forgetDeleted({ bytesMax: 0, limit });
+      assert.equal(await storage.originals.release(rest), 1);
+    }
+  });
+
   test('bytes go with the last that has them, and not before', async () => {
     const document = await addFile('shared bytes');
     assert.equal(await storage.originals.release([document.contentHash]), 0);
@@ -476,4 +537,9 @@ function finishing(...texts: string[]) {
     details: {},
     chunks: texts.map(chunk),
   };
+}
+
+/** Of one, the fields that the other has. */
+function pick(from: object, fields: object): object {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => name in fields));
 }

@@ -2,42 +2,47 @@
  * A small program on the product's real transports, run as a child process by tests. It reports on stderr what its tools
  * see: `started <marker>`, `aborted <marker>`, `finished <marker>`.
  *
- *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token>] [--bare] [--impatient]
+ *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token> [--other-token <token>]] [--bare] [--tasks <folder>] [--impatient]
  */
 import { parseArgs } from 'node:util';
 import { createLogger } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { createCallJobs } from '../../src/jobs/call-jobs.ts';
+import { createTasks } from '../../src/jobs/tasks.ts';
 import { messageLimits } from '../../src/mcp/messages.ts';
 import { createOffer } from '../../src/mcp/offer.ts';
 import { codyRevision, everyRevision, fessRevision } from '../../src/mcp/protocol-versions.ts';
 import { serveOverHttp, serveOverStdio } from '../../src/mcp/serve.ts';
-import { echoToolset, failingToolset } from './echo-toolsets.ts';
+import { echoToolset, failingToolset, slowToolset } from './echo-toolsets.ts';
 
 const { values } = parseArgs({
   options: {
     transport: { type: 'string', default: 'stdio' },
     revisions: { type: 'string', default: 'every' },
     token: { type: 'string' },
+    'other-token': { type: 'string' },
     bare: { type: 'boolean', default: false },
     // Cuts slow peers off early.
     impatient: { type: 'boolean', default: false },
+    tasks: { type: 'string' },
   },
 });
 
 const revisions = { every: everyRevision, fess: fessRevision, cody: codyRevision }[values.revisions] ?? everyRevision;
 
+const log = createLogger([]);
 const offer = createOffer({
   serverInfo: { name: 'echo', version: '1.0.0' },
   instructions: 'Echoes, for tests.',
-  toolsets: [echoToolset, failingToolset],
+  toolsets: [echoToolset, failingToolset, ...(values.tasks === undefined ? [] : [slowToolset])],
   readOnly: false,
   disabledTools: ['switched_off'],
   inFlight: { runningMax: 256, waitingMax: 1024 },
   // Some tests need answers that take long to send.
   answerBytesMax: 64 * 1024 * 1024,
   jobs: createCallJobs(),
-  log: createLogger([]),
+  ...(values.tasks === undefined ? {} : { tasks: createTasks({ folder: values.tasks, log, perOwnerMax: 20 }) }),
+  log,
 });
 
 if (values.transport === 'stdio') {
@@ -61,7 +66,11 @@ const service = await serveOverHttp({
   path: '/mcp',
   allowedHosts: [],
   allowedOrigins: ['http://allowed.example'],
-  tokens: values.token === undefined ? {} : { default: new Secret(values.token) },
+  tokens: Object.fromEntries(
+    Object.entries({ default: values.token, other: values['other-token'] }).flatMap(([name, token]) =>
+      token === undefined ? [] : [[name, new Secret(token)]],
+    ),
+  ),
   sessions: { sessionsMax: 1000, idleMs: 600_000 },
   ...(values.impatient ? { listenLimits: { headersTimeoutMs: 3_000, requestTimeoutMs: 5_000, unreadMs: 3_000 } } : {}),
   bareCalls: values.bare,

@@ -87,6 +87,48 @@ export const echoToolset: Toolset = {
   resources: [createEchoResources()],
 };
 
+/** Calls of this one are slow soon. */
+export const slowToolset: Toolset = {
+  name: 'slow',
+  failures: { as: 'result' },
+  slowCallMs: 50,
+  tools: [
+    defineTool({
+      name: 'dig',
+      title: 'Dig',
+      description: 'Digs for a while and counts the spadefuls.',
+      effect: 'read',
+      input: z.object({ marker: z.string(), delay_ms: z.int().min(0).max(600_000), fails: z.boolean().default(false) }),
+      output: z.object({ marker: z.string() }),
+      run: async ({ marker, delay_ms: delayMs, fails }, call) => {
+        tell('started', marker);
+        call.signal.addEventListener('abort', () => tell('aborted', marker));
+        call.report({ progress: 1, total: 2, message: 'digging' });
+        await pause(delayMs, call.signal);
+        if (fails) throw new CarrelError('unavailable', 'The spade broke.');
+        tell('finished', marker);
+        return { marker };
+      },
+    }),
+    defineTool({
+      name: 'bury',
+      title: 'Bury',
+      description: 'Asks, and then buries.',
+      effect: 'change',
+      input: z.object({ what: z.string() }),
+      output: z.object({ buried: z.boolean(), asked: z.boolean() }),
+      questions: async ({ what }) => ({
+        sure: { message: `Bury ${what}?`, fields: { confirm: { type: 'boolean', title: 'Bury it' } } },
+      }),
+      run: async ({ what }, { answers }) => {
+        const buried = answers === undefined || answers['sure']?.['confirm'] === true;
+        if (buried) tell('buried', what);
+        return { buried, asked: answers !== undefined };
+      },
+    }),
+  ],
+};
+
 export const failingToolset: Toolset = { name: 'failing', failures: { as: 'result' }, tools: failing('result') };
 
 /** The same failures in both styles: one of ours with facts, and one that nobody expected. */

@@ -3,16 +3,22 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-install.ts';
 
-/** Exact, so that what a run shows does not depend on its day. */
-const packages = ['fastmcp==4.1.2', 'mcp==2.3.0'];
+/** Exact, so that what a run shows does not depend on its day. LangChain's adapters need an older official client. */
+const environments = {
+  clients: ['fastmcp==4.1.2', 'mcp==2.3.0', 'prometheus_client==0.26.0', 'opentelemetry-proto==1.45.2'],
+  langchain: ['langchain==1.4.7', 'langchain-mcp-adapters==0.3.2'],
+};
 
 /**
- * A Python that has FastMCP's client and the official one, in an environment of their own that later runs use again
- * (`CARREL_PYTHON_ROOT`); `obstacle` says why there is none. Only a machine without Python or without a way to the package
- * registry has none: any other failure is thrown. Takes half a minute and 150 MB of disk the first time.
+ * A Python that has FastMCP's client and the official one, Prometheus's own parser and OpenTelemetry's own messages, or one that
+ * has LangChain, in an environment of its own that later runs use again (`CARREL_PYTHON_ROOT` names the folder of the first);
+ * `obstacle` says why there is none. Only a machine without Python or without a way to the package registry has none: any other
+ * failure is thrown. Each takes half a minute and 150 MB of disk the first time.
  */
-export function pythonClients(): { python: string } | { obstacle: string } {
-  const root = process.env['CARREL_PYTHON_ROOT'] || cacheFolder(`python-${packages.join('-')}`);
+export function pythonWith(name: keyof typeof environments): { python: string } | { obstacle: string } {
+  const packages = environments[name];
+  const named = name === 'clients' ? process.env['CARREL_PYTHON_ROOT'] : undefined;
+  const root = named || cacheFolder(`python-${packages.join('-')}`);
   // Not in the environment itself, which may be moved nowhere: it is complete when this is there.
   const done = join(root, 'complete');
   const python = join(root, 'bin/python');
@@ -20,7 +26,7 @@ export function pythonClients(): { python: string } | { obstacle: string } {
   mkdirSync(dirname(root), { recursive: true });
   return locked(`${root}.lock`, () => {
     if (existsSync(done)) return { python };
-    const obstacle = recentObstacle(root) ?? install(root);
+    const obstacle = recentObstacle(root) ?? install(root, packages);
     if (obstacle !== undefined) return { obstacle };
     mkdirSync(`${done}.unfinished`);
     renameSync(`${done}.unfinished`, done);
@@ -28,7 +34,7 @@ export function pythonClients(): { python: string } | { obstacle: string } {
   });
 }
 
-function install(root: string): string | undefined {
+function install(root: string, packages: readonly string[]): string | undefined {
   const base = findPython();
   if (base === undefined) return rememberObstacle(root, 'there is no Python 3.10 or later with venv');
   rmSync(root, { recursive: true, force: true });

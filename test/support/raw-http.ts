@@ -113,7 +113,7 @@ export function openStream(url: string, headers: Record<string, string>, body?: 
 
 /** A call of 2026-07-28, with the headers that this revision demands. */
 export function modernRequest(method: string, params: Record<string, unknown> = {}, id: string | number = 1) {
-  const named = params['name'] ?? params['uri'];
+  const named = params['name'] ?? params['uri'] ?? params['taskId'];
   return {
     headers: {
       ...jsonHeaders,

@@ -52,11 +52,6 @@ for (const element of document.querySelectorAll('[data-refresh]')) {
   setTimeout(refresh, Number(element.dataset.refresh));
 }
 
-document.addEventListener('submit', (event) => {
-  const question = event.target.dataset.confirm;
-  if (question && !confirm(question)) event.preventDefault();
-});
-
 for (const button of document.querySelectorAll('[data-copy]')) {
   button.hidden = false;
   button.addEventListener('click', async () => {
@@ -153,8 +148,9 @@ for (const zone of document.querySelectorAll('[data-upload]')) {
   zone.addEventListener('drop', async (event) => {
     event.preventDefault();
     zone.classList.remove('over');
-    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
-    for (const entry of entries) add(await filesOf(entry));
+    // Both are known during the event only. What comes from another page has no entry, and is a file all the same.
+    const dropped = [...event.dataTransfer.items].map((item) => [item.webkitGetAsEntry(), item.getAsFile()]);
+    for (const [entry, file] of dropped) add(entry ? await filesOf(entry) : file ? [file] : []);
   });
 }
 

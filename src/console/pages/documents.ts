@@ -62,6 +62,13 @@ ${pending > 0 && html`<p class="warn">${pending} passages are found by their wor
 /** One document: its text in parts, and what can be changed. */
 export async function documentPage({ tools, rest, query }: Visit): Promise<Page> {
   const id = Number(rest);
+  if (query.get('deleted') === '1') {
+    return {
+      title: 'Deleted',
+      body: html`<h1>The document is deleted</h1>
+<p>It can be restored for 30 days, unless much more is deleted after it. Its file is then read once more.</p>${changeForm(`${path}/${id}/restore`, 'Restore')}`,
+    };
+  }
   const first = offsetOf(query);
   const document = await tools.call('kb_get', { document_id: id, ...(first > 0 ? { first_chunk: first } : {}) });
   const chunks = read.list(document, 'chunks');
@@ -80,7 +87,7 @@ ${next !== undefined && html`<p><a rel="next" href="${path}/${id}?offset=${next}
 ${tools.has('kb_bulk_tags') && changeForm(`${path}/${id}/tags`, 'Save tags', tagFields(tags))}
 ${tools.has('kb_set_collection') && changeForm(`${path}/${id}/collection`, 'Move', html`<label>Collection <input name="collection" required value="${read.text(document, 'collection')}"></label>`)}
 ${isNote && next === undefined && first === 0 && tools.has('kb_update_note') && changeForm(`${path}/${id}/text`, 'Save text', html`<label>Text ${textArea('text', 8, chunks.map((chunk) => read.text(chunk, 'text')).join('\n\n'))}</label>`)}
-${tools.has('kb_delete') && changeForm(`${path}/${id}/delete`, 'Delete', html``, 'Delete this document? It can be added again from its file, but not restored from here.')}
+${tools.has('kb_delete') && changeForm(`${path}/${id}/delete`, 'Delete')}
 </section>`,
   };
 }
@@ -97,7 +104,12 @@ export async function changeDocument({ tools, rest, form }: Visit): Promise<stri
   const id = Number(given);
   if (change === 'delete') {
     await tools.call('kb_delete', { document_id: id });
-    return path;
+    return `${path}/${id}?deleted=1`;
+  }
+  if (change === 'restore') {
+    await tools.call('kb_delete', { document_id: id, restore: true });
+    // Where its job is shown, with a link to the document when it is there again.
+    return '/jobs';
   }
   if (change === 'collection') {
     await tools.call('kb_set_collection', { document_id: id, collection: form.get('collection') ?? '' });

@@ -1,5 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
-import { fieldValue, Html, html, type Part } from '../html.ts';
+import { fieldValue, type Html, html, type Part } from '../html.ts';
 
 /** The page of the console that shows what a URI names; undefined if it has none. */
 export function pageOf(uri: string): string | undefined {
@@ -89,9 +89,8 @@ export function offsetOf(query: URLSearchParams): number {
 }
 
 /** A form that changes something: only where the tool for it is offered. */
-export function changeForm(action: string, label: string, fields: Html = html``, confirm?: string): Html {
-  const asks = confirm === undefined ? html`` : new Html(` data-confirm="${html`${confirm}`.markup}"`);
-  return html`<form method="post" action="${action}"${asks}>${fields}<button>${label}</button></form>`;
+export function changeForm(action: string, label: string, fields: Html = html``): Html {
+  return html`<form method="post" action="${action}">${fields}<button>${label}</button></form>`;
 }
 
 /** A text to edit. HTML drops a line break right after the tag, so one is there to be dropped. */

@@ -89,6 +89,10 @@ export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
         DELETE: change(answer(({ engine, captures }) => engine.deleteDocument(documentId(captures)))),
       },
     ],
+    [
+      '/documents/:id/restore',
+      { POST: change(answer(({ engine, captures }) => engine.restoreDocument(documentId(captures)))) },
+    ],
     ['/documents/:id/file', { GET: (call) => sendFile(call, documentId(call.captures)) }],
     [
       '/documents/:id/tags',

@@ -4,7 +4,9 @@ import type { Logger } from '../../base/log.ts';
 import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, listen } from '../../http/listen.ts';
+import { answerMetrics, statusOf } from '../../http/metrics.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
+import type { Recorder } from '../../telemetry/recorder.ts';
 import type { LocalEngine } from '../local/create-engine.ts';
 import { createRoutes } from './routes.ts';
 
@@ -17,18 +19,23 @@ export interface EngineServiceOptions extends GuardOptions {
   /** Refuses all changes. */
   readonly readOnly: boolean;
   readonly log: Logger;
+  /** What `GET /metrics` answers, in Prometheus's text format. */
+  readonly metrics?: () => Promise<string>;
+  readonly recorder?: Recorder;
 }
 
 export interface EngineService {
   readonly url: string;
   /** From now on requests are served. Until then only the health check answers, with `starting`. */
   ready(engine: LocalEngine): void;
+  /** Connections that are open. */
+  connections(): number;
   close(graceMs: number): Promise<void>;
 }
 
 /** The engine's API over HTTP: guards first, then the path, then the method, then the body. */
 export async function serveEngine(options: EngineServiceOptions): Promise<EngineService> {
-  const { path: base, log } = options;
+  const { path: base, log, recorder } = options;
   const guards = createGuards(options);
   const routes = createRoutes(options);
   let engine: LocalEngine | undefined;
@@ -47,6 +54,8 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
       const code = access.status === 429 ? 'too_many_requests' : 'unauthorized';
       return refuse(response, access.status, code, access.problem, access.headers);
     }
+    if (path === '/metrics' && options.metrics)
+      return answerMetrics(request, response, access.principal, options.metrics);
     if (engine === undefined) {
       return refuse(response, 503, 'starting', 'The engine is starting. Try again in a moment.', {
         'retry-after': '1',
@@ -74,11 +83,13 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     options.host,
     options.port,
     (request, response) => {
+      if (recorder) response.once('close', () => recorder.httpAnswer(routeName(request, base), statusOf(response)));
       handle(request, response).catch((error: unknown) => respondError(request, response, error, log));
     },
     {
       bodyTimeoutMs: () => fileTimeoutMs,
       onError: (error) => log.warn('a connection was not accepted', { error }),
+      onRefused: () => recorder?.connectionRefused(),
     },
   );
   return {
@@ -86,8 +97,17 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     ready(opened) {
       engine = opened;
     },
+    connections: listener.connections,
     close: (graceMs) => listener.close(graceMs),
   };
+}
+
+/** One of a few names, whatever was asked for. */
+function routeName({ url = '' }: IncomingMessage, base: string): string {
+  const [path = ''] = url.split('?', 1);
+  if (path === '/metrics') return 'metrics';
+  if (path === '/health' || path === `${base}/health`) return 'health';
+  return path.startsWith(`${base}/`) ? 'api' : 'other';
 }
 
 const allowed = (method: string): string => (method === 'GET' ? 'GET, HEAD' : method);

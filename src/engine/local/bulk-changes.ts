@@ -4,6 +4,7 @@ import type { Storage } from '../../storage/contracts/storage.ts';
 import type { BulkOutcome, BulkSelection, Engine } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 import { fault, readDocType, readTags, tagsMax } from '../given.ts';
+import { forgetDeleted } from './forget.ts';
 
 type BulkMethods = Pick<Engine, 'bulkDelete' | 'bulkTags' | 'bulkSetTags'>;
 
@@ -23,13 +24,16 @@ export function createBulkChanges(settings: EngineSettings, { storage }: { stora
 
   async function change(given: BulkSelection, action: BulkAction): Promise<BulkOutcome> {
     const percentMax = given.force ? 100 : settings.bulkSafetyPercent;
-    const changed = await storage.documents.changeMany({ selection: selectionOf(given), action, percentMax, tagsMax });
+    const keeps = settings.deletedBytesMax > 0;
+    const selection = selectionOf(given);
+    const changed = await storage.documents.changeMany({ selection, action, percentMax, tagsMax, keeps });
     if (changed.outcome === 'too_many') throw tooMany(changed, settings.bulkSafetyPercent);
     if (changed.outcome === 'tags_full') {
       throw fault(`Nothing was changed: document ${changed.id} would have more than ${tagsMax} tags`);
     }
     const { matched, total, changed: count, jobId, contentHashes } = changed;
     await storage.originals.release(contentHashes);
+    if (action.kind === 'delete') await forgetDeleted(settings, storage);
     return { matched, total, changed: count, job_id: jobId };
   }
 }

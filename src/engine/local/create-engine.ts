@@ -31,7 +31,7 @@ import {
 import { chunkOnWire, documentOnWire, jobOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
-import { startForgettingJobs } from './forget-jobs.ts';
+import { forgetDeleted, startForgetting } from './forget.ts';
 import { ingest, textOfNote } from './ingest.ts';
 import { jobsOf, pageOf, searchOf } from './requests.ts';
 import { searchDocuments } from './search-documents.ts';
@@ -86,11 +86,11 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const queue = createQueue();
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
-  let forgetting: ReturnType<typeof startForgettingJobs> | undefined;
+  let forgetting: ReturnType<typeof startForgetting> | undefined;
   const backlog = setTimeout(() => {
     embedding.wake();
     originals.sweep().catch((error: unknown) => log.incident('unused files were not removed', error));
-    forgetting = startForgettingJobs(settings, ingestion, log);
+    forgetting = startForgetting(settings, storage, log);
   }, backlogDelayMs).unref();
 
   return {
@@ -156,10 +156,27 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     file,
     async deleteDocument(id) {
-      const removed = await documents.remove({ id });
+      const removed = await documents.remove({ id, keeps: settings.deletedBytesMax > 0 });
       if (removed === undefined) throw documentNotFound(id);
       await originals.release([removed.contentHash]);
+      await forgetDeleted(settings, storage);
       return { status: 'deleted', document_id: removed.id, title: removed.title };
+    },
+    async restoreDocument(id) {
+      const restored = await documents.restore({ id });
+      switch (restored.outcome) {
+        case 'accepted':
+          queue.wake();
+          return { status: 'queued', document_id: id, title: restored.job.title ?? '', job_id: restored.job.id };
+        case 'known_job':
+          return { status: 'queued', document_id: id, title: restored.title ?? '', job_id: restored.id };
+        case 'known_document':
+          throw new CarrelError('duplicate', `Document ${restored.id} has the same content already.`, {
+            data: { document_id: restored.id, title: restored.title },
+          });
+        case 'not_found':
+          throw notRestorable(id);
+      }
     },
     async changeTags(id, { add = [], remove = [] }) {
       const changed = await documents.changeTags({
@@ -300,6 +317,11 @@ function jobNotFound(): CarrelError {
 
 function documentNotFound(id: number): CarrelError {
   return new CarrelError('document_not_found', `No document has the id ${id}.`, { data: { document_id: id } });
+}
+
+function notRestorable(id: number): CarrelError {
+  const message = `Document ${id} was not deleted, or it is too long ago to restore it.`;
+  return new CarrelError('document_not_found', message, { data: { document_id: id } });
 }
 
 function notANote(id: number): CarrelError {

@@ -166,7 +166,7 @@ function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDep
       const limit = Math.max(asked.limit, legCandidates);
       const { hits, total, scoreMax } = await passages.search({ ...asked, limit, filter }, options);
       Object.assign(counts, { total, found: hits.length });
-      return { hits: hits.map(({ key, score }) => ({ id: key, score })), scoreMax };
+      return { hits: hits.map(({ key, score, coverage }) => ({ id: key, score, coverage })), scoreMax };
     },
     weigh: (asked, options) => passages.weigh(asked, options),
   });

@@ -1,7 +1,7 @@
 import type { BulkSelection, Engine, EngineCall, EngineDocument, JobId, Submission, SubmitOutcome } from '../engine.ts';
 import { createEngineClient, type EngineClientConfig, type EngineRequest, queryOf } from './engine-client.ts';
 import { findBySource } from './find-by-source.ts';
-import { looseList, looseNumber, looseObject } from './loose.ts';
+import { looseList, looseNumber, looseObject, looseText } from './loose.ts';
 import { multipartForm } from './multipart.ts';
 import {
   readBulk,
@@ -95,6 +95,16 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const request = { method: 'DELETE', path: documentPath(id), signal: options?.signal, meanings };
       return client.ask(request, (value, status) => readDeleted(value, status, id));
     },
+    restoreDocument: (id, options) =>
+      client.ask(
+        { ...send('POST', `${documentPath(id)}/restore`, {}, options), meanings: restoreMeanings },
+        (value) => {
+          const told = readSubmitted(value, '');
+          if (told === undefined || !told.accepted) return undefined;
+          const title = looseText(looseObject(value)['title']) ?? '';
+          return { status: told.status, document_id: id, title, job_id: told.job_id };
+        },
+      ),
     async changeTags(id, { remove = [], add = [] }, options) {
       const request = { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), meanings };
       const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
@@ -133,6 +143,8 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
 const meanings = { 404: 'document_not_found' } as const;
 /** An engine that cannot move documents: for whoever asks it is as if there were none. */
 const moveMeanings = { ...meanings, 405: 'document_not_found' } as const;
+/** So is one that keeps none that were deleted. */
+const restoreMeanings = { ...moveMeanings, 409: 'duplicate' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;
 

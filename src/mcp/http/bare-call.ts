@@ -1,9 +1,10 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Caller } from '../../tools/call.ts';
 import { ToolFailure } from '../call-tool.ts';
-import { errorAnswer, type WireId } from '../messages.ts';
+import type { IncomingCall } from '../incoming-call.ts';
+import { errorAnswer } from '../messages.ts';
+import { beginOperation } from '../observe.ts';
 import type { Offer } from '../protocol-server.ts';
-import type { IncomingCall } from '../slow-calls.ts';
 import { ownError, toProtocolError } from '../wire-errors.ts';
 import type { BareCall } from './endpoint.ts';
 
@@ -17,10 +18,16 @@ export function createBareCall(offer: Offer): BareCall {
     if (incoming.kind !== 'request') return undefined;
     const { id, method, params = {} } = incoming;
     const call = createCall(offer, caller, signal);
+    const facts = { method, params, transport: 'tcp', requestId: String(id.value), meta: params['_meta'] } as const;
+    const end = offer.recorder && beginOperation(offer.recorder, offer.catalogue, facts);
     try {
-      return { jsonrpc: '2.0', result: await answer(offer, method, params, call), id: id.value };
+      const result = await answer(offer, method, params, call);
+      end?.();
+      return { jsonrpc: '2.0', result, id: id.value };
     } catch (thrown) {
-      return failure(id, thrown, call);
+      const { code, message, data } = failure(thrown, call);
+      end?.(signal.aborted ? 'cancelled' : String(code));
+      return errorAnswer(id, code, message, data);
     }
   };
 }
@@ -52,14 +59,13 @@ async function answer(
 
 class MethodNotFound extends Error {}
 
-function failure(id: WireId, thrown: unknown, call: IncomingCall): object {
+function failure(thrown: unknown, call: IncomingCall): { code: number; message: string; data?: unknown } {
   if (thrown instanceof MethodNotFound) {
-    return errorAnswer(id, -32_601, 'Method not found. Without a session there are tools/list and tools/call.');
+    return { code: -32_601, message: 'Method not found. Without a session there are tools/list and tools/call.' };
   }
   const [error, toolset] =
     thrown instanceof ToolFailure ? [thrown.error, thrown.toolset] : [ownError(thrown, call.log)];
-  const { code, message, data } = toProtocolError(error, 'modern', toolset?.failures);
-  return errorAnswer(id, code, message, data);
+  return toProtocolError(error, 'modern', toolset?.failures);
 }
 
 function createCall(offer: Offer, caller: Caller, signal: AbortSignal): IncomingCall {

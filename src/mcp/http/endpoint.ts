@@ -3,6 +3,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import type { Logger } from '../../base/log.ts';
 import type { Principal } from '../../base/rights.ts';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
+import type { Recorder } from '../../telemetry/recorder.ts';
 import { type Caller, localUser } from '../../tools/call.ts';
 import type { Conversation } from '../conversation.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
@@ -30,6 +31,7 @@ export interface EndpointOptions {
   inputSchema(tool: string): object | undefined;
   /** Accepts calls without any handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
+  recorder?: Recorder | undefined;
 }
 
 /** Answers one message that belongs to no session; the object is the whole JSON-RPC answer. */
@@ -45,6 +47,8 @@ export interface Visitor {
 }
 
 export interface Endpoint {
+  /** Sessions that are open. */
+  sessions(): number;
   handle(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,7 +56,7 @@ export interface Endpoint {
 /** The MCP endpoint: POST, GET and DELETE of one path, for every revision that the role offers. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
-  const sessions = createSessions(options.sessions, limits);
+  const sessions = createSessions(options.sessions, limits, options.recorder?.sessionEnded);
   const modern = revisions.modern ? createModernRoute(options) : undefined;
 
   const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
@@ -147,6 +151,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   };
 
   return {
+    sessions: () => sessions.count,
     async handle(request, response, visitor) {
       switch (request.method) {
         case 'POST':

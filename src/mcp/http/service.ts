@@ -3,6 +3,7 @@ import type { Principal } from '../../base/rights.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, type HttpListener, type ListenLimits, listen } from '../../http/listen.ts';
+import { answerMetrics, statusOf } from '../../http/metrics.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { SecretRoute } from '../../tools/secret-route.ts';
 import { callerOf, createEndpoint, type EndpointOptions, type Visitor } from './endpoint.ts';
@@ -20,6 +21,8 @@ export interface HttpServiceOptions extends EndpointOptions, GuardOptions {
   secretRoutes?: readonly SecretRoute[];
   /** Pages for people, with a way to sign in of their own. Answers whether the path is one of theirs. */
   pages?: PageHandler;
+  /** What `GET /metrics` answers, in Prometheus's text format. */
+  metrics?: () => Promise<string>;
 }
 
 export type PageHandler = (
@@ -35,12 +38,23 @@ export type PageHandler = (
 
 export interface HttpService {
   readonly url: string;
+  /** What is open. */
+  sessions(): number;
+  connections(): number;
   close(graceMs: number): Promise<void>;
 }
 
 const shutdownNoteMs = 50;
 
+const namedRoutes: Readonly<Record<string, string>> = {
+  '/health': 'health',
+  '/metrics': 'metrics',
+  '/sse': 'sse',
+  '/messages': 'sse',
+};
+
 export async function serveHttp(options: HttpServiceOptions): Promise<HttpService> {
+  const { recorder } = options;
   const guards = createGuards(options);
   const endpoint = createEndpoint(options);
   const tokenNeeded = Object.keys(options.tokens).length > 0;
@@ -54,6 +68,15 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
             options.createServer('handshake', callerOf(visitor, id), conversation),
         })
       : undefined;
+
+  /** One of a few names, whatever was asked for. */
+  const routeName = (request: IncomingMessage, response: ServerResponse): string => {
+    const path = pathOf(request);
+    if (path === options.path) return 'mcp';
+    if (secretRouteOf(request)) return 'upload';
+    const known = namedRoutes[path];
+    return known ?? (options.pages && response.statusCode !== 404 ? 'console' : 'other');
+  };
 
   const secretRouteOf = ({ url = '' }: IncomingMessage): SecretRoute | undefined =>
     options.secretRoutes?.find(({ pathPrefix }) => url.startsWith(pathPrefix));
@@ -78,7 +101,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       refuseUnread(response, refusedSite.status, rpcProblem(refusedSite.problem));
       return;
     }
-    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const path = pathOf(request);
     const secretRoute = secretRouteOf(request);
     if (secretRoute) {
       await answerSecretRoute(secretRoute, request, response);
@@ -101,12 +124,15 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       host: request.headers.host ?? '',
     };
     if (path === options.path) await endpoint.handle(request, response, visitor);
+    else if (path === '/metrics' && options.metrics)
+      await answerMetrics(request, response, access.principal, options.metrics);
     else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, visitor);
     else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, visitor);
     else refuseUnread(response, 404, rpcProblem(`There is nothing at this path. MCP is at ${options.path}.`));
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (recorder) response.once('close', () => recorder.httpAnswer(routeName(request, response), statusOf(response)));
     route(request, response).catch((error: unknown) => {
       // The rest of a secret path must not be logged.
       const logged = secretRouteOf(request)?.pathPrefix ?? request.url;
@@ -116,12 +142,15 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
   };
   const listener: HttpListener = await listen(options.host, options.port, answer, {
     onError: (error) => options.log.warn('a connection was not accepted', { error }),
+    onRefused: () => recorder?.connectionRefused(),
     ...(options.listenLimits ? { limits: options.listenLimits } : {}),
     bodyTimeoutMs: (request) => (secretRouteOf(request) === undefined ? undefined : fileTimeoutMs),
   });
 
   return {
     url: `${listener.origin}${options.path}`,
+    sessions: endpoint.sessions,
+    connections: listener.connections,
     async close(graceMs) {
       const closed = listener.close(graceMs);
       // Requests that are nearly done get their answer; then the streams are ended, or the sockets would stay open.
@@ -131,4 +160,8 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       await closed;
     },
   };
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '';
 }

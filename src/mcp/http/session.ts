@@ -35,6 +35,8 @@ export interface Session {
   readonly idle: boolean;
   /** A request came after the handshake. */
   readonly used: boolean;
+  /** On the clock of `performance.now()`. */
+  readonly openedAt: number;
   lastUsedAt: number;
   post(options: PostOptions): Promise<void>;
   /** Opens the stream for messages that the server initiates; false if there is one already. */
@@ -124,6 +126,7 @@ export function createSession(options: SessionOptions): Session {
     };
     const tell = (message: object): void => {
       if (acceptsStream) sendOn(stream(), message);
+      else if ('id' in message) void conversation.receive({ kind: 'response', message: unasked(message) }, nowhere);
     };
     const hangUp = (): void => {
       if (acceptsStream) stream().stream?.end();
@@ -140,6 +143,7 @@ export function createSession(options: SessionOptions): Session {
     id,
     owner,
     conversation,
+    openedAt: performance.now(),
     lastUsedAt: performance.now(),
     get idle() {
       return conversation.pending === 0 && [...lanes.values()].every((lane) => lane.stream === undefined);
@@ -178,6 +182,11 @@ export function createSession(options: SessionOptions): Session {
       log.clear();
     },
   };
+}
+
+/** To a question that a client has left no way to send: as if the client did not know the method. */
+function unasked({ id }: { id: unknown }): Record<string, unknown> {
+  return { jsonrpc: '2.0', id, error: { code: -32_601, message: 'The client accepts no event stream.' } };
 }
 
 const nowhere: Sink = { answer() {}, tell() {}, dropped() {} };

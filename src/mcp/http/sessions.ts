@@ -13,6 +13,7 @@ export interface SessionLimits {
 }
 
 export interface Sessions {
+  readonly count: number;
   /** Undefined when all places are taken by active sessions. */
   open(owner: string, createServer: (conversation: Conversation, sessionId: string) => Server): Session | undefined;
   /** Another owner's session is as unknown as one that never existed. */
@@ -26,13 +27,14 @@ const sweepMs = 30_000;
 export function createSessions(
   { sessionsMax, perCallerMax = sessionsMax, idleMs }: SessionLimits,
   limits: Pick<MessageLimits, 'answerBytesMax'>,
+  onEnd: (ms: number) => void = () => {},
 ): Sessions {
   const remembered = { bytes: 0 };
   // In the order of last use, so that the first idle one is the one to close.
   const sessions = new Map<string, Session>();
 
   const end = async (session: Session): Promise<void> => {
-    sessions.delete(session.id);
+    if (sessions.delete(session.id)) onEnd(performance.now() - session.openedAt);
     await session.close();
   };
 
@@ -65,6 +67,9 @@ export function createSessions(
   };
 
   return {
+    get count() {
+      return sessions.size;
+    },
     open(owner, createServer) {
       if (!makeRoom(owner)) return undefined;
       const id = randomUUID();

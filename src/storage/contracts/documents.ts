@@ -1,3 +1,4 @@
+import type { AcceptOutcome } from './ingestion.ts';
 import type { ReadOptions } from './read-options.ts';
 import type { TextVectors } from './vectors.ts';
 
@@ -20,7 +21,11 @@ export interface DocumentStore {
   /** How many documents carry each tag, by tag. */
   tags(request: Record<never, never>, options?: ReadOptions): Promise<TagUse[]>;
   counts(request: Record<never, never>, options?: ReadOptions): Promise<DocumentCounts>;
-  remove(request: { readonly id: number }): Promise<RemovedDocument | undefined>;
+  remove(request: RemoveDocumentRequest): Promise<RemovedDocument | undefined>;
+  /** Makes a job that brings it back under its id, for `keptDays`: from its bytes, which are read and embedded again. */
+  restore(request: { readonly id: number }): Promise<RestoreDocumentOutcome>;
+  /** Forgets those that can't be restored any more, and the oldest beyond the bytes. Contents that may be unused now. */
+  forgetDeleted(request: { readonly bytesMax: number; readonly limit: number }): Promise<string[]>;
   /** Removes, then adds. */
   changeTags(request: TagsRequest): Promise<StoredDocument | 'tags_full' | undefined>;
   /** Another source path, and the name at its end. The content stays as it is. */
@@ -125,6 +130,15 @@ export interface DocumentCounts {
   readonly collections: number;
 }
 
+export interface RemoveDocumentRequest {
+  readonly id: number;
+  /** Whether it can be restored. */
+  readonly keeps?: boolean;
+}
+
+/** A job for it, or what has the same content by now. */
+export type RestoreDocumentOutcome = AcceptOutcome | { readonly outcome: 'not_found' };
+
 export interface RemovedDocument {
   readonly id: number;
   readonly title: string;
@@ -174,6 +188,8 @@ export interface BulkRequest {
   /** More than this share of all documents is refused, 0 to 100. */
   readonly percentMax: number;
   readonly tagsMax: number;
+  /** Whether what is deleted can be restored. */
+  readonly keeps?: boolean;
 }
 
 export type BulkChange =

@@ -246,12 +246,21 @@ export interface WordSearchRequest {
   readonly filter: EntryFilter;
   readonly limit: number;
   readonly offset: number;
+  /** See Page. */
+  readonly counts?: boolean;
   /** Add the database's query plan. */
   readonly explain: boolean;
 }
 
+export interface ScoredEntry {
+  readonly id: number;
+  readonly score: number;
+  /** See Ranked. */
+  readonly coverage?: number | undefined;
+}
+
 export interface ScoredPage {
-  readonly hits: readonly { readonly id: number; readonly score: number }[];
+  readonly hits: readonly ScoredEntry[];
   /** Of all entries that fit, on this page or not. */
   readonly total: number;
   /** What an entry with every word of the query, often, would score. */

@@ -81,4 +81,6 @@ export interface PassageHit {
   readonly position: number;
   /** Above 0. Scores of one query can be compared, those of different queries cannot. */
   readonly score: number;
+  /** See Ranked. */
+  readonly coverage?: number | undefined;
 }

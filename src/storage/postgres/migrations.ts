@@ -1,4 +1,4 @@
-import { documentSchema, passageSchema } from './schema/document-schema.ts';
+import { deletedSchema, documentSchema, passageSchema } from './schema/document-schema.ts';
 import { entryHistorySchema, entrySchema } from './schema/entry-schema.ts';
 import { noteSchema } from './schema/note-schema.ts';
 import { vectorSchema } from './schema/vector-schema.ts';
@@ -7,7 +7,7 @@ import { vectorSchema } from './schema/vector-schema.ts';
  * What brings a database from schema n to schema n + 1, at index n; the numbers are those of SQLite's steps. Steps that were
  * released are never changed. Identifiers are compared byte by byte (COLLATE "C"), as SQLite does.
  */
-export const migrations: readonly string[] = [firstSchema()];
+export const migrations: readonly string[] = [firstSchema(), deletedSchema()];
 
 function firstSchema(): string {
   return [

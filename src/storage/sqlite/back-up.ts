@@ -109,7 +109,7 @@ function examineCopy(copy: string): CopyFacts {
       );
     }
     const tables = countRows(database);
-    const needed = tables.some(({ name }) => name === 'kb_documents') ? readNeeded(database) : [];
+    const needed = tables.some(({ name }) => name === 'kb_documents') ? readNeeded(database, tables) : [];
     // Without a log beside it, the copy is one whole file.
     database.exec('PRAGMA journal_mode = DELETE');
     return { schema, tables, needed };
@@ -119,10 +119,14 @@ function examineCopy(copy: string): CopyFacts {
 }
 
 /** Notes are in the database whole. */
-function readNeeded(database: Database): string[] {
+function readNeeded(database: Database, tables: readonly { name: string }[]): string[] {
+  // A database of an earlier schema is copied as it is.
+  const deleted = tables.some(({ name }) => name === 'kb_deleted')
+    ? 'UNION SELECT content_hash FROM kb_deleted WHERE note IS NULL'
+    : '';
   const rows = database.all(
     `SELECT content_hash AS hash FROM kb_documents WHERE key NOT IN (SELECT document FROM kb_notes)
-     UNION SELECT content_hash FROM kb_jobs
+     ${deleted} UNION SELECT content_hash FROM kb_jobs
      WHERE kind = 'ingest' AND status IN ('queued', 'processing') AND note IS NULL AND content_hash IS NOT NULL`,
   );
   return rows.map((row) => textOf(row, 'hash'));

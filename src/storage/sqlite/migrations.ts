@@ -1,4 +1,4 @@
-import { documentSchema, passageSchema } from './schema/document-schema.ts';
+import { deletedSchema, documentSchema, passageSchema } from './schema/document-schema.ts';
 import { entryHistorySchema, entrySchema } from './schema/entry-schema.ts';
 import { noteSchema } from './schema/note-schema.ts';
 import { vectorSchema } from './schema/vector-schema.ts';
@@ -7,7 +7,7 @@ import { vectorSchema } from './schema/vector-schema.ts';
  * What brings a database from schema n to schema n + 1, at index n. Steps that were released are never changed; one that is
  * wrong is put right by a later one. A change of the analysis (src/words) needs none; see stores/words/word-analysis.ts.
  */
-export const migrations: readonly string[] = [firstSchema()];
+export const migrations: readonly string[] = [firstSchema(), deletedSchema()];
 
 function firstSchema(): string {
   return [

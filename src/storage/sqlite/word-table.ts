@@ -97,7 +97,11 @@ function planned(query: WordQuery, plan: CandidatePlan | undefined): string {
  * itself.
  */
 function createRowFilter(keyLists: KeyLists): (filter: KeyFilter) => Condition {
-  return ({ isWide, ...select }) => {
+  return ({ isWide, onKeys, ...select }) => {
+    // Without a look at the rows of the documents themselves, which takes longer than all the rest.
+    if (isWide && onKeys) {
+      return { sql: `AND EXISTS (SELECT 1 FROM (SELECT w.rowid AS key) o WHERE ${onKeys.sql})`, values: onKeys.values };
+    }
     if (isWide) return { ...select, sql: `AND EXISTS (SELECT 1 FROM (${select.sql}) f WHERE f.key = w.rowid)` };
     // FTS5 is what the filter is tested against, not the other way round: it would be asked for each key anew, hence the plus.
     return byteCondition(keyLists(select)) ?? { ...select, sql: `AND +w.rowid IN (${select.sql})` };

@@ -145,6 +145,14 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     prompts: createContextPrompts(entries, { search }),
     citable: [createCitableEntries(entries)],
     sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
+    async measure() {
+      const { bytes } = await storage.describe();
+      const waiting = meaning && (await storage.vectors.context.state({ model: meaning.model }));
+      return [
+        { metric: 'storageBytes', labels: { database: 'own' }, value: bytes },
+        ...(waiting ? [{ metric: 'unembedded', labels: { of: 'context' }, value: waiting.pending } as const] : []),
+      ];
+    },
     async close() {
       clearTimeout(backlog);
       await Promise.all([meaning?.close(), summaries?.close(), parts.texts.close()]);

@@ -1,6 +1,7 @@
 import type { Logger } from '../../base/log.ts';
 import type { MonotonicClock } from '../../base/sliding-window.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { measureEngine } from '../../engine/measure-engine.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { createCitableDocuments } from './citable-documents.ts';
 import { createDocumentResources } from './document-resources.ts';
@@ -89,6 +90,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     citable: [createCitableDocuments(engine)],
     sources: [createDocumentSource(engine)],
     secretRoutes: [createUploadRoute(uploads)],
+    measure: () => measureEngine(engine, config.engineUrl === undefined ? 'own' : 'engine'),
     async close() {
       await uploads.close();
       await engine.close();

@@ -21,7 +21,7 @@ const counts = new Map([
 
 function score(query: WordQuery, body: string, title = '', heading = ''): number {
   const document: DocumentTerms = { title: termText(title), heading: termText(heading), body: termText(body) };
-  return createScorer(leavesOf(query), counts, statistics)(document);
+  return createScorer(leavesOf(query), counts, statistics)(document).score;
 }
 
 test('a rarer word weighs more', () => {
@@ -50,11 +50,8 @@ test('among long messages a far shorter one gains, and one that is a little shor
   const long: IndexStatistics = { documents: 1000, averageLengths: { title: 0, heading: 0, body: 400 } };
   const message = (length: number) => {
     const body = termText(`fox ${'word '.repeat(length - 1)}`);
-    return createScorer(
-      leavesOf(plainQuery('fox')),
-      counts,
-      long,
-    )({ title: termText(''), heading: termText(''), body });
+    return createScorer(leavesOf(plainQuery('fox')), counts, long)({ title: termText(''), heading: termText(''), body })
+      .score;
   };
   assert.equal(message(300), message(400));
   assert.ok(message(150) > message(300) && message(80) > message(150));
@@ -66,7 +63,7 @@ test('a word as it is written counts more than another form of it, once, by how 
   const seen = new Map([...counts, ['foxes', 2]]);
   const scoreOf = (query: string, body: string) => {
     const document = { title: termText(''), heading: termText(''), body: termText(body) };
-    return createScorer(leavesOf(plainQuery(query)), seen, statistics)(document);
+    return createScorer(leavesOf(plainQuery(query)), seen, statistics)(document).score;
   };
   const gain = scoreOf('foxes', 'two foxes') - scoreOf('foxes', 'one fox');
   assert.ok(gain > 0);
@@ -92,6 +89,9 @@ test('the terms of an explanation add up to the score', () => {
     ['fox', 'quick'],
   );
   const sum = terms.reduce((total, { score: each }) => total + each, 0);
-  assert.ok(Math.abs(sum - createScorer(leaves, counts, statistics)(document)) < 1e-12);
+  const { score: whole, covered } = createScorer(leaves, counts, statistics)(document);
+  assert.ok(Math.abs(sum - whole) < 1e-12);
+  const highest = terms.reduce((total, each) => total + each.highest, 0);
+  assert.ok(Math.abs(highest - covered) < 1e-12);
   assert.ok(sum < highestScore(leaves, counts, statistics));
 });

@@ -25,13 +25,23 @@ export function createScorer(
   leaves: readonly WordLeaf[],
   documentsWith: ReadonlyMap<string, number>,
   statistics: IndexStatistics,
-): (document: DocumentTerms) => number {
+): (document: DocumentTerms) => DocumentScore {
   const weighed = weigh(leaves, documentsWith, statistics);
   return (document) => {
-    let score = 0;
-    for (const each of weighed) score += leafScore(each, document, statistics);
-    return score;
+    let [score, covered] = [0, 0];
+    for (const each of weighed) {
+      const own = leafScore(each, document, statistics);
+      score += own;
+      if (own > 0) covered += each.weight + each.writtenWeight;
+    }
+    return { score, covered };
   };
+}
+
+export interface DocumentScore {
+  readonly score: number;
+  /** The most that the leaves which the document has can add to a score. */
+  readonly covered: number;
 }
 
 /** What each leaf adds to the score of a document, the largest first. Leaves that are not in it are left out. */
@@ -127,6 +137,8 @@ const nearShare = 0.4;
 
 interface WeighedLeaf {
   readonly leaf: WordLeaf;
+  /** As it is stored among the terms of a field; made once, because it is sought in every document. */
+  readonly stored: string;
   /** For the word in any form. */
   readonly weight: number;
   /** In addition, for the form in the query. */
@@ -145,6 +157,7 @@ function weigh(
   const { documents } = statistics;
   return leaves.map((leaf) => ({
     leaf,
+    stored: storedForm(leaf),
     weight: formsWeight(leaf, documentsWith, documents),
     writtenWeight: writtenWeight(leaf, documentsWith, documents),
     writtenTerm: writtenOf(leaf) === undefined ? undefined : ` ${writtenOf(leaf)} `,
@@ -170,11 +183,11 @@ function leafScore(weighed: WeighedLeaf, document: DocumentTerms, statistics: In
     });
     return weighed.weight * Math.max(...parts);
   }
-  const { leaf, weight, writtenTerm } = weighed;
+  const { leaf, stored, weight, writtenTerm } = weighed;
   let frequency = 0;
   let isWritten = false;
   for (const field of fields) {
-    const occurrences = countLeaf(leaf, document[field]);
+    const occurrences = countStored(leaf, stored, document[field]);
     if (occurrences === 0) continue;
     const divisor = lengthDivisor(field, document[field].length, statistics.averageLengths[field]);
     frequency += (boosts[field] * occurrences) / divisor;
@@ -227,15 +240,27 @@ function writtenOf(leaf: WordLeaf): string | undefined {
 }
 
 function countLeaf(leaf: WordLeaf, text: TermText): number {
+  return countStored(leaf, storedForm(leaf), text);
+}
+
+function countStored(leaf: WordLeaf, stored: string, text: TermText): number {
+  if (leaf.kind === 'near') return Math.max(...membersOf(leaf).map((member) => countLeaf(member, text)));
+  const { main, extra } = text;
+  // Further names do not stand side by side with what is written.
+  return countIn(main, stored) + (leaf.kind === 'phrase' || extra === '' ? 0 : countIn(extra, stored));
+}
+
+/** Of a word that may be several, nothing. */
+function storedForm(leaf: WordLeaf): string {
   switch (leaf.kind) {
     case 'term':
-      return countIn(text.main, ` ${leaf.term} `) + countIn(text.extra, ` ${leaf.term} `);
+      return ` ${leaf.term} `;
     case 'prefix':
-      return countIn(text.main, ` ${leaf.prefix}`) + countIn(text.extra, ` ${leaf.prefix}`);
-    case 'near':
-      return Math.max(...membersOf(leaf).map((member) => countLeaf(member, text)));
+      return ` ${leaf.prefix}`;
     case 'phrase':
-      return countIn(text.main, ` ${leaf.terms.join(' ')}${leaf.open ? '' : ' '}`);
+      return ` ${leaf.terms.join(' ')}${leaf.open ? '' : ' '}`;
+    case 'near':
+      return '';
   }
 }
 

@@ -3,13 +3,22 @@ import type { Ranked, WeighedDocument } from './word-index.ts';
 
 export interface Candidate {
   readonly key: number;
+  /** Empty where keys break ties. */
   readonly id: string;
   readonly score: number;
+  readonly covered: number;
 }
 
-/** The best first, ties by id. Both backends rank here, so that they agree. */
-export function rankPool(pool: readonly Candidate[]): Ranked[] {
-  return pool.toSorted((a, b) => b.score - a.score || compareIds(a.id, b.id)).map(({ key, score }) => ({ key, score }));
+/** The best first, ties by id and key. Both backends rank here, so that they agree. */
+export function rankPool(pool: readonly Candidate[], scoreMax: number): Ranked[] {
+  return pool
+    .toSorted((a, b) => b.score - a.score || compareIds(a.id, b.id) || a.key - b.key)
+    .map(({ key, score, covered }) => ({ key, score, coverage: coverageOf(covered, scoreMax) }));
+}
+
+/** How much of a query's words a document has, each by its rarity: 1 with every word. */
+export function coverageOf(covered: number, scoreMax: number): number {
+  return Math.min(1, covered / Math.max(scoreMax, Number.EPSILON));
 }
 
 /** The score of each document by its words; documents with none of them are left out. */

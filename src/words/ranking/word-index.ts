@@ -15,16 +15,21 @@ export interface IndexedDocument extends IndexedTexts {
 export interface Page {
   readonly limit: number;
   readonly offset: number;
+  /** All matches are counted, unless this is false: to count many takes as long as to find them. */
+  readonly counts?: boolean | undefined;
 }
 
 export interface Ranked {
   readonly key: number;
   readonly score: number;
+  /** How much of the query's words it has, each by its rarity: 1 with every word. Not known far down a long list. */
+  readonly coverage?: number | undefined;
 }
 
 export interface FoundPage {
   /** In order. */
   readonly found: readonly Ranked[];
+  /** Of all matches. Where they are not counted, up to the end of this page. */
   readonly total: number;
   /** The score of a document that had every word of the query many times. 0 for a query without words. */
   readonly scoreMax: number;

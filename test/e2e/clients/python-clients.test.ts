@@ -5,9 +5,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseExact } from '../../../src/base/exact-json.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/child-program.ts';
-import { pythonClients } from '../../support/python-clients.ts';
+import { pythonWith } from '../../support/python-clients.ts';
 
-const clients = pythonClients();
+const clients = pythonWith('clients');
 const script = fileURLToPath(new URL('python/call_tools.py', import.meta.url));
 
 interface Answer {

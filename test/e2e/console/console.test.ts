@@ -121,6 +121,19 @@ test('files are dropped in, and their jobs are shown until they are done', { ski
   await page.locator('#jobs .state-done').waitFor();
   await page.getByRole('link', { name: /report ü/ }).click();
   await page.locator('article', { hasText: 'The bees came back' }).waitFor();
+  const document = page.url();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await page.locator('#jobs tr', { hasText: 'report ü' }).first().locator('.state-done').waitFor();
+  await page.goto(document);
+  await page.locator('article', { hasText: 'The bees came back' }).waitFor();
+  await page.goto('/jobs');
+  await page.evaluate(`{
+    const dropped = new DataTransfer();
+    dropped.items.add(new File(['The wasps came, too.'], 'dropped.txt'));
+    document.querySelector('[data-upload]').dispatchEvent(new DragEvent('drop', { dataTransfer: dropped }));
+  }`);
+  await page.locator('#jobs tr', { hasText: 'dropped.txt' }).locator('.state-done').waitFor();
   assert.deepEqual(problems, []);
 });
 

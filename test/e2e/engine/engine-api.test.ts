@@ -273,16 +273,27 @@ describe('the API of the engine (contract §6)', () => {
     await engine.call('DELETE', `/documents/${id}`);
   });
 
-  test('DELETE /documents/:id takes the bytes from the disk, too', async () => {
+  test('DELETE /documents/:id takes it out of everything; POST …/restore brings it back from its bytes, once', async () => {
     const id = await engine.document(await engine.addFile('gone.txt', 'soon to be gone'));
     const { content_hash: hash } = await engine.get(`/documents/${id}`);
     const path = join(engine.program.dataDir, 'documents', String(hash));
     assert.ok(existsSync(path));
     const { status, json } = await engine.call('DELETE', `/documents/${id}`);
     assert.deepEqual([status, json], [200, { status: 'deleted', document_id: id, title: 'gone.txt' }]);
-    assert.ok(!existsSync(path));
     assert.equal((await engine.call('GET', `/documents/${id}`)).status, 404);
     assert.equal((await engine.search({ query: 'soon gone' })).returned, 0);
+    assert.ok(existsSync(path));
+    const restoring = await engine.call('POST', `/documents/${id}/restore`);
+    assert.deepEqual([restoring.status, restoring.json['title']], [200, 'gone.txt']);
+    assert.equal(await engine.document(Number(restoring.json['job_id'])), id);
+    assert.equal((await engine.search({ query: 'soon gone' })).returned, 1);
+    const again = await engine.call('POST', `/documents/${id}/restore`);
+    assert.deepEqual([again.status, again.json['error']], [404, 'document_not_found']);
+    await engine.call('DELETE', `/documents/${id}`);
+    const twin = await engine.document(await engine.addFile('gone.txt', 'soon to be gone'));
+    const taken = await engine.call('POST', `/documents/${id}/restore`);
+    assert.deepEqual([taken.status, taken.json['document_id']], [409, twin]);
+    await engine.call('DELETE', `/documents/${twin}`);
   });
 
   test('bulk operations: the selection must name something, and no more than the safety percentage', async () => {

@@ -5,11 +5,13 @@ import { type LoopbackServer, type Owner, serveHttp } from '../loopback-server.t
 
 /**
  * A kb engine that is not ours, as the published one answers: bare arrays, `{detail}`, job ids as text, hits without
- * document_id, lists without source_path, no filter that is not documented. Ingestion is done at once.
+ * document_id, lists without source_path, no filter that is not documented. Ingestion is done at once, unless it is held.
  */
 export interface FakeEngine extends LoopbackServer {
   readonly requests: Recorded[];
   readonly documents: Map<number, FakeDocument>;
+  /** Newest first. */
+  readonly jobs: { status: string }[];
   /** The next request is answered by this instead. */
   interrupt(answer: Interruption): void;
   add(document: Partial<FakeDocument>): FakeDocument;
@@ -43,6 +45,8 @@ export interface FakeOptions {
   apiKey?: string;
   /** A tag request does either: what is to be removed counts only if nothing is to be added. */
   halfTags?: boolean;
+  /** Jobs stay as they are until the test ends them. */
+  holdsJobs?: boolean;
 }
 
 const base = '/api/v1';
@@ -91,6 +95,8 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
       return failure(401, 'Invalid API key');
     }
     const route = `${request.method} ${url.pathname.slice(base.length).replace(/\/\d+/, '/:id')}`;
+    const job = options.holdsJobs && jobs.find((each) => route === `GET /jobs/${each.id}`);
+    if (job) return fine(job);
     const id = Number(/\/(\d+)/.exec(url.pathname.slice(base.length))?.[1]);
     const document = documents.get(id);
     const body = (request.body ?? {}) as Record<string, unknown>;
@@ -176,7 +182,8 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
       text,
       hash,
     });
-    const job = { id: `job-${jobs.length + 1}`, filename, status: 'done', document_id: document.id, error: null };
+    const status = options.holdsJobs ? 'processing' : 'done';
+    const job = { id: `job-${jobs.length + 1}`, filename, status, document_id: document.id, error: null };
     jobs.unshift(job);
     return { status: 202, body: { job_id: job.id, status: 'queued', filename } };
   };
@@ -196,7 +203,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
     return fine({ matched: chosen.length, total, deleted: chosen.length, job_id: 'job-bulk' });
   };
 
-  return { ...server, requests, documents, interrupt: (each) => void interrupts.push(each), add };
+  return { ...server, requests, documents, jobs, interrupt: (each) => void interrupts.push(each), add };
 }
 
 function fine(body: unknown) {

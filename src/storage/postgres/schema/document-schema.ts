@@ -117,3 +117,25 @@ export function passageSchema(): string {
   ${wordIndexSchema('kb_passage', 'kb_passages')}
   `;
 }
+
+/** Documents that were deleted and can be restored: what a job needs to make them again. Their bytes are kept as originals. */
+export function deletedSchema(): string {
+  return `
+  CREATE TABLE carrel.kb_deleted (
+    document bigint PRIMARY KEY,
+    title text NOT NULL,
+    doc_type text COLLATE "C" NOT NULL,
+    filename text NOT NULL,
+    source_path text COLLATE "C",
+    content_hash text COLLATE "C" NOT NULL CHECK (length(content_hash) = 64),
+    content_type text NOT NULL,
+    bytes bigint NOT NULL,
+    tags text NOT NULL,
+    note text,
+    created_at text COLLATE "C" NOT NULL CHECK (length(created_at) = 24),
+    deleted_at text COLLATE "C" NOT NULL CHECK (length(deleted_at) = 24)
+  );
+  CREATE INDEX kb_deleted_content ON carrel.kb_deleted (content_hash);
+  CREATE INDEX kb_deleted_newest ON carrel.kb_deleted (deleted_at DESC, document DESC);
+  `;
+}

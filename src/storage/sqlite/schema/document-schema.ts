@@ -110,3 +110,25 @@ export function passageSchema(): string {
   ${wordIndexSchema('kb_passage', 'kb_passages', 16)}
   `;
 }
+
+/** Documents that were deleted and can be restored: what a job needs to make them again. Their bytes are kept as originals. */
+export function deletedSchema(): string {
+  return `
+  CREATE TABLE kb_deleted (
+    document INTEGER PRIMARY KEY,
+    title TEXT NOT NULL,
+    doc_type TEXT NOT NULL,
+    filename TEXT NOT NULL,
+    source_path TEXT,
+    content_hash TEXT NOT NULL CHECK (length(content_hash) = 64),
+    content_type TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    tags TEXT NOT NULL CHECK (json_type(tags) = 'array'),
+    note TEXT,
+    created_at TEXT NOT NULL CHECK (length(created_at) = 24),
+    deleted_at TEXT NOT NULL CHECK (length(deleted_at) = 24)
+  ) STRICT;
+  CREATE INDEX kb_deleted_content ON kb_deleted (content_hash);
+  CREATE INDEX kb_deleted_newest ON kb_deleted (deleted_at DESC, document DESC);
+  `;
+}

@@ -3,6 +3,7 @@ import type {
   BulkChange,
   BulkRequest,
   MoveRequest,
+  RemoveDocumentRequest,
   RemovedDocument,
   StoredDocument,
   TagsRequest,
@@ -12,13 +13,17 @@ import { numberOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { relabelPassages, removePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
+import { keepDeleted } from './deleted-documents.ts';
 import { documentsOf } from './document-rows.ts';
 import { labelsOf, parentOf, selectionCondition } from './selection.ts';
 
-export async function removeDocument(on: Statements, { id }: { id: number }): Promise<RemovedDocument | undefined> {
+export async function removeDocument(
+  on: Statements,
+  { id, keeps = false }: RemoveDocumentRequest,
+): Promise<RemovedDocument | undefined> {
   const [document] = await lockedByIds(on, [id]);
   if (document === undefined) return undefined;
-  await removeAll(on, [id]);
+  await removeAll(on, [document], keeps);
   await leaveRecord(on, { kind: 'delete', document, chunkCount: document.chunkCount, details: {} });
   return { id, title: document.title, contentHash: document.contentHash };
 }
@@ -56,7 +61,7 @@ export async function moveDocument(
 
 export async function changeDocuments(
   on: Statements,
-  { selection, action, percentMax, tagsMax }: BulkRequest,
+  { selection, action, percentMax, tagsMax, keeps = false }: BulkRequest,
 ): Promise<BulkChange> {
   const { sql, values } = selectionCondition(selection, on.dialect);
   const rows = await on.query(
@@ -68,7 +73,7 @@ export async function changeDocuments(
   const total = numberOf(count, 'total');
   const percent = total === 0 ? 0 : (100 * matched.length) / total;
   if (percent > percentMax) return { outcome: 'too_many', matched: matched.length, total, percent };
-  const changed = await perform(on, matched, action, tagsMax);
+  const changed = await perform(on, matched, action, { tagsMax, keeps });
   if (typeof changed !== 'number') return changed;
   const { kind, ...given } = action;
   const details = { ...given, selection, matched: matched.length, changed };
@@ -81,13 +86,10 @@ async function perform(
   on: Statements,
   matched: readonly StoredDocument[],
   action: BulkAction,
-  tagsMax: number,
+  { tagsMax, keeps }: { tagsMax: number; keeps: boolean },
 ): Promise<number | Extract<BulkChange, { outcome: 'tags_full' }>> {
   if (action.kind === 'delete') {
-    await removeAll(
-      on,
-      matched.map(({ id }) => id),
-    );
+    await removeAll(on, matched, keeps);
     return matched.length;
   }
   const changes = matched
@@ -99,7 +101,9 @@ async function perform(
   return changes.length;
 }
 
-async function removeAll(on: Statements, ids: readonly number[]): Promise<void> {
+async function removeAll(on: Statements, documents: readonly StoredDocument[], keeps: boolean): Promise<void> {
+  if (keeps) await keepDeleted(on, documents);
+  const ids = documents.map(({ id }) => id);
   await removePassages(on, ids.map(parentOf));
   await on.query(`DELETE FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers})`, [{ list: ids }]);
 }

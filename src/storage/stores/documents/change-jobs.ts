@@ -34,27 +34,42 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
   if (known !== undefined) return known;
   const replaces = short ?? request.replaces;
   if ('staged' in content) await on.dialect.originals.adopt(on, content.staged);
+  const note = 'note' in content ? content.note : undefined;
+  const details = replaces === undefined ? {} : { replaces };
+  return { outcome: 'accepted', job: await addIngestJob(on, { ...request, note, hash, bytes, details }) };
+}
+
+interface NewIngestJob extends Pick<AcceptRequest, 'filename' | 'title' | 'docType' | 'sourcePath' | 'contentType'> {
+  readonly tags: readonly string[];
+  readonly note: string | undefined;
+  readonly hash: string;
+  readonly bytes: number;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Of content that no document and no waiting job has. */
+export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<StoredJob> {
   const [row = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}kb_jobs (kind, filename, title, doc_type, source_path, content_type, tags, note,
       content_hash, bytes, status, phase, details, attempts, crashes, retries, run_after, created_at, updated_at)
       VALUES ('ingest', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 'received', ?, 0, 0, 0, 0, ?, ?)
       RETURNING ${jobColumns}`,
     [
-      storable(request.filename),
-      optional(request.title),
-      optional(request.docType),
-      optional(request.sourcePath),
-      storable(request.contentType),
-      JSON.stringify(request.tags.map(storable)),
-      'note' in content ? storable(content.note) : null,
-      hash,
-      bytes,
-      JSON.stringify(replaces === undefined ? {} : { replaces }),
+      storable(job.filename),
+      optional(job.title),
+      optional(job.docType),
+      optional(job.sourcePath),
+      storable(job.contentType),
+      JSON.stringify(job.tags.map(storable)),
+      optional(job.note),
+      job.hash,
+      job.bytes,
+      JSON.stringify(job.details),
       on.now,
       on.now,
     ],
   );
-  return { outcome: 'accepted', job: jobOf(row) };
+  return jobOf(row);
 }
 
 export async function claimJob(
@@ -169,11 +184,11 @@ async function readTooShort(on: Statements, hash: string, now: ReadingBounds | u
   return now[bound] > (bounds?.[bound] ?? 0) ? numberOf(row, 'key') : undefined;
 }
 
-async function knownContent(
+export async function knownContent(
   on: Statements,
   hash: string,
   except: number | undefined,
-): Promise<AcceptOutcome | undefined> {
+): Promise<Exclude<AcceptOutcome, { outcome: 'accepted' }> | undefined> {
   const [document] = await on.query(
     `SELECT key, title FROM ${on.dialect.schema}kb_documents WHERE content_hash = ? AND key <> ?`,
     [hash, except ?? 0],

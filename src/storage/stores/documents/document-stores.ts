@@ -12,6 +12,7 @@ import {
   postponeJob,
   renewJob,
 } from './change-jobs.ts';
+import { forgetDeleted, restoreDocument } from './deleted-documents.ts';
 import {
   countDocuments,
   documentChunks,
@@ -54,6 +55,8 @@ export function createDocumentStore({ write, read }: Transactions): DocumentStor
     tags: (request, options) => read(documentTags, request, options),
     counts: (request, options) => read(countDocuments, request, options),
     remove: (request) => write(removeDocument, request),
+    restore: (request) => write(restoreDocument, request),
+    forgetDeleted: (request) => write(forgetDeleted, request),
     changeTags: (request) => write(changeTags, request),
     move: (request) => write(moveDocument, request),
     editNote: (request) => write(editNote, request),

@@ -2,16 +2,17 @@ import type { Statements } from '../../dialect.ts';
 import { textOf } from '../../rows.ts';
 import { lock } from '../idempotency.ts';
 
-/** Removes those that neither a document nor a waiting job has. The number that went. */
+/** Removes those that neither a document, deleted or not, nor a waiting job has. The number that went. */
 export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
   let released = 0;
   for (const hash of hashes) {
     await lock(on, `kb content ${hash}`);
     const [used] = await on.query(
       `SELECT 1 AS used WHERE EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_documents
-        WHERE content_hash = ?) OR EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_jobs
+        WHERE content_hash = ?) OR EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_deleted WHERE content_hash = ?)
+        OR EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_jobs
         WHERE content_hash = ? AND kind = 'ingest' AND status IN ('queued', 'processing'))`,
-      [hash, hash],
+      [hash, hash, hash],
     );
     if (used !== undefined) continue;
     await on.dialect.originals.remove(on, hash);
@@ -20,14 +21,15 @@ export async function releaseOriginals(on: Statements, { hashes }: { hashes: rea
   return released;
 }
 
-/** Those of the hashes that a document or a waiting job has. */
+/** Those of the hashes that a document, deleted or not, or a waiting job has. */
 export async function usedOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
   const list = { list: hashes };
   const rows = await on.query(
     `SELECT content_hash FROM ${on.dialect.schema}kb_documents WHERE content_hash IN (${on.dialect.texts}) UNION
+      SELECT content_hash FROM ${on.dialect.schema}kb_deleted WHERE content_hash IN (${on.dialect.texts}) UNION
       SELECT content_hash FROM ${on.dialect.schema}kb_jobs WHERE content_hash IN (${on.dialect.texts})
       AND kind = 'ingest' AND status IN ('queued', 'processing')`,
-    [list, list],
+    [list, list, list],
   );
   return rows.map((row) => textOf(row, 'content_hash'));
 }

@@ -5,6 +5,7 @@ import { numberOf, optionalTextOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { lock } from '../idempotency.ts';
 import { leaveRecord } from './audit.ts';
+import { takeDeleted } from './deleted-documents.ts';
 import { documentsOf, jobOf } from './document-rows.ts';
 import { replaceDocument, replacedBy } from './replace-document.ts';
 import { labelsOf } from './selection.ts';
@@ -43,10 +44,14 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
       ...(before.contentHash === hash ? {} : { freed: before.contentHash }),
     };
   }
+  const restored = await takeDeleted(on, job.details);
+  const [column, given, place] = restored.id === undefined ? ['', '', ''] : ['key, ', on.dialect.keys.given, '?, '];
   const [inserted = {}] = await on.query(
-    `INSERT INTO ${on.dialect.schema}kb_documents (title, doc_type, filename, source_path, content_hash, content_type,
-      bytes, language, details, chunk_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+    `INSERT INTO ${on.dialect.schema}kb_documents (${column}title, doc_type, filename, source_path, content_hash,
+      content_type, bytes, language, details, chunk_count, created_at) ${given}
+      VALUES (${place}?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
+      ...(restored.id === undefined ? [] : [restored.id]),
       storable(request.title),
       storable(request.docType),
       textOf(row, 'filename'),
@@ -58,7 +63,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
       request.language ?? null,
       JSON.stringify(request.details),
       request.chunks.length,
-      on.now,
+      restored.createdAt ?? on.now,
     ],
   );
   const id = numberOf(inserted, 'key');

@@ -1,7 +1,7 @@
 import { isLong } from '../../../base/exact-json.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
 import type { Dialect, Statements } from '../../dialect.ts';
-import type { Condition, ListValue, SqlValue } from '../../rows.ts';
+import { type Condition, type ListValue, numberOf, type SqlValue } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
 
@@ -58,7 +58,8 @@ export function allOf(conditions: readonly Condition[]): Condition {
 const wideRows = 500;
 
 async function countRows(on: Statements, { sql, values }: Condition): Promise<number> {
-  return (await on.query(sql, values)).length;
+  const [row = {}] = await on.query(`SELECT count(*) AS total FROM (${sql}) AS probed`, values);
+  return numberOf(row, 'total');
 }
 
 function typeCondition(filter: EntryFilter): Condition[] {

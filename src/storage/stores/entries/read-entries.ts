@@ -142,17 +142,17 @@ export async function listEntries(
 
 export async function searchEntryWords(
   on: Statements,
-  { query: words, filter, limit, offset, explain }: WordSearchRequest,
+  { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
 ): Promise<ScoredPage> {
-  const { condition, isWide, selection } = await searchCondition(on, filter);
+  const { condition, isWide, onKeys, selection } = await searchCondition(on, filter);
   const among = (where: Condition) => ({
     sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${where.sql}`,
     values: where.values,
   });
-  const keys = condition && { ...among(condition), isWide };
-  const { found, total, scoreMax, mended } = await findWords(on, entryWords, words, keys, { limit, offset });
+  const keys = condition && { ...among(condition), isWide, onKeys };
+  const { found, total, scoreMax, mended } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
   return {
-    hits: found.map(({ key, score }) => ({ id: key, score })),
+    hits: found.map(({ key, score, coverage }) => ({ id: key, score, coverage })),
     total,
     scoreMax,
     mended,
@@ -237,13 +237,19 @@ async function testedRows(
   offset: number,
 ): Promise<Row[]> {
   const found: Row[] = [];
+  const wantedRows = limit + offset;
   let before: Row | undefined;
-  for (let size = limit + offset; ; size = Math.min(4 * size, 5_000)) {
+  let seen = 0;
+  for (let size = wantedRows; ; ) {
     const page = newestFirst(on, 'o.key, o.created_at, o.metadata', condition, before, size, 0);
     const rows = await on.query(page.sql, page.values);
     for (const row of rows) if (passes?.(row)) found.push(row);
     before = rows.at(-1);
-    if (before === undefined || rows.length < size || found.length >= offset + limit) break;
+    if (before === undefined || rows.length < size || found.length >= wantedRows) break;
+    seen += rows.length;
+    // As many as should do, going by those that were seen: to find them is what takes the time.
+    const needed = (1.2 * seen * (wantedRows - found.length)) / Math.max(1, found.length);
+    size = Math.min(Math.ceil(needed), 4 * seen, 5_000);
   }
   const wanted = found.slice(offset, offset + limit);
   if (columns === 'o.key') return wanted;

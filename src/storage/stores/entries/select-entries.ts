@@ -13,6 +13,8 @@ export interface Selection {
   readonly condition: Condition;
   /** See filter-condition. */
   readonly isWide: boolean;
+  /** See KeyFilter. */
+  readonly onKeys?: Condition | undefined;
   /** What the condition leaves open, asked of a row with `key` and `metadata`. Undefined where it leaves nothing open. */
   readonly passes: ((row: Row) => boolean) | undefined;
   /** The fields that it is asked for, for the plan. */
@@ -41,12 +43,16 @@ export async function selectEntries(
   const passes = (row: Row) => matchesMetadata(metadataOf(row), unindexed);
   const tested = unindexed.length === 0 ? undefined : passes;
   if (filter.asOf === undefined) {
-    const condition = allOf([
-      { sql: 'o.deleted_at IS NULL', values: [] },
-      ...columnConditions(filter, on.dialect),
-      ...changing,
-    ]);
-    return { condition, isWide: isWide && tested === undefined, passes: tested, unindexed: names };
+    const columns = columnConditions(filter, on.dialect);
+    const condition = allOf([{ sql: 'o.deleted_at IS NULL', values: [] }, ...columns, ...changing]);
+    const asksKeys = columns.length === 0 && filter.contentType === undefined && unindexed.length === 0;
+    return {
+      condition,
+      isWide: isWide && tested === undefined,
+      onKeys: asksKeys && changing.length > 0 ? allOf(changing) : undefined,
+      passes: tested,
+      unindexed: names,
+    };
   }
   const past = await changedEntries(on, filter, filter.asOf);
   const kept = new Set(use === 'read' ? past.found : past.sameText);
@@ -140,7 +146,7 @@ const scanRows = 20_000;
 export async function searchCondition(
   on: Statements,
   filter: EntryFilter,
-): Promise<{ condition: Condition | undefined; isWide: boolean; selection: Selection }> {
+): Promise<Pick<Selection, 'isWide' | 'onKeys'> & { condition: Condition | undefined; selection: Selection }> {
   const selection = await selectEntries(on, filter, 'search', 'some');
   // The word index holds only what is not removed.
   if (isOpen(filter)) return { condition: undefined, isWide: true, selection };

@@ -22,10 +22,11 @@ export async function searchPassages(
   const { found, total, scoreMax, mended } = await findWords(on, passageWords, query, narrowed, page);
   const keys = found.map(({ key }) => key);
   const rows = await rowsByKey(on, 'key, id, parent, position', keys);
-  const hits = found.flatMap(({ key, score }) => {
+  const hits = found.flatMap(({ key, ...scores }) => {
     const row = rows.get(key);
     if (row === undefined) return [];
-    return [{ key, id: textOf(row, 'id'), parent: textOf(row, 'parent'), position: numberOf(row, 'position'), score }];
+    const [id, parent, position] = [textOf(row, 'id'), textOf(row, 'parent'), numberOf(row, 'position')];
+    return [{ key, id, parent, position, ...scores }];
   });
   return { hits, total, scoreMax, mended };
 }

@@ -1,6 +1,7 @@
 import {
   countedLeaves,
   createScorer,
+  type DocumentScore,
   type DocumentTerms,
   documentsOf,
   highestScore,
@@ -29,26 +30,26 @@ import { mendQuery } from './mend-query.ts';
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
 const poolMax = 200;
 
-/** Matches whose keys are read where that tells how many there are: cheaper than to have them all found again. */
-const keysMax = 2000;
-
 /** The database finds candidates and puts them in a rough order; our own BM25 decides. */
 export async function findWords(
   on: Statements,
   index: WordIndex,
   asked: WordQuery,
   filter: KeyFilter | undefined,
-  { limit, offset }: Page,
+  { limit, offset, counts = true }: Page,
 ): Promise<FoundPage> {
   if (asked.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
   const query = await mendQuery(on, index, asked, countLeaves);
   const narrowed = filter && on.dialect.words.narrow(filter);
   const { pool, scoreMax, mended, ...known } = await findPool(on, index, query, narrowed);
-  const total = known.total ?? (await countMatches(on, index, query, narrowed));
+  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed) : undefined);
   const found = pool.slice(offset, offset + limit);
-  const missing = { limit: Math.min(limit, total - offset) - found.length, offset: Math.max(0, offset - pool.length) };
-  if (missing.limit > 0) found.push(...(await behindPool(on, index, query, narrowed, pool, missing)));
-  return { found, total, scoreMax, mended };
+  const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
+  if (wanted > 0) {
+    const missing = { limit: wanted, offset: Math.max(0, offset - pool.length) };
+    found.push(...(await behindPool(on, index, query, narrowed, pool, missing)));
+  }
+  return { found, total: total ?? offset + found.length, scoreMax, mended };
 }
 
 export async function weighWords(
@@ -99,11 +100,10 @@ async function findPool(
   for (const documentsMin of essentialDocuments(query, leaves)) {
     const plan = planCandidates(leaves, rarest, documentsMin);
     const isComplete = plan.optional.length === 0;
-    const wanted = isComplete ? keysMax : poolMax;
     const matches = words.matches(index, query, narrowed, plan);
     const order = words.order(index, plan, weightOf);
     const rows = await on.query(
-      `SELECT ${words.key} AS key ${matches.sql} ORDER BY ${order.sql}, ${words.key} LIMIT ${wanted}`,
+      `SELECT ${words.key} AS key ${matches.sql} ORDER BY ${order.sql}, ${words.key} LIMIT ${poolMax}`,
       [...matches.values, ...order.values],
     );
     const keys = rows.map((row) => numberOf(row, 'key'));
@@ -112,8 +112,9 @@ async function findPool(
       for (const each of near) for (const term of nearIn(each.leaf, terms)) each.terms.add(term);
       return score(terms);
     };
-    const pool = rankPool(await candidates(on, index, batches(keys.slice(0, poolMax), statistics), noted));
-    const total = isComplete && keys.length < wanted ? keys.length : undefined;
+    const scored = await candidates(on, index, batches(keys, statistics), noted);
+    const pool = rankPool(scored, scoreMax);
+    const total = isComplete && keys.length < poolMax ? keys.length : undefined;
     // Only what is in documents that pass the filter: the others may not be the caller's to see.
     const mended = near.filter(({ terms }) => terms.size > 0);
     found = {
@@ -128,20 +129,24 @@ async function findPool(
 
 async function candidates(
   on: Statements,
-  { name, owner }: WordIndex,
+  { name, owner, ties }: WordIndex,
   keys: Iterable<readonly number[]>,
-  score: (terms: DocumentTerms) => number,
+  score: (terms: DocumentTerms) => DocumentScore,
 ): Promise<Candidate[]> {
   const { schema, integers } = on.dialect;
+  const [id, owners] = ties === 'id' ? [', o.id', `JOIN ${schema}${owner} o ON o.key = t.key`] : ['', ''];
   const found: Candidate[] = [];
   for (const list of keys) {
     const rows = await on.query(
-      `SELECT t.*, o.id FROM ${schema}${name}_terms t JOIN ${schema}${owner} o ON o.key = t.key
-        WHERE t.key IN (${integers})`,
+      `SELECT t.*${id} FROM ${schema}${name}_terms t ${owners} WHERE t.key IN (${integers})`,
       [{ list }],
     );
     for (const row of rows) {
-      found.push({ key: numberOf(row, 'key'), id: textOf(row, 'id'), score: score(documentTerms(row)) });
+      found.push({
+        key: numberOf(row, 'key'),
+        id: ties === 'id' ? textOf(row, 'id') : '',
+        ...score(documentTerms(row)),
+      });
     }
   }
   return found;

@@ -5,6 +5,7 @@ import { textOf, textsOf } from '../../rows.ts';
 export const noteWords: WordIndex = {
   name: 'note',
   owner: 'notes',
+  ties: 'id',
   isIndexed: 'o.deleted_at IS NULL',
   totalMax: 1_000_000,
   textsOf: (row) => ({
@@ -17,6 +18,7 @@ export const noteWords: WordIndex = {
 export const entryWords: WordIndex = {
   name: 'context_entry',
   owner: 'context_entries',
+  ties: 'key',
   isIndexed: 'o.deleted_at IS NULL',
   totalMax: 1_000_000,
   textsOf: (row) => ({ title: '', heading: '', body: textOf(row, 'text_content') }),
@@ -25,6 +27,7 @@ export const entryWords: WordIndex = {
 export const passageWords: WordIndex = {
   name: 'kb_passage',
   owner: 'kb_passages',
+  ties: 'id',
   isIndexed: 'TRUE',
   totalMax: matchesMax,
   textsOf: (row) => ({

@@ -75,7 +75,8 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
   }
 
   async function searchWords(limit: number): Promise<ScoredPage> {
-    return entries.searchWords({ query: plainQuery(request.text), filter, limit, offset: 0, explain }, { signal });
+    const query = plainQuery(request.text);
+    return entries.searchWords({ query, filter, limit, offset: 0, counts: false, explain }, { signal });
   }
 
   function meaningLeg(known: EntryMeaning): MeaningLeg {

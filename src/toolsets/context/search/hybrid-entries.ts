@@ -30,8 +30,6 @@ export interface EntryMatch {
   readonly id: number;
   readonly relevance: number;
   readonly scores: HybridScores;
-  /** Words of the query that it has, as stems. */
-  readonly terms: readonly string[];
   /** The part that was judged, else the one that is nearest to the query. */
   readonly range: readonly [start: number, end: number] | undefined;
   readonly evidence: Evidence | undefined;
@@ -73,7 +71,6 @@ export async function searchEntries(
       offset,
       depth: rankDepth,
       cut: request.includesWeak ? undefined : 'weak',
-      explain: true,
       signal,
     },
     { order: 'weighted', rrfK },
@@ -88,7 +85,6 @@ export async function searchEntries(
       id: match.id,
       relevance: match.relevance ?? 0,
       scores: scoresOf(match),
-      terms: (match.explanation.words?.terms ?? []).map(({ term }) => term),
       range: match.range ?? rangeOf(match.explanation.meaning?.window),
       evidence: match.evidence,
     })),

@@ -1,5 +1,6 @@
-import type { EntryStore } from '../../../storage/contracts/entries.ts';
+import type { EntryStore, ScoredEntry } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import { coverageOf } from '../../../words/ranking/rank-pool.ts';
 import type { MendedWord } from '../../../words/ranking/word-index.ts';
 import { anyOf, leafKey, leavesOf, type WordQuery } from '../../../words/word-query.ts';
 
@@ -34,7 +35,7 @@ export async function absentWords(
 
 export interface RelaxedPage {
   readonly query: WordQuery;
-  readonly hits: readonly { readonly id: number; readonly score: number }[];
+  readonly hits: readonly ScoredEntry[];
   readonly total: number;
   readonly scoreMax: number;
   readonly mended: readonly MendedWord[];
@@ -54,7 +55,9 @@ export async function searchMostWords(
   const keys = words.map((each) => leavesOf(each.query).map(leafKey));
   const held = weighed.map(({ key, score, terms }) => {
     const has = new Set(terms.map(({ term }) => term));
-    return { id: key, score, count: keys.filter((leaves) => leaves.some((leaf) => has.has(leaf))).length };
+    const covered = terms.reduce((sum, { highest }) => sum + highest, 0);
+    const coverage = coverageOf(covered, scoreMax);
+    return { id: key, score, coverage, count: keys.filter((leaves) => leaves.some((leaf) => has.has(leaf))).length };
   });
   const half = Math.floor(words.length / 2) + 1;
   const most = Math.max(0, ...held.map(({ count }) => count));

@@ -58,7 +58,9 @@ export function createFtsSearchContextTool({
       const relaxed = most !== undefined && most.total > 0;
       const page = relaxed ? most : strict;
       const query = relaxed ? most.query : asked;
-      const ranked = page.hits.map(({ id, score }) => ({ id, score: score / (page.scoreMax || 1), found: score }));
+      const ranked = page.hits.map(({ id, score, coverage }) => ({
+        ...{ id, score: score / (page.scoreMax || 1), found: score, coverage },
+      }));
       const judged = await judgePage(
         { text, limit, offset: offset - reach.offset, before: reach.offset, signal },
         ranked,

@@ -3,9 +3,10 @@ import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { tagsToStore } from '../collections.ts';
 import { describeOutcome, filingInput, noteInput } from '../kb-parts.ts';
+import { createLastingIngestion } from '../lasting-ingestion.ts';
 import { outcomeOutput } from '../shapes.ts';
 
-export function createKbAddnoteTool(engine: Pick<Engine, 'submit' | 'document'>): Tool {
+export function createKbAddnoteTool(engine: Pick<Engine, 'submit' | 'document' | 'job' | 'cancelJob'>): Tool {
   return defineTool({
     name: 'kb_addnote',
     title: 'Add a note',
@@ -15,6 +16,7 @@ export function createKbAddnoteTool(engine: Pick<Engine, 'submit' | 'document'>)
     idempotent: true,
     input: z.object({ text: noteInput, ...filingInput }),
     output: outcomeOutput,
+    lasting: createLastingIngestion(engine),
     async run({ text, title, source_path, ...given }, { signal }) {
       const tags = tagsToStore(given);
       const outcome = await engine.submit({ note: text, title, tags, source_path }, { signal });

@@ -2,12 +2,13 @@ import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { describeOutcome } from '../kb-parts.ts';
+import { createLastingIngestion } from '../lasting-ingestion.ts';
 import { outcomeOutput } from '../shapes.ts';
 import type { Uploads } from '../uploads/create-uploads.ts';
 
 export function createKbUploadFinishTool(deps: {
   uploads: Pick<Uploads, 'finish'>;
-  engine: Pick<Engine, 'document'>;
+  engine: Pick<Engine, 'document' | 'job' | 'cancelJob'>;
 }): Tool {
   return defineTool({
     name: 'kb_upload_finish',
@@ -18,6 +19,7 @@ export function createKbUploadFinishTool(deps: {
     idempotent: true,
     input: z.object({ upload_id: z.string() }),
     output: outcomeOutput,
+    lasting: createLastingIngestion(deps.engine),
     async run({ upload_id: id }, call) {
       const { outcome, tags } = await deps.uploads.finish(id, call);
       return { upload_id: id, ...(await describeOutcome(deps.engine, outcome, tags, call)) };

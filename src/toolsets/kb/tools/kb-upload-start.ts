@@ -6,6 +6,7 @@ import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { tagsToStore } from '../collections.ts';
 import { describeOutcome, docTypeInput, filingInput } from '../kb-parts.ts';
+import { createLastingIngestion } from '../lasting-ingestion.ts';
 import { outcomeFields } from '../shapes.ts';
 import type { Uploads } from '../uploads/create-uploads.ts';
 import { fileNameInput } from '../uploads/file-name.ts';
@@ -30,7 +31,7 @@ const more = { ...filingInput, doc_type: docTypeInput.optional() };
 
 export function createKbUploadStartTool(
   config: UploadStartConfig,
-  deps: { uploads: Pick<Uploads, 'start'>; engine: Pick<Engine, 'submit' | 'document'> },
+  deps: { uploads: Pick<Uploads, 'start'>; engine: Pick<Engine, 'submit' | 'document' | 'job' | 'cancelJob'> },
 ): Tool {
   return config.allowedRoots.length === 0 ? startTool(config, deps) : startOrReadTool(config, deps);
 }
@@ -67,6 +68,7 @@ function startOrReadTool(config: UploadStartConfig, { uploads, engine }: Deps): 
       ...more,
     }),
     output: freeAnswer(`${startedFields}; with path ${outcomeFields}`),
+    lasting: createLastingIngestion(engine),
     async run({ path, filename, total_size, ...filing }, call) {
       if (path === undefined) {
         if (filename === undefined || total_size === undefined) {

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../base/log.ts';
 import type { ForgetRequest } from '../../storage/contracts/ingestion.ts';
-import { startForgettingJobs } from './forget-jobs.ts';
+import { startForgetting } from './forget.ts';
+
+type Forgettable = Parameters<typeof startForgetting>[1];
+
+function storageWith(forget: Forgettable['ingestion']['forget']): Forgettable {
+  return { ingestion: { forget }, documents: { forgetDeleted: async () => [] }, originals: { release: async () => 0 } };
+}
 
 test('old jobs go in parts when the engine starts, by their age and their number', async () => {
   const asked: ForgetRequest[] = [];
@@ -15,7 +21,8 @@ test('old jobs go in parts when the engine starts, by their age and their number
     return gone;
   };
   const emptied = Promise.withResolvers<void>();
-  const forgetting = startForgettingJobs({ jobsKeptDays: 30, jobsKeptMax: 500 }, { forget }, silentLogger);
+  const settings = { jobsKeptDays: 30, jobsKeptMax: 500, deletedBytesMax: 0 };
+  const forgetting = startForgetting(settings, storageWith(forget), silentLogger);
   await emptied.promise;
   await forgetting.close();
   assert.equal(asked.length, 3);
@@ -28,5 +35,6 @@ test('old jobs go in parts when the engine starts, by their age and their number
 
 test('a storage that fails meanwhile stops nothing', async () => {
   const forget = async () => Promise.reject(new Error('no disk'));
-  await startForgettingJobs({ jobsKeptDays: 1, jobsKeptMax: 100 }, { forget }, silentLogger).close();
+  const settings = { jobsKeptDays: 1, jobsKeptMax: 100, deletedBytesMax: 0 };
+  await startForgetting(settings, storageWith(forget), silentLogger).close();
 });

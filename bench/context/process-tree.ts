@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/**
+ * What these processes and everything below them have used so far, in milliseconds, with the threads that have ended since. In
+ * steps of 10 ms: enough for many calls together. Processes that have ended don't count.
+ */
+export function cpuMilliseconds(roots: readonly number[]): number {
+  const processes = new Map(readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : [])));
+  const children = Map.groupBy(processes.keys(), (pid) => processes.get(pid)?.parent);
+  let total = 0;
+  for (const queue = [...roots]; ; ) {
+    const pid = queue.pop();
+    if (pid === undefined) return total;
+    total += processes.get(pid)?.milliseconds ?? 0;
+    queue.push(...(children.get(pid) ?? []));
+  }
+}
+
+export function parentOf(pid: number): number | undefined {
+  return statOf(pid)[0]?.[1].parent;
+}
+
+const millisecondsPerTick = 10;
+
+/** Nothing of a process that has ended. */
+function statOf(pid: number): [number, { parent: number; milliseconds: number }][] {
+  try {
+    // Behind the name, which may have anything in it: state, parent, and from the twelfth on the times of user and system.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? [];
+    const milliseconds = millisecondsPerTick * ((fields[11] ?? 0) + (fields[12] ?? 0));
+    return [[pid, { parent: fields[1] ?? 0, milliseconds }]];
+  } catch {
+    return [];
+  }
+}

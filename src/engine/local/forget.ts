@@ -1,0 +1,61 @@
+import { daysBefore } from '../../base/days-before.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Storage } from '../../storage/contracts/storage.ts';
+import type { EngineSettings } from '../engine-slice.ts';
+
+const everyMs = 3_600_000;
+/** Removed at once; other writes get their turn in between. */
+const partMax = 5_000;
+
+interface DeletedStores {
+  readonly documents: Pick<Storage['documents'], 'forgetDeleted'>;
+  readonly originals: Pick<Storage['originals'], 'release'>;
+}
+
+/** Forgets documents that were deleted too long ago to be restored, or are too much to keep. */
+export async function forgetDeleted(
+  { deletedBytesMax }: Pick<EngineSettings, 'deletedBytesMax'>,
+  { documents, originals }: DeletedStores,
+): Promise<void> {
+  for (let forgotten = partMax; forgotten === partMax; ) {
+    const contents = await documents.forgetDeleted({ bytesMax: deletedBytesMax, limit: partMax });
+    if (contents.length > 0) await originals.release(contents);
+    forgotten = contents.length;
+  }
+}
+
+/** Keeps the list of jobs and of deleted documents bounded, now and every hour. `close` resolves when nothing is running. */
+export function startForgetting(
+  settings: Pick<EngineSettings, 'jobsKeptDays' | 'jobsKeptMax' | 'deletedBytesMax'>,
+  storage: DeletedStores & { readonly ingestion: Pick<Storage['ingestion'], 'forget'> },
+  log: Logger,
+): { close(): Promise<void> } {
+  const { jobsKeptDays, jobsKeptMax } = settings;
+  let isClosed = false;
+  let running = forgetAll();
+  const timer = setInterval(() => {
+    running = running.then(forgetAll);
+  }, everyMs).unref();
+
+  return {
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+
+  async function forgetAll(): Promise<void> {
+    try {
+      const before = daysBefore(new Date().toISOString(), jobsKeptDays);
+      for (let forgotten = partMax; forgotten === partMax && !isClosed; ) {
+        forgotten = await storage.ingestion.forget({ before, keptMax: jobsKeptMax, limit: partMax });
+      }
+      if (!isClosed) await forgetDeleted(settings, storage);
+    } catch (error) {
+      log.warn('old jobs and deleted documents could not be forgotten', {
+        reason: error instanceof Error ? error.message : '',
+      });
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import type { Measurement } from '../telemetry/sampling.ts';
+import type { Engine } from './engine.ts';
+
+/** The figures of an engine. `database` tells its database from others of the same process. */
+export async function measureEngine(engine: Engine, database: 'own' | 'engine'): Promise<Measurement[]> {
+  const { queue, documents, chunks, unembedded, storage } = await engine.status();
+  const states = Object.entries(queue).map(
+    ([state, value]): Measurement => ({ metric: 'jobs', labels: { state }, value }),
+  );
+  return [
+    ...states,
+    { metric: 'documents', labels: {}, value: documents },
+    { metric: 'passages', labels: {}, value: chunks },
+    ...(unembedded === undefined
+      ? []
+      : [{ metric: 'unembedded', labels: { of: 'kb' }, value: unembedded } satisfies Measurement]),
+    { metric: 'storageBytes', labels: { database }, value: storage.bytes },
+  ];
+}

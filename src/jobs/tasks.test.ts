@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { silentLogger } from '../base/log.ts';
+import { createTasks, type TaskOutcome, type TasksOptions } from './tasks.ts';
+
+function open(t: TestContext, more: Partial<TasksOptions> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-tasks-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const options = { folder, log: silentLogger, ...more };
+  return { folder, tasks: createTasks(options), again: () => createTasks(options) };
+}
+
+const done: TaskOutcome = { status: 'completed', result: { content: [] } };
+const mine = { owner: 'me', tool: 'dig', cancel() {} };
+
+async function started(tasks: ReturnType<typeof createTasks>, more: Partial<typeof mine> = {}) {
+  const task = await tasks.start({ ...mine, ...more });
+  assert.ok(task);
+  return task;
+}
+
+test('a task is on disk before its id is given out, and so is its end', async (t) => {
+  const { folder, tasks, again } = open(t);
+  const task = await started(tasks);
+  assert.match(task.id, /^[\w-]{32}$/);
+  assert.deepEqual(readdirSync(folder), [`${task.id}.task`]);
+  task.report('half');
+  const { view } = await tasks.get(task.id, 'me');
+  assert.deepEqual([view.status, view.statusMessage, view.ttlMs], ['working', 'half', 7_200_000]);
+  await task.end(done);
+  const later = await again().get(task.id, 'me');
+  assert.deepEqual([later.view.status, later.view.result], ['completed', { content: [] }]);
+});
+
+test('to others a task is as unknown as one that never existed', async (t) => {
+  const { tasks } = open(t);
+  const { id } = await started(tasks);
+  const problems = new Set<string>();
+  const strange = ['0'.repeat(32), '', '../../etc/passwd', `${id}\0`, 7, null, undefined, { toString: () => id }];
+  for (const [given, owner] of [[id, 'you'], ...strange.map((each) => [each, 'me'])] as [unknown, string][]) {
+    for (const refused of [tasks.get(given, owner), tasks.cancel(given, owner), tasks.answer(given, owner, {})]) {
+      await assert.rejects(refused, (error: Error) => Boolean(problems.add(error.message)));
+    }
+  }
+  assert.equal(problems.size, 1);
+  assert.equal((await tasks.get(id, 'me')).view.status, 'working');
+});
+
+test('tasks are bounded for each owner, in all, and in bytes; too many at once too', async (t) => {
+  const { tasks } = open(t, { perOwnerMax: 3, allMax: 5, bytesMax: 1_000 });
+  const starts = await Promise.all(Array.from({ length: 10 }, () => tasks.start(mine)));
+  assert.equal(starts.filter(Boolean).length, 3);
+  const others = await Promise.all(Array.from({ length: 4 }, () => tasks.start({ ...mine, owner: 'you' })));
+  assert.equal(others.filter(Boolean).length, 2);
+  const large = open(t, { bytesMax: 1_000 }).tasks;
+  await (await started(large)).end({ status: 'completed', result: { text: 'x'.repeat(2_000) } });
+  assert.equal(await large.start(mine), undefined);
+});
+
+test('the first end counts, whoever ends it', async (t) => {
+  const { tasks, again } = open(t);
+  let stopped = 0;
+  const task = await started(tasks, { cancel: () => (stopped += 1) });
+  await tasks.cancel(task.id, 'me');
+  await Promise.all([task.end(done), tasks.cancel(task.id, 'me')]);
+  assert.equal((await tasks.get(task.id, 'me')).view.status, 'cancelled');
+  assert.equal(stopped, 1);
+  // Another process that shares the folder.
+  const other = await started(tasks);
+  await again().cancel(other.id, 'me');
+  await other.end(done);
+  assert.equal((await tasks.get(other.id, 'me')).view.status, 'cancelled');
+});
+
+test('a task is kept as long as it said, then forgotten, and its files with it', async (t) => {
+  let time = Date.now();
+  const { folder, tasks } = open(t, { keepMs: 1_000, now: () => time });
+  const task = await started(tasks);
+  time += 5_500;
+  const promised = (await tasks.get(task.id, 'me')).view.ttlMs;
+  await task.end(done);
+  assert.ok((await tasks.get(task.id, 'me')).view.ttlMs >= promised);
+  time += 1_000;
+  assert.equal((await tasks.get(task.id, 'me')).view.status, 'completed');
+  time += 1_000;
+  await assert.rejects(tasks.get(task.id, 'me'), { code: 'task_not_found' });
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('work that ended with its process has failed; work that goes on by itself has not', async (t) => {
+  const { folder, tasks } = open(t);
+  const code = `
+    const { createTasks } = await import(${JSON.stringify(new URL('./tasks.ts', import.meta.url).href)});
+    const tasks = createTasks({ folder: ${JSON.stringify(folder)}, log: { warn() {} } });
+    const start = (work) => tasks.start({ owner: 'me', tool: 'dig', cancel() {}, work });
+    const [lost, left] = [await start(undefined), await start('7')];
+    process.stdout.write(lost.id + ' ' + left.id);
+    process.kill(process.pid, 'SIGKILL');`;
+  const ids = await Promise.resolve()
+    .then(() =>
+      execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', stdio: 'pipe' }),
+    )
+    .catch((error: { stdout: string }) => error.stdout);
+  const [lost = '', left = ''] = ids.split(' ');
+  const { view } = await tasks.get(lost, 'me');
+  assert.deepEqual([view.status, view.error?.data], ['failed', { code: 'interrupted' }]);
+  const found = await tasks.get(left, 'me');
+  assert.deepEqual([found.view.status, found.leftWork], ['working', '7']);
+  await tasks.endLeft(left, done);
+  assert.equal((await tasks.get(left, 'me')).view.status, 'completed');
+});
+
+test('questions wait for all their answers; keys are never used twice, and strange ones are ignored', async (t) => {
+  const { tasks } = open(t);
+  const task = await started(tasks);
+  const asking = task.ask({ a: { n: 1 }, b: { n: 2 } });
+  const { inputRequests = {} } = (await tasks.get(task.id, 'me')).view;
+  const [first = '', second = ''] = Object.keys(inputRequests);
+  assert.deepEqual(Object.values(inputRequests), [{ n: 1 }, { n: 2 }]);
+  await tasks.answer(task.id, 'me', { [first]: 'yes', unknown: 'no', __proto__: 'no' });
+  assert.deepEqual(Object.keys((await tasks.get(task.id, 'me')).view.inputRequests ?? {}), [second]);
+  await tasks.answer(task.id, 'me', { [first]: 'changed', [second]: 'too' });
+  assert.deepEqual(await asking, { a: 'yes', b: 'too' });
+  assert.equal((await tasks.get(task.id, 'me')).view.status, 'working');
+  const again = task.ask({ a: {} });
+  const [third = ''] = Object.keys((await tasks.get(task.id, 'me')).view.inputRequests ?? {});
+  assert.ok(third !== first);
+  await tasks.cancel(task.id, 'me');
+  await assert.rejects(again, { code: 'cancelled' });
+});
+
+test('where the disk takes nothing, there is no task; and a stop ends none', async (t) => {
+  const { folder, tasks } = open(t);
+  const task = await started(tasks);
+  tasks.close();
+  await task.end({ status: 'failed', error: { code: 0, message: 'the database is closed' } });
+  assert.deepEqual(readdirSync(folder), [`${task.id}.task`]);
+  const place = join(folder, 'file');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(place, '');
+  const nowhere = createTasks({ folder: join(place, 'tasks'), log: silentLogger });
+  assert.equal(await nowhere.start(mine), undefined);
+});

@@ -1,0 +1,83 @@
+import { daysBefore } from '../../../base/days-before.ts';
+import type { RestoreDocumentOutcome, StoredDocument } from '../../contracts/documents.ts';
+import { keptDays } from '../../contracts/entries.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type SqlValue, textOf } from '../../rows.ts';
+import { lock } from '../idempotency.ts';
+import { addIngestJob, knownContent } from './change-jobs.ts';
+
+/** Notes down what is needed to make these documents again, before they go. */
+export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
+  const { schema, integers, rowsAtOnce } = on.dialect;
+  for (let first = 0; first < documents.length; first += rowsAtOnce) {
+    const some = documents.slice(first, first + rowsAtOnce);
+    const rows = await on.query(`SELECT document, text FROM ${schema}kb_notes WHERE document IN (${integers})`, [
+      { list: some.map(({ id }) => id) },
+    ]);
+    const notes = new Map(rows.map((row) => [numberOf(row, 'document'), textOf(row, 'text')]));
+    const values = some.map((document): SqlValue[] => [
+      ...[document.id, document.title, document.docType, document.filename, document.sourcePath ?? null],
+      ...[document.contentHash, document.contentType, document.bytes, JSON.stringify(document.tags)],
+      ...[notes.get(document.id) ?? null, document.createdAt, on.now],
+    ]);
+    await on.query(
+      `INSERT INTO ${schema}kb_deleted (document, title, doc_type, filename, source_path, content_hash, content_type,
+        bytes, tags, note, created_at, deleted_at) VALUES ${values.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ')}`,
+      values.flat(),
+    );
+  }
+}
+
+/** A job that makes the document again, under its old id, from its original bytes. */
+export async function restoreDocument(on: Statements, { id }: { id: number }): Promise<RestoreDocumentOutcome> {
+  const [row] = await on.query(
+    `SELECT * FROM ${on.dialect.schema}kb_deleted WHERE document = ? AND deleted_at >= ? ${on.dialect.forUpdate}`,
+    [id, daysBefore(on.now, keptDays)],
+  );
+  if (row === undefined) return { outcome: 'not_found' };
+  const hash = textOf(row, 'content_hash');
+  await lock(on, `kb content ${hash}`);
+  const known = await knownContent(on, hash, undefined);
+  if (known !== undefined) return known;
+  const job = await addIngestJob(on, {
+    filename: textOf(row, 'filename'),
+    title: textOf(row, 'title'),
+    docType: textOf(row, 'doc_type'),
+    sourcePath: optionalTextOf(row, 'source_path'),
+    contentType: textOf(row, 'content_type'),
+    tags: JSON.parse(textOf(row, 'tags')),
+    note: optionalTextOf(row, 'note'),
+    hash,
+    bytes: numberOf(row, 'bytes'),
+    details: { restores: id, createdAt: textOf(row, 'created_at') },
+  });
+  return { outcome: 'accepted', job };
+}
+
+/** Of a job that restores a document: its id, if that is free, and its date. It can't be restored once more. */
+export async function takeDeleted(
+  on: Statements,
+  details: Readonly<Record<string, unknown>>,
+): Promise<{ id?: number; createdAt?: string }> {
+  const { restores: id, createdAt } = details;
+  if (typeof id !== 'number' || typeof createdAt !== 'string') return {};
+  await on.query(`DELETE FROM ${on.dialect.schema}kb_deleted WHERE document = ?`, [id]);
+  const [taken] = await on.query(`SELECT key FROM ${on.dialect.schema}kb_documents WHERE key = ?`, [id]);
+  return taken === undefined ? { id, createdAt } : { createdAt };
+}
+
+/** Forgets those that nobody can restore any more, and of the rest the oldest, until their bytes fit. Their contents. */
+export async function forgetDeleted(
+  on: Statements,
+  { bytesMax, limit }: { bytesMax: number; limit: number },
+): Promise<string[]> {
+  const { schema } = on.dialect;
+  const rows = await on.query(
+    `DELETE FROM ${schema}kb_deleted WHERE document IN (
+       SELECT document FROM (SELECT document, deleted_at,
+         sum(bytes) OVER (ORDER BY deleted_at DESC, document DESC) AS total FROM ${schema}kb_deleted) kept
+       WHERE deleted_at < ? OR total > ? LIMIT ?) RETURNING content_hash`,
+    [daysBefore(on.now, keptDays), bytesMax, limit],
+  );
+  return rows.map((row) => textOf(row, 'content_hash'));
+}

@@ -1,0 +1,77 @@
+import type { Logger } from '../base/log.ts';
+import type { OtlpTarget } from './otlp/target.ts';
+import { watchProcess } from './process-metrics.ts';
+import { prometheusText } from './prometheus-text.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
+import { createRegistry, type Point } from './registry.ts';
+import { type MeasuredSource, type Sampling, startSampling } from './sampling.ts';
+
+/** What one process tells of itself. */
+export interface Telemetry {
+  readonly recorder: Recorder;
+  /** Once it is known what there is to measure. */
+  watch(watched: { sources: readonly MeasuredSource[]; gauges?: Gauges }): void;
+  /** In Prometheus's text format. */
+  prometheus(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Read whenever somebody looks. */
+export interface Gauges {
+  sessions?(): number;
+  connections(): number;
+}
+
+/** The whole stop has five seconds, and three of them are for calls that run. */
+const flushMs = 1_000;
+
+/** Starts counting, and sending if there is a target. */
+export async function openTelemetry(
+  role: string,
+  target: OtlpTarget | undefined,
+  { log }: { log: Logger },
+): Promise<Telemetry> {
+  const registry = createRegistry();
+  const recorder = createRecorder(registry);
+  const process = watchProcess(registry, role);
+  let sampling: Sampling | undefined;
+  const refresh = async (): Promise<void> => sampling?.refresh();
+  const exporter = target && (await startExporter(target));
+
+  async function startExporter(to: OtlpTarget) {
+    const [{ createOtlpExporter }, { spanOf }] = await Promise.all([
+      import('./otlp/exporter.ts'),
+      import('./otlp/spans.ts'),
+    ]);
+    const started = createOtlpExporter(to, { registry, refresh, log });
+    if (to.sendsSpans) {
+      recorder.onOperation((operation) => {
+        const span = spanOf(operation, to.sampler);
+        if (span !== undefined) started.span(span);
+      });
+    }
+    return started;
+  }
+
+  return {
+    recorder,
+    watch({ sources, gauges }) {
+      sampling = startSampling(registry, sources);
+      const one = (value: number): Point[] => [{ labels: {}, value }];
+      const { sessions, connections } = gauges ?? {};
+      if (sessions) registry.watch('gauge', { name: 'carrel.sessions', help: 'Open sessions.' }, () => one(sessions()));
+      if (connections) {
+        const facts = { name: 'carrel.http.connections', help: 'Open connections.' };
+        registry.watch('gauge', facts, () => one(connections()));
+      }
+    },
+    async prometheus() {
+      await refresh();
+      return prometheusText(registry);
+    },
+    async close() {
+      process.close();
+      await exporter?.close(flushMs);
+    },
+  };
+}

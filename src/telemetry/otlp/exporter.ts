@@ -1,0 +1,140 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '../../base/log.ts';
+import { createServiceClient, type ServiceAnswer } from '../../http/service-client.ts';
+import type { Registry } from '../registry.ts';
+import { metricsPayload, type Span, tracesPayload } from './payload.ts';
+import { toProtobuf } from './protobuf.ts';
+import type { OtlpTarget } from './target.ts';
+
+/** The defaults of OpenTelemetry's batches. */
+const queueMax = 2_048;
+const batchMax = 512;
+const batchEveryMs = 5_000;
+
+const attemptsMax = 4;
+const firstPauseMs = 1_000;
+const pauseMsMax = 30_000;
+/** An answer says little more than that it was received. */
+const answerBytesMax = 64 * 1024;
+
+export interface OtlpExporter {
+  /** Never waits: a span that finds the queue full is dropped and counted. */
+  span(span: Span): void;
+  /** Sends what is left, once, and no longer than this. */
+  close(limitMs: number): Promise<void>;
+}
+
+export interface ExporterDeps {
+  readonly registry: Registry;
+  /** Called before metrics are sent. */
+  refresh(): Promise<void>;
+  readonly log: Logger;
+}
+
+/** Sends spans in batches and metrics at intervals. A receiver that is gone costs a bounded queue and nothing else. */
+export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log }: ExporterDeps): OtlpExporter {
+  const client = createServiceClient({
+    baseUrl: target.baseUrl,
+    headers: {
+      ...target.headers,
+      'content-type': target.encoding === 'json' ? 'application/json' : 'application/x-protobuf',
+    },
+    timeoutMs: target.timeoutMs,
+    answerBytesMax,
+  });
+  const lost = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and exports of metrics that were given up.' });
+  const closing = new AbortController();
+  let queue: Span[] = [];
+  let isTold = false;
+
+  const post = async (path: string, payload: object): Promise<'sent' | 'refused' | { retryMs: number | undefined }> => {
+    const body = target.encoding === 'json' ? Buffer.from(JSON.stringify(payload)) : toProtobuf(payload);
+    try {
+      const { status, headers } = await client.request({ method: 'POST', path, body, repeatable: true });
+      if (status >= 200 && status < 300) {
+        isTold = false;
+        return 'sent';
+      }
+      tellOnce(`answered ${status}`);
+      return retryable.has(status) ? { retryMs: retryAfterMs(headers) } : 'refused';
+    } catch {
+      tellOnce('does not answer');
+      return { retryMs: undefined };
+    }
+  };
+
+  const tellOnce = (problem: string): void => {
+    if (!isTold) log.warn(`the receiver of OpenTelemetry ${problem}; what it does not take is dropped`);
+    isTold = true;
+  };
+
+  const send = async (path: string, payload: object): Promise<boolean> => {
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await post(path, payload);
+      if (outcome === 'sent') return true;
+      if (outcome === 'refused' || attempt >= attemptsMax || closing.signal.aborted) return false;
+      // Apart, so that processes which lost the same receiver don't come back all at once.
+      const pauseMs = (outcome.retryMs ?? firstPauseMs * 2 ** (attempt - 1)) * (0.75 + Math.random() / 2);
+      await pause(Math.min(pauseMsMax, pauseMs), undefined, { signal: closing.signal, ref: false }).catch(() => {});
+    }
+  };
+
+  const sendSpans = async (): Promise<void> => {
+    while (queue.length > 0) {
+      const batch = queue.slice(0, batchMax);
+      queue = queue.slice(batchMax);
+      if (!(await send('/v1/traces', tracesPayload(batch, target.resource))))
+        lost.add({ signal: 'spans' }, batch.length);
+    }
+  };
+
+  const sendMetrics = async (): Promise<void> => {
+    await refresh();
+    const payload = metricsPayload(registry.collect(), target.resource, Date.now());
+    if (!(await send('/v1/metrics', payload))) lost.add({ signal: 'metrics' });
+  };
+
+  const spans = oneAtATime(sendSpans);
+  const metrics = oneAtATime(sendMetrics);
+  const timers = [
+    ...(target.sendsSpans ? [setInterval(() => void spans(), batchEveryMs)] : []),
+    ...(target.sendsMetrics ? [setInterval(() => void metrics(), target.metricsEveryMs)] : []),
+  ];
+  for (const timer of timers) timer.unref();
+
+  return {
+    span(span) {
+      if (!target.sendsSpans || closing.signal.aborted) return;
+      if (queue.length >= queueMax) lost.add({ signal: 'spans' });
+      else queue.push(span);
+      if (queue.length >= batchMax) void spans();
+    },
+    async close(limitMs) {
+      for (const timer of timers) clearInterval(timer);
+      // From now on nothing is tried twice.
+      closing.abort();
+      const last = Promise.all([spans(), ...(target.sendsMetrics ? [metrics()] : [])]);
+      await Promise.race([last, pause(limitMs)]);
+      client.close();
+    },
+  };
+}
+
+/** Starts the work unless it is running already; either way, settles with it. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+/** By the protocol, these and only these may be tried again. */
+const retryable = new Set([429, 502, 503, 504]);
+
+function retryAfterMs(headers: ServiceAnswer['headers']): number | undefined {
+  const seconds = Number(headers['retry-after']);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}

@@ -1,0 +1,70 @@
+import { version } from '../../base/package-info.ts';
+import type { Metric } from '../registry.ts';
+import { nanoseconds } from './spans.ts';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** As OTLP has it. Ids are hexadecimal, times decimal text. */
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly traceState?: string;
+  readonly flags: number;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: Attributes;
+  readonly status: { readonly code?: number };
+}
+
+const scope = { name: 'carrel', version };
+
+/** The JSON form of `ExportTraceServiceRequest`. */
+export function tracesPayload(spans: readonly Span[], resource: Attributes): object {
+  const sent = spans.map((span) => ({ ...span, attributes: keyValues(span.attributes) }));
+  return { resourceSpans: [{ resource: { attributes: keyValues(resource) }, scopeSpans: [{ scope, spans: sent }] }] };
+}
+
+/** The JSON form of `ExportMetricsServiceRequest`. Everything counts from the start of the process. */
+export function metricsPayload(metrics: readonly Metric[], resource: Attributes, now: number): object {
+  const times = { startTimeUnixNano: nanoseconds(performance.timeOrigin), timeUnixNano: nanoseconds(now) };
+  const sent = metrics.flatMap((metric) => {
+    const { name, help, unit } = metric.facts;
+    const data = dataOf(metric, times);
+    return data === undefined ? [] : [{ name, description: help, unit: unit ?? '1', ...data }];
+  });
+  return {
+    resourceMetrics: [{ resource: { attributes: keyValues(resource) }, scopeMetrics: [{ scope, metrics: sent }] }],
+  };
+}
+
+const cumulative = 2;
+
+function dataOf(metric: Metric, times: { startTimeUnixNano: string; timeUnixNano: string }): object | undefined {
+  if (metric.kind === 'histogram') {
+    const dataPoints = metric.distributions.map(({ labels, count, sum, counts }) => ({
+      ...times,
+      attributes: keyValues(labels),
+      count: String(count),
+      sum,
+      bucketCounts: counts.map(String),
+      explicitBounds: metric.bounds,
+    }));
+    return dataPoints.length === 0 ? undefined : { histogram: { dataPoints, aggregationTemporality: cumulative } };
+  }
+  const dataPoints = metric.points.map(({ labels, value }) => ({
+    ...times,
+    attributes: keyValues(labels),
+    asDouble: value,
+  }));
+  if (dataPoints.length === 0) return undefined;
+  return metric.kind === 'gauge'
+    ? { gauge: { dataPoints } }
+    : { sum: { dataPoints, aggregationTemporality: cumulative, isMonotonic: true } };
+}
+
+function keyValues(attributes: Attributes): object[] {
+  return Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+}

@@ -1,0 +1,78 @@
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { version } from '../base/package-info.ts';
+import type { Labels, Registry } from './registry.ts';
+
+/** Milliseconds. Less would wake an idle process more often than it is worth. */
+const lagResolutionMs = 20;
+
+/** Facts of the process. `role` is what it serves. */
+export function watchProcess(registry: Registry, role: string): { close(): void } {
+  const one = (value: number, labels: Labels = {}) => [{ labels, value }];
+  const build = { version, node: process.versions.node, role };
+  const loop = watchEventLoop();
+  registry.watch('gauge', { name: 'carrel.build_info', help: 'What is running; always 1.' }, () => one(1, build));
+  registry.watch(
+    'gauge',
+    { name: 'process.memory.usage', unit: 'By', prometheusName: 'process_resident_memory_bytes', help: 'Memory.' },
+    () => one(process.memoryUsage.rss()),
+  );
+  registry.watch('gauge', { name: 'v8js.memory.heap.used', unit: 'By', help: "Of JavaScript's own memory." }, () =>
+    one(process.memoryUsage().heapUsed),
+  );
+  registry.watch(
+    'counter',
+    { name: 'process.cpu.time', unit: 's', prometheusName: 'process_cpu_seconds_total', help: 'Processor time.' },
+    () => {
+      const { user, system } = process.cpuUsage();
+      return one((user + system) / 1e6);
+    },
+  );
+  registry.watch(
+    'gauge',
+    {
+      name: 'process.start_time',
+      unit: 's',
+      prometheusName: 'process_start_time_seconds',
+      help: 'Seconds since 1970.',
+    },
+    () => one(performance.timeOrigin / 1000),
+  );
+  registry.watch('gauge', { name: 'nodejs.eventloop.utilization', help: 'Share of the time that it was busy.' }, () =>
+    one(loop.look().utilization),
+  );
+  registry.watch('gauge', { name: 'nodejs.eventloop.delay', unit: 's', help: 'How late the event loop was.' }, () =>
+    Object.entries(loop.look().lag).map(([percentile, value]) => ({ labels: { percentile }, value })),
+  );
+  return { close: loop.close };
+}
+
+/** Of the time between two looks. Somebody else who looks within this gets the same. */
+const sameLookMs = 5_000;
+
+function watchEventLoop() {
+  let monitor: ReturnType<typeof monitorEventLoopDelay> | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let before: ReturnType<typeof performance.eventLoopUtilization> | undefined;
+  let seen = { utilization: 0, lag: { '50': 0, '99': 0, '100': 0 } };
+  return {
+    look(): typeof seen {
+      if (performance.now() - lookedAt < sameLookMs) return seen;
+      lookedAt = performance.now();
+      // Started by the first who looks: most processes are never asked.
+      if (monitor === undefined) {
+        monitor = monitorEventLoopDelay({ resolution: lagResolutionMs });
+        monitor.enable();
+      }
+      const { count } = monitor;
+      const lagAt = (percentile: number): number =>
+        count === 0 ? 0 : Math.max(0, (monitor?.percentile(percentile) ?? 0) / 1e6 - lagResolutionMs) / 1000;
+      const now = performance.eventLoopUtilization();
+      const { utilization } = before ? performance.eventLoopUtilization(now, before) : now;
+      seen = { utilization, lag: { '50': lagAt(50), '99': lagAt(99), '100': lagAt(100) } };
+      before = now;
+      monitor.reset();
+      return seen;
+    },
+    close: () => void monitor?.disable(),
+  };
+}

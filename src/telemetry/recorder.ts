@@ -1,0 +1,149 @@
+import type { ErrorKind } from '../base/errors.ts';
+import type { Labels, Registry } from './registry.ts';
+
+/** A request of a client that has been answered, or given up. */
+export interface Operation {
+  method: string;
+  /** The tool or prompt that it names, if there is one of that name. */
+  subject?: { kind: 'tool' | 'prompt'; name: string };
+  /** The JSON-RPC code, `tool_error`, or `cancelled`. */
+  error?: string | undefined;
+  /** Of OpenTelemetry: standard streams, or HTTP. */
+  transport: 'pipe' | 'tcp';
+  revision?: string | undefined;
+  sessionId?: string | undefined;
+  requestId?: string | undefined;
+  /** Milliseconds since 1970, with fractions. */
+  startedAt: number;
+  ms: number;
+  /** What the client sent along, to be judged by whoever uses it. */
+  meta: unknown;
+}
+
+/** One call of a tool, whoever made it and however it came. */
+export interface ToolCall {
+  /** Milliseconds since 1970. */
+  at: number;
+  tool: string;
+  caller: { id: string; name: string; reachedAt?: string };
+  /** What it says it is. */
+  client?: { name: string; version: string } | undefined;
+  ms: number;
+  /** `ok`, or the code of the error. */
+  outcome: string;
+  /** Of the error. */
+  kind?: ErrorKind;
+  answer?: object;
+}
+
+/** Scoring the candidates of one search. */
+export interface Scoring {
+  state: 'applied' | 'off' | 'failed';
+  candidates: number;
+  ms: number;
+}
+
+/** Told of everything that is counted; who else wants to know of it listens here. */
+export interface Recorder {
+  operation(operation: Operation): void;
+  /** A call begins; the function that it returns is told how it ended. */
+  call(): (call: ToolCall) => void;
+  scored(scoring: Scoring): void;
+  httpAnswer(route: string, status: number): void;
+  sessionEnded(ms: number): void;
+  connectionRefused(): void;
+  onOperation(listener: (operation: Operation) => void): void;
+  onCall(listener: (call: ToolCall) => void): void;
+}
+
+/** Seconds: the buckets that the conventions of OpenTelemetry for MCP advise. */
+const operationBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+const sessionBounds = [1, 10, 60, 300, 1_800, 7_200, 28_800, 86_400];
+const scoringBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+
+/** Names of tokens are the operator's, so there are few; beyond this they are counted together. */
+const callersMax = 100;
+
+export function createRecorder(registry: Registry): Recorder {
+  const operations = registry.histogram(
+    { name: 'mcp.server.operation.duration', unit: 's', help: 'Requests of MCP clients and how long they took.' },
+    operationBounds,
+  );
+  const sessions = registry.histogram(
+    { name: 'mcp.server.session.duration', unit: 's', help: 'Sessions that have ended and how long they lasted.' },
+    sessionBounds,
+  );
+  const calls = registry.counter({ name: 'carrel.tool.calls', help: 'Calls of tools, by how they ended.' });
+  const byCaller = registry.counter({ name: 'carrel.caller.calls', help: 'Calls of tools, by the name of the token.' });
+  const refusals = registry.counter({ name: 'carrel.refusals', help: 'What was refused, and why.' });
+  const answers = registry.counter({ name: 'carrel.http.requests', help: 'HTTP requests, by what answered them.' });
+  const scorings = registry.histogram(
+    { name: 'carrel.reranking.duration', unit: 's', help: 'Searches whose hits were to be reranked.' },
+    scoringBounds,
+  );
+  const candidates = registry.counter({ name: 'carrel.reranking.candidates', help: 'Hits given to the reranker.' });
+  let running = 0;
+  registry.watch('gauge', { name: 'carrel.calls.in_progress', help: 'Calls of tools that have not ended.' }, () => [
+    { labels: {}, value: running },
+  ]);
+  const callers = new Set<string>();
+  const callerLabel = (name: string): string => {
+    if (callers.size < callersMax) callers.add(name);
+    return callers.has(name) ? name : '(others)';
+  };
+  const operationListeners: ((operation: Operation) => void)[] = [];
+  const callListeners: ((call: ToolCall) => void)[] = [];
+
+  return {
+    operation(operation) {
+      operations.record(operationLabels(operation), operation.ms / 1000);
+      for (const listener of operationListeners) listener(operation);
+    },
+    call() {
+      running += 1;
+      return (call) => {
+        running -= 1;
+        const { tool, outcome, kind } = call;
+        const isRefused = kind === 'limit' || kind === 'forbidden';
+        const result = kind === undefined ? 'ok' : isRefused ? 'refused' : 'failed';
+        calls.add({ tool, outcome });
+        byCaller.add({ caller: callerLabel(call.caller.name), result });
+        if (isRefused) refusals.add({ reason: outcome });
+        for (const listener of callListeners) listener(call);
+      };
+    },
+    scored({ state, candidates: count, ms }) {
+      scorings.record({ state }, ms / 1000);
+      candidates.add({}, count);
+    },
+    httpAnswer(route, status) {
+      answers.add({ route, status: String(status) });
+      const reason = refusalOf[status];
+      if (reason !== undefined) refusals.add({ reason });
+    },
+    sessionEnded: (ms) => sessions.record({ 'network.transport': 'tcp' }, ms / 1000),
+    connectionRefused: () => refusals.add({ reason: 'connections' }),
+    onOperation: (listener) => void operationListeners.push(listener),
+    onCall: (listener) => void callListeners.push(listener),
+  };
+}
+
+/** HTTP statuses that refuse whoever asks, whatever they ask. */
+const refusalOf: Readonly<Record<number, string>> = {
+  401: 'token',
+  403: 'site_or_rights',
+  413: 'message_too_large',
+  429: 'wrong_tokens',
+  503: 'busy',
+};
+
+/** What the conventions of OpenTelemetry have metrics and spans share. */
+export function operationLabels({ method, subject, error, transport, revision }: Operation): Labels {
+  return {
+    'mcp.method.name': method,
+    ...(subject === undefined ? {} : { [`gen_ai.${subject.kind}.name`]: subject.name }),
+    ...(error === undefined ? {} : { 'error.type': error }),
+    'network.transport': transport,
+    ...(revision === undefined ? {} : { 'mcp.protocol.version': revision }),
+  };
+}
