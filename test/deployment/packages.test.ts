@@ -10,6 +10,7 @@ import * as z from 'zod';
 import { loadRoleConfig } from '../../src/app/program.ts';
 import { serveRole } from '../../src/app/roles.ts';
 import { cleanEnv, makeFolder } from '../support/child-program.ts';
+import { readDockerfile } from '../support/compose-file.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readJson = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
@@ -51,6 +52,8 @@ const serverJson = z.strictObject({
 test('contract §9: server.json is what the registry takes, and names this package and settings that it reads', () => {
   const server = serverJson.parse(readJson('server.json'));
   assert.deepEqual([server.name, server.version], [published.mcpName, published.version]);
+  const labels = readDockerfile().last.get('LABEL');
+  assert.deepEqual(labels, [`io.modelcontextprotocol.server.name="${server.name}"`], 'how an image proves its name');
   const [npm] = server.packages;
   assert.deepEqual([npm?.identifier, npm?.version], [published.name, published.version]);
   const values: Record<string, string> = { CARREL_HOME: '/somewhere', CARREL_READ_ONLY: 'true', CARREL_TOOLSETS: 'kb' };

@@ -89,6 +89,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     assert.equal(sumOf(found, 'carrel_tool_calls_total', { tool: 'kb_get', outcome: 'document_not_found' }), 1);
     assert.equal(sumOf(found, 'carrel_tool_calls_total', { tool: '(unknown)', outcome: 'unknown_tool' }), 1);
     assert.equal(sumOf(found, 'carrel_caller_calls_total', { caller: 'default', result: 'ok' }), 2);
+    assert.equal(sumOf(found, 'carrel_caller_calls_total', { caller: 'default', result: 'invalid' }), 2);
     const timed = { mcp_method_name: 'tools/call', gen_ai_tool_name: 'kb_search', network_transport: 'tcp' };
     assert.equal(sumOf(found, 'mcp_server_operation_duration_seconds_count', timed), 1);
     assert.equal(sumOf(found, 'mcp_server_operation_duration_seconds_bucket', { ...timed, le: '+Inf' }), 1);
