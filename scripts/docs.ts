@@ -3,6 +3,7 @@
  * schemas: `npm run docs`.
  * `test/docs.test.ts` fails if the committed files are not what this would write.
  */
+import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -31,7 +32,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'docs/command-line.md': commandLinePage(),
     'docs/configuration.md': configurationPage(Object.values(roles)),
     'docs/context.md': withBounds(readFileSync(join(root, 'docs/context.md'), 'utf8')),
-    'docs/tools.md': toolsPage(listings['serve'] ?? []),
+    'docs/tools.md': toolsPage(listings['serve'] ?? [], await listTools(serveRole(), { withFess: false })),
     'test/snapshots/tools.json': `${JSON.stringify(listings, null, 2)}\n`,
   };
 }
@@ -165,11 +166,18 @@ function overrideRows({ name, overrides }: Role): string[] {
   });
 }
 
-function toolsPage(listings: readonly ToolListing[]): string {
+function serveRole(): Role {
+  const role = roles['serve'];
+  assert(role);
+  return role;
+}
+
+function toolsPage(listings: readonly ToolListing[], usual: readonly ToolListing[]): string {
   return `# Tools
 
-*Generated from the code by \`npm run docs\`.* These are the tools of \`carrel serve\`; together they cost a model about
-${tokensOf(listings)} tokens (\`carrel tools\` shows what each costs).
+*Generated from the code by \`npm run docs\`.* These are the tools of \`carrel serve\`: ${usual.length}, which together cost a model about
+${tokensOf(usual)} tokens, and ${listings.length - usual.length} more for each domain of a Fess server that is configured. \`carrel tools\` shows what
+each costs.
 
 ${listings.map(toolSection).join('\n')}`;
 }

@@ -4,7 +4,7 @@ import { createLogger, formatFields, type Logger, type LogSink } from '../base/l
 import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
 import { version } from '../base/package-info.ts';
 import { type Config, loadConfig } from '../config/load.ts';
-import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
+import { httpSlice, logSlice, sharingSlice, toolsSlice } from '../config/slices.ts';
 import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
@@ -18,6 +18,7 @@ import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
+import type { Ownership } from './owner/ownership.ts';
 import type { Flags, Role, RoleService } from './role.ts';
 import { serveSlices } from './toolsets.ts';
 
@@ -40,7 +41,7 @@ export interface Program {
 const stopGraceMs = 3_000;
 
 /** Settings that every role has. */
-export const programSlices = [httpSlice, toolsSlice, logSlice, telemetrySlice] as const;
+export const programSlices = [httpSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
 
 /** The role as its own configuration file defines it, if it has one. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
@@ -60,12 +61,23 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
   });
 }
 
-export async function startProgram(chosen: Role, flags: Flags, forPeople?: ForPeople): Promise<Program> {
+export interface ProgramOptions {
+  forPeople?: ForPeople;
+  /** It serves the clients of several relays, instead of one on its own streams. */
+  ownership?: Ownership | undefined;
+  /** Worth a line in the log. */
+  remark?: string | undefined;
+}
+
+export async function startProgram(chosen: Role, flags: Flags, options: ProgramOptions = {}): Promise<Program> {
+  const { ownership, remark, forPeople } = options;
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
-  const log = openLog(role, config, flags['debug'] === true);
+  const logging = openLog(role, config, flags['debug'] === true, ownership?.voice.tell);
+  const { log } = logging;
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
+  if (remark !== undefined) log.info(remark);
   checkExposure(role, config, log);
   const jobs = createCallJobs();
   // Files that others write for us, such as Node's cache, are private to the owner too.
@@ -82,7 +94,7 @@ export async function startProgram(chosen: Role, flags: Flags, forPeople?: ForPe
     const { createRoleOffer, ...transports } = protocol;
     const tasks = role.revisions.modern ? createTasks({ folder: join(config.dataDir, 'tasks'), log }) : undefined;
     const offer = createRoleOffer(role, config, log, toolsets, { jobs, tasks, recorder: telemetry?.recorder });
-    const special = { cody: flags['cody'] === true, forPeople };
+    const special = { cody: flags['cody'] === true, forPeople, logging, ownership };
     const program = await serve(role, config, offer, special, transports, telemetry);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
@@ -118,21 +130,28 @@ async function serveOwn(
 }
 
 async function loadProtocol() {
-  const [{ createRoleOffer }, { serveOverHttp, serveOverStdio }] = await Promise.all([
+  const [{ createRoleOffer }, { serveOverHttp, serveOverRelays, serveOverStdio }] = await Promise.all([
     import('./role-offer.ts'),
     import('../mcp/serve.ts'),
   ]);
-  return { createRoleOffer, serveOverHttp, serveOverStdio };
+  return { createRoleOffer, serveOverHttp, serveOverRelays, serveOverStdio };
 }
 
 type Transports = Omit<Awaited<ReturnType<typeof loadProtocol>>, 'createRoleOffer'>;
+
+interface Special {
+  cody: boolean;
+  forPeople: ForPeople | undefined;
+  logging: Logging;
+  ownership: Ownership | undefined;
+}
 
 async function serve(
   role: Role,
   config: Config,
   offer: Offer,
-  { cody, forPeople }: { cody: boolean; forPeople: ForPeople | undefined },
-  { serveOverHttp, serveOverStdio }: Transports,
+  { cody, forPeople, logging, ownership }: Special,
+  { serveOverHttp, serveOverRelays, serveOverStdio }: Transports,
   telemetry: Telemetry | undefined,
 ): Promise<Program> {
   const http = config.of(httpSlice);
@@ -151,10 +170,21 @@ async function serve(
 
   if (http.transport === 'stdio') {
     telemetry?.watch({ sources });
+    const stdioLimits = { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) };
+    if (ownership) {
+      const { shareProgram } = await import('./owner/share-program.ts');
+      const shared = { ...logging, config, roleName: role.name, offer, revisions, limits: stdioLimits };
+      const service = await shareProgram(ownership, shared, serveOverRelays);
+      return {
+        url: undefined,
+        ended: (service?.ended ?? Promise.resolve()).then(finish),
+        close: async () => service?.close(),
+      };
+    }
     const service = serveOverStdio({
       offer,
       revisions,
-      limits: { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) },
+      limits: stdioLimits,
       input: process.stdin,
       output: process.stdout,
     });
@@ -233,14 +263,18 @@ function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<s
   return Object.assign(base, { version }, ...toolsets.map((toolset) => toolset.health?.() ?? {}));
 }
 
-function openLog(role: Role, config: Config, debug: boolean): Logger {
-  const people = createStderrSink(
-    debug ? 'debug' : 'warn',
-    ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`,
-  );
+interface Logging {
+  log: Logger;
+  file: LogSink;
+  people(tell: (text: string) => void): LogSink;
+}
+
+function openLog(role: Role, config: Config, debug: boolean, tell?: (text: string) => void): Logging {
+  const people = (say?: (text: string) => void): LogSink =>
+    createStderrSink(debug ? 'debug' : 'warn', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`, say);
   const file = role.openLog?.(debug) ?? openLogFile(config, debug);
   logCrashes(createLogger([file], { role: role.name }));
-  return createLogger([file, people], { role: role.name });
+  return { log: createLogger([file, people(tell)], { role: role.name }), file, people };
 }
 
 /** Whoever sees to the exit tells people; the log has the stack. */

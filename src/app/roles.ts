@@ -35,7 +35,8 @@ export const serveRole: Role = {
   summary: 'every toolset behind one MCP server',
   instructions: `Carrel gives you one door to knowledge. Start with find, which searches every source at once; the other tools go deeper into one. What you learn while working belongs into memory, findings from the web into notes, documents into the knowledge base. ${outsideText}`,
   slices: serveSlices,
-  overrides: {},
+  // Whoever set the token of one of its parts must not serve them all without one.
+  overrides: { 'http.authToken': { env: ['CARREL_AUTH_TOKEN', 'MCP_AUTH_TOKEN', 'KB_MCP_API_KEY'] } },
   tokenBeyondLoopback: true,
   check: (config) => void wantedNames(config),
   openToolsets: openServed,

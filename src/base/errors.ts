@@ -89,7 +89,7 @@ const kinds = {
   cancelled: 'cancelled',
   // The user was asked and did not agree, or nobody answered. Nothing was changed.
   not_confirmed: 'cancelled',
-  // A task whose work ended with the process that did it. Not for work that goes on after a restart.
+  // A task or call that ended with the process that did it. Not for work that goes on after a restart.
   interrupted: 'cancelled',
   // A task that ran longer than one may.
   task_expired: 'timeout',

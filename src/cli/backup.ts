@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { storagePlace } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
 import { diskError } from '../base/durable-files.ts';
-import { CarrelError, systemCode } from '../base/errors.ts';
+import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import { type BackupPlace, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
 import type { MoveReport } from '../storage/move/move-report.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
@@ -17,7 +18,24 @@ export async function backupCommand(line: CommandLine): Promise<void> {
 
 /** `carrel restore <file>`: replaces all data with what a backup contains. */
 export async function restoreCommand(line: CommandLine): Promise<void> {
-  await perform(line, restore, 'restored from');
+  try {
+    await perform(line, restore, 'restored from');
+  } catch (error) {
+    if (!isCarrelError(error) || error.code !== 'storage_not_empty' || !(await wantsToReplace(error))) throw error;
+    await perform({ ...line, flags: { ...line.flags, force: true } }, restore, 'restored from');
+  }
+}
+
+/** Asks on a terminal; elsewhere --force is the answer. */
+async function wantsToReplace({ data: { rows, tables } }: CarrelError): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY || !Array.isArray(tables)) return false;
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const found = `The database holds ${rows} rows (${tables.join(', ')}).`;
+    return /^y(es)?$/i.test((await asking.question(`${found} Replace them all? [y/N] `)).trim());
+  } finally {
+    asking.close();
+  }
 }
 
 async function perform(line: CommandLine, work: typeof backUp, done: string): Promise<void> {

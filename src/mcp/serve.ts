@@ -10,7 +10,8 @@ import type { SessionLimits } from './http/sessions.ts';
 import type { MessageLimits } from './messages.ts';
 import { createProtocolServer, type Offer } from './protocol-server.ts';
 import { type Era, modernRevisions, type OfferedRevisions } from './protocol-versions.ts';
-import { type StdioService, serveStdio } from './stdio.ts';
+import type { RelayService, RelayServing } from './relay/serve-relays.ts';
+import { type StdioService, serveLines, serveStdio } from './stdio.ts';
 
 interface Common {
   offer: Offer;
@@ -44,13 +45,47 @@ export interface HttpServing extends Common, GuardOptions {
 /** How long running calls may continue after the client closed its end; then they are aborted. */
 const drainMs = 1_500;
 
+/** All clients on stdio are one person's: a task that one began can be asked for by the next. */
+const stdioOwner = 'stdio';
+
 export function serveOverStdio(serving: StdioServing): StdioService {
-  const caller: Caller = { ...localUser, id: 'stdio', owner: 'stdio' };
+  const caller: Caller = { ...localUser, id: 'stdio', owner: stdioOwner };
   return serveStdio({
     ...serving,
     log: serving.offer.log,
     drainMs,
     createServer: (era, conversation) => createServer(serving, era, caller, conversation, 'pipe'),
+  });
+}
+
+export interface RelaysServing extends Common, Omit<RelayServing, 'serveLines' | 'welcome' | 'log'> {}
+
+/** Serves the clients of several relays, each as if it were alone on stdio. */
+export async function serveOverRelays(serving: RelaysServing): Promise<RelayService> {
+  const { offer, limits, revisions } = serving;
+  const { serveRelays } = await import('./relay/serve-relays.ts');
+  const tools = offer.catalogue.toolsets.flatMap((toolset) => toolset.tools);
+  const readOnlyTools = tools.filter(({ effect }) => effect === 'read');
+  return serveRelays({
+    ...serving,
+    log: offer.log,
+    welcome: {
+      pid: process.pid,
+      bytesMax: limits.bytesMax,
+      readOnlyTools: readOnlyTools.map(({ name }) => name),
+    },
+    serveLines(client, log, output) {
+      const own = { ...serving, offer: { ...offer, log } };
+      const caller: Caller = { ...localUser, id: `stdio-${client}`, owner: stdioOwner };
+      return serveLines({
+        output,
+        limits,
+        revisions,
+        log,
+        drainMs,
+        createServer: (era, conversation) => createServer(own, era, caller, conversation, 'pipe'),
+      });
+    },
   });
 }
 

@@ -1,3 +1,5 @@
+import { CarrelError } from '../base/errors.ts';
+
 /** A form for the user: a text, and fields that must all be filled in. */
 export interface Question {
   message: string;
@@ -13,3 +15,29 @@ export type Questions = Readonly<Record<string, Question>>;
 
 /** What was filled in, by question and field; every value has the type that was asked for. */
 export type Answers = Readonly<Record<string, Readonly<Record<string, boolean | string>>>>;
+
+/** How many ids a call may name without the user being asked. Whatever a filter chooses is asked about. */
+export const unaskedIdsMax = 10;
+
+const samplesMax = 3;
+const sampleUnitsMax = 60;
+
+/** Whether so many things are to be removed, some of them by name. The names may come from outside: the text is for people. */
+export function askToRemove(what: string, count: number | string, samples: readonly string[]): Questions {
+  const shown = samples.slice(0, samplesMax).map(oneLine);
+  const more = shown.length === 0 ? '' : `, such as ${shown.map((sample) => `“${sample}”`).join(', ')}`;
+  const message = `Delete ${count} ${what}${more}?`;
+  return { confirm: { message, fields: { confirm: { type: 'boolean', title: `Delete ${count} ${what}` } } } };
+}
+
+/** Whether the user has agreed: undefined if nobody could be asked. A no is thrown. */
+export function hasAgreed(answers: Answers | undefined): true | undefined {
+  if (answers === undefined) return undefined;
+  if (answers['confirm']?.['confirm'] === true) return true;
+  throw new CarrelError('not_confirmed', 'The user did not agree. Nothing was deleted.');
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  return line.length > sampleUnitsMax ? `${line.slice(0, sampleUnitsMax).toWellFormed()}…` : line;
+}

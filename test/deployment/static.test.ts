@@ -6,16 +6,25 @@ import { describe, test } from 'node:test';
 import { loadRoleConfig } from '../../src/app/program.ts';
 import { roles } from '../../src/app/roles.ts';
 import { httpSlice } from '../../src/config/slices.ts';
+import { readFessConfig } from '../../src/toolsets/fess/read-fess-config.ts';
 import { makeFolder } from '../support/child-program.ts';
 import { type ComposeService, interpolate, readComposeFile, readDockerfile } from '../support/compose-file.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { services, volumes } = readComposeFile();
-const secrets = { KB_API_KEY: 'k1', KB_MCP_API_KEY: 'k2', POSTGRES_PASSWORD: 'k3', CARREL_AUTH_TOKEN: 'k4' };
+const given = {
+  KB_API_KEY: 'k1',
+  KB_MCP_API_KEY: 'k2',
+  POSTGRES_PASSWORD: 'k3',
+  CARREL_AUTH_TOKEN: 'k4',
+  CARREL_FESS_CONFIG: '/etc/carrel/fess.json',
+  KB_MCP_PUBLIC_URL: 'https://kb.example',
+  CARREL_PUBLIC_URL: 'https://carrel.example',
+};
 const own = Object.entries(services).filter(([, { image }]) => image === 'carrel');
 
 const environmentOf = ({ environment = {} }: ComposeService): Record<string, string> =>
-  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, secrets)]));
+  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, given)]));
 
 describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () => {
   for (const [name, service] of own) {
@@ -65,6 +74,19 @@ describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () =>
       assert.equal(caller['KB_API_KEY'], env['KB_API_KEY']);
     }
     assert.equal(env['CARREL_ALLOWED_HOSTS'], 'engine', 'the engine answers under this name');
+  });
+
+  test('serve finds the bridge to Fess where it is mounted, and Fess under the name of its service', () => {
+    const [file = '', place] = services['serve']?.volumes?.[1]?.split(':') ?? [];
+    assert.equal(place, environmentOf(services['serve'] ?? {})['CARREL_FESS_CONFIG']);
+    const { fessBaseUrl, knowledgeDomains } = readFessConfig({}, join(root, file));
+    assert.equal(fessBaseUrl, 'http://fess:8080');
+    assert.equal(knowledgeDomains[0]?.id, 'docs');
+    for (const name of ['fess', 'fess-search']) {
+      assert.deepEqual(services[name]?.['profiles'], ['fess'], 'only for those who ask for it');
+      assert.match(services[name]?.image ?? '', /:\d+\.\d+\.\d+$/);
+      for (const port of services[name]?.ports ?? []) assert.match(port, /^127\.0\.0\.1:/, 'on this machine only');
+    }
   });
 
   test('whoever uses PostgreSQL has the user, password and database that it is made with', () => {

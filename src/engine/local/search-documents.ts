@@ -1,9 +1,9 @@
+import { sharesOf } from '../../search/evidence-shares.ts';
 import { legCandidates } from '../../search/fusion.ts';
 import { searchHybrid } from '../../search/hybrid.ts';
 import { type Cut, judgePage, rerankedMax } from '../../search/judging.ts';
 import type { Meaning } from '../../search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../search/meaning-leg.ts';
-import { sharesOf } from '../../search/relevance.ts';
 import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
 import { createWordLeg } from '../../search/word-leg.ts';
 import type { PassageFilter } from '../../storage/contracts/passages.ts';
@@ -102,7 +102,7 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   const ranked = found.matches.map(({ id, relevance = 0, explanation, evidence = {} }) => ({
     id,
     relevance,
-    why: { ...explanation, evidence: sharesOf(evidence) },
+    why: { ...explanation, evidence: sharesOf(evidence, deps.reranker) },
   }));
   // Whoever asks next for what was found here finds it by its meaning, too.
   if (found.pending > 0)
@@ -142,7 +142,7 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
   const ranked = page.map(({ hit: { id, score: share, rank }, relevance, evidence }) => ({
     id,
     relevance,
-    why: { words: { rank, share, terms: terms.get(id) }, evidence: sharesOf(evidence) },
+    why: { words: { rank, share, terms: terms.get(id) }, evidence: sharesOf(evidence, deps.reranker) },
   }));
   return { ranked, total: threshold === undefined ? counts.total : kept, omitted: 0, reranking };
 }

@@ -126,6 +126,7 @@ export function createSession(options: SessionOptions): Session {
     };
     const tell = (message: object): void => {
       if (acceptsStream) sendOn(stream(), message);
+      else if ('id' in message) void conversation.receive({ kind: 'response', message: unasked(message) }, nowhere);
     };
     const hangUp = (): void => {
       if (acceptsStream) stream().stream?.end();
@@ -181,6 +182,11 @@ export function createSession(options: SessionOptions): Session {
       log.clear();
     },
   };
+}
+
+/** To a question that a client has left no way to send: as if the client did not know the method. */
+function unasked({ id }: { id: unknown }): Record<string, unknown> {
+  return { jsonrpc: '2.0', id, error: { code: -32_601, message: 'The client accepts no event stream.' } };
 }
 
 const nowhere: Sink = { answer() {}, tell() {}, dropped() {} };

@@ -104,7 +104,7 @@ export function checkEmpty(tables: readonly TableFacts[]): void {
   throw new CarrelError(
     'storage_not_empty',
     'The database is not empty, and the backup would replace its content. Back it up, then restore with --force.',
-    { data: { tables: used.map(({ name }) => name) } },
+    { data: { tables: used.map(({ name }) => name), rows: used.reduce((sum, { rows }) => sum + rows, 0) } },
   );
 }
 

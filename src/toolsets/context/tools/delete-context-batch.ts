@@ -1,11 +1,14 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { named } from '../../../tools/free-answer.ts';
+import { askToRemove, hasAgreed, unaskedIdsMax } from '../../../tools/question.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
 import { deletedAnswer, dryRunAnswer, dryRunInput } from './delete-context.ts';
+
+const samplesMax = 3;
 
 export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   return defineTool({
@@ -27,7 +30,20 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       ...(['success', 'deleted_count', 'criteria_used', 'message', 'missing_threads', 'dry_run'] as const),
       ...(['would_delete_count', 'would_delete_ids'] as const),
     ),
-    async run(input) {
+    async questions(input, { signal }) {
+      const byIdsAlone = input.thread_ids === undefined && input.older_than_days === undefined;
+      if (input.dry_run || (byIdsAlone && (input.context_ids?.length ?? 0) <= unaskedIdsMax)) return undefined;
+      const { count, ids } = await entries.remove({ ...criteriaOf(input), dryRun: true });
+      const shown = await entries.get({ ids: ids.slice(0, samplesMax), images: false }, { signal });
+      return count === 0
+        ? undefined
+        : askToRemove(
+            'memory entries',
+            count,
+            shown.map(({ text }) => text),
+          );
+    },
+    async run(input, { answers }) {
       const {
         context_ids: ids,
         thread_ids: threadIds,
@@ -35,6 +51,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
         older_than_days: olderThanDays,
         dry_run: dryRun,
       } = input;
+      hasAgreed(answers);
       if (ids === undefined && threadIds === undefined && olderThanDays === undefined) {
         throw new CarrelError(
           'invalid_arguments',
@@ -50,14 +67,22 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
         olderThanDays !== undefined && `older_than_days: ${olderThanDays}`,
       ].filter((text) => typeof text === 'string');
       const removed = await entries.remove({
-        ids,
-        threadIds: threadIds?.map((threadId) => threadId.trim()),
-        source,
-        olderThanDays,
+        ...criteriaOf(input),
         dryRun,
         ...idempotencyOf('delete_context_batch', input),
       });
       return { ...(dryRun ? dryRunAnswer(removed) : deletedAnswer(removed)), criteria_used: used };
     },
   });
+}
+
+interface Criteria {
+  context_ids?: number[] | undefined;
+  thread_ids?: string[] | undefined;
+  source?: 'user' | 'agent' | undefined;
+  older_than_days?: number | undefined;
+}
+
+function criteriaOf({ context_ids: ids, thread_ids: threadIds, source, older_than_days: olderThanDays }: Criteria) {
+  return { ids, threadIds: threadIds?.map((threadId) => threadId.trim()), source, olderThanDays };
 }

@@ -1,0 +1,57 @@
+import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { crc32, deflateRawSync } from 'node:zlib';
+
+export interface ZipEntry {
+  /** With slashes, from the root of the archive. */
+  readonly name: string;
+  readonly content: { readonly file: string } | { readonly text: string };
+}
+
+/** The first day that a zip archive can name: the same files give the same bytes. */
+const date = 0x21;
+const executable = 0o100_755;
+const plain = 0o100_644;
+
+/** Writes a zip archive, file by file. `level` 0 only stores. */
+export function writeZip(file: string, entries: readonly ZipEntry[], level: number): void {
+  const out = openSync(file, 'w');
+  let offset = 0;
+  const write = (bytes: Buffer): void => {
+    writeSync(out, bytes);
+    offset += bytes.length;
+  };
+  const directory = entries.map(({ name, content }) => {
+    const isFile = 'file' in content;
+    const bytes = isFile ? readFileSync(content.file) : Buffer.from(content.text);
+    const mode = isFile && (statSync(content.file).mode & 0o100) !== 0 ? executable : plain;
+    const packed = level === 0 ? bytes : deflateRawSync(bytes, { level });
+    const start = offset;
+    const facts = Buffer.alloc(26);
+    facts.writeUInt16LE(20, 0);
+    // Names are UTF-8.
+    facts.writeUInt16LE(0x0800, 2);
+    facts.writeUInt16LE(level === 0 ? 0 : 8, 4);
+    facts.writeUInt16LE(date, 8);
+    facts.writeUInt32LE(crc32(bytes), 10);
+    facts.writeUInt32LE(packed.length, 14);
+    facts.writeUInt32LE(bytes.length, 18);
+    facts.writeUInt16LE(Buffer.byteLength(name), 22);
+    write(Buffer.concat([Buffer.from('PK\x03\x04'), facts, Buffer.from(name)]));
+    write(packed);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(mode * 0x1_0000, 6);
+    place.writeUInt32LE(start, 10);
+    // Made on Unix, so that the mode counts.
+    return Buffer.concat([Buffer.from('PK\x01\x02\x14\x03'), facts, place, Buffer.from(name)]);
+  });
+  const start = offset;
+  for (const entry of directory) write(entry);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 'latin1');
+  end.writeUInt16LE(entries.length, 8);
+  end.writeUInt16LE(entries.length, 10);
+  end.writeUInt32LE(offset - start, 12);
+  end.writeUInt32LE(start, 16);
+  write(end);
+  closeSync(out);
+}

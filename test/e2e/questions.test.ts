@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, test } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type FakeEngine, startFakeEngine } from '../fakes/kb-engine/start-fake-engine.ts';
+import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
+import { exchange, jsonHeaders, modernRequest, openStream, post } from '../support/raw-http.ts';
+import { runOnTerminal, runPiped } from '../support/terminal.ts';
+
+type Fields = Record<string, unknown>;
+type Reply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string | boolean> };
+
+const yes: Reply = { action: 'accept', content: { confirm: true } };
+const refusals: Reply[] = [
+  { action: 'decline' },
+  { action: 'cancel' },
+  { action: 'accept', content: { confirm: false } },
+  // Not what was asked for.
+  { action: 'accept', content: { confirm: 'true' } },
+  { action: 'accept', content: {} },
+];
+
+/** A real client whose user answers like this, in order. */
+async function connect(url: string, revision: string, replies: Reply[]) {
+  const asked: string[] = [];
+  const client = new Client(
+    { name: 'test', version: '1.0.0' },
+    {
+      capabilities: { elicitation: {} },
+      ...(revision === '2026-07-28'
+        ? { versionNegotiation: { mode: { pin: revision } } }
+        : { supportedProtocolVersions: [revision] }),
+    },
+  );
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    asked.push(params.message);
+    return replies.shift() ?? { action: 'cancel' };
+  });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const call = async (name: string, args: Fields): Promise<Fields> => {
+    const { structuredContent } = await client.callTool({ name, arguments: args });
+    return structuredContent as Fields;
+  };
+  return { asked, call, close: () => client.close() };
+}
+
+const initialize = (capabilities: Fields) => ({
+  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  params: { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'test', version: '1' } },
+});
+
+describe('before much is deleted, the user is asked through the client', { timeout: 120_000 }, () => {
+  const cleanUps: (() => unknown)[] = [];
+  let engine: FakeEngine;
+  let server: Carrel;
+  before(async () => {
+    const owner = { after: (cleanUp: () => unknown) => void cleanUps.push(cleanUp) };
+    engine = await startFakeEngine(owner);
+    const env = { KB_ENGINE_URL: engine.origin, EMBEDDING_PROVIDER: 'none', ENABLE_RERANKING: 'false' };
+    server = await startCarrel(owner, ['serve', '--transport', 'http', '--toolsets', 'context,kb'], { env });
+  });
+  after(async () => {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+  });
+
+  for (const revision of ['2025-06-18', '2025-11-25', '2026-07-28']) {
+    it(`${revision}: with the count and a sample; whatever is no clear yes changes nothing`, async () => {
+      engine.documents.clear();
+      for (const n of [1, 2, 3]) engine.add({ title: `Report\n${n}`, tags: ['old'], text: revision + n });
+      engine.add({ title: 'Kept', tags: ['new'], text: revision });
+      const { asked, call, close } = await connect(server.url, revision, [...refusals, yes]);
+      for (const _ of refusals) {
+        const { error } = await call('kb_bulk_delete', { tags: ['old'], force: true });
+        assert.equal((error as Fields)['code'], 'not_confirmed');
+        assert.equal(engine.documents.size, 4);
+      }
+      // Three of four are more than the engine deletes without force: the user's yes is one.
+      assert.equal((await call('kb_bulk_delete', { tags: ['old'] }))['changed'], 3);
+      assert.deepEqual(
+        [...engine.documents.values()].map(({ title }) => title),
+        ['Kept'],
+      );
+      const question = 'Delete 3 documents, such as “Report 1”, “Report 2”, “Report 3”?';
+      assert.deepEqual(asked, Array(6).fill(question));
+      await close();
+    });
+
+    it(`${revision}: entries by thread, but not few by their ids`, async () => {
+      const { asked, call, close } = await connect(server.url, revision, [{ action: 'decline' }, yes]);
+      const texts = ['First thought', 'Second thought'];
+      for (const text of texts) await call('store_context', { thread_id: revision, source: 'agent', text });
+      const refused = await call('delete_context_batch', { thread_ids: [revision] });
+      assert.equal((refused['error'] as Fields)['code'], 'not_confirmed');
+      assert.equal((await call('delete_context_batch', { thread_ids: [revision] }))['deleted_count'], 2);
+      assert.deepEqual(asked[0], 'Delete 2 memory entries, such as “Second thought”, “First thought”?');
+      assert.equal((await call('delete_context_batch', { context_ids: [9_999] }))['deleted_count'], 0);
+      assert.equal(asked.length, 2);
+      await close();
+    });
+  }
+
+  it('an answer to another question, or to none, is asked for again (2026-07-28)', async () => {
+    engine.documents.clear();
+    for (const n of [1, 2, 3]) engine.add({ title: `Report ${n}`, tags: ['old'], text: String(n) });
+    const send = async (args: Fields, more: Fields = {}): Promise<Fields> => {
+      const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+      const request = modernRequest('tools/call', { name: 'kb_bulk_delete', arguments: args, ...more, _meta: meta });
+      const answer = await exchange(server.url, { headers: request.headers, body: JSON.stringify(request.message) });
+      return answer.messages[0]?.result as Fields;
+    };
+    const inputResponses = { confirm: yes };
+    assert.equal((await send({ tags: ['old'] }, { inputResponses }))['resultType'], 'input_required');
+    const { requestState } = await send({ tags: ['old'] });
+    for (const args of [{ tags: ['old'], doc_type: 'note' }, { from_id: 1 }]) {
+      assert.equal((await send(args, { inputResponses, requestState }))['resultType'], 'input_required');
+    }
+    for (const forged of ['', 'x', `${String(requestState)}A`, String(requestState).replace(/^./, '0'), 7, null]) {
+      const again = await send({ tags: ['old'] }, { inputResponses, requestState: forged });
+      assert.notEqual(again?.['resultType'], 'complete', JSON.stringify(forged));
+    }
+    engine.add({ title: 'Report 4', tags: ['old'], text: 'late' });
+    // The user agreed to three, not to four.
+    assert.equal((await send({ tags: ['old'] }, { inputResponses, requestState }))['resultType'], 'input_required');
+    assert.equal(engine.documents.size, 4);
+  });
+
+  it('a client that leaves without an answer has changed nothing', async () => {
+    engine.documents.clear();
+    for (const n of [1, 2, 3]) engine.add({ title: `Report ${n}`, tags: ['old'], text: String(n) });
+    const opened = await post(server.url, initialize({ elicitation: {} }));
+    const headers = { 'mcp-session-id': String(opened.headers['mcp-session-id']) };
+    await post(server.url, { jsonrpc: '2.0', method: 'notifications/initialized' }, headers);
+    const params = { name: 'kb_bulk_delete', arguments: { tags: ['old'], force: true } };
+    const stream = await openStream(server.url, headers, { jsonrpc: '2.0', id: 2, method: 'tools/call', params });
+    await exchange(server.url, { method: 'DELETE', headers });
+    await stream.ended;
+    assert.equal(stream.messages()[0]?.method, 'elicitation/create');
+    assert.equal(engine.documents.size, 3);
+  });
+
+  it('where nobody can be asked, the threshold and force decide as before', async () => {
+    engine.documents.clear();
+    for (const n of [1, 2, 3]) engine.add({ title: `Report ${n}`, tags: ['old'], text: String(n) });
+    const outcomes: unknown[] = [];
+    // One can't ask; one says that it can, but takes no stream on which it could be asked.
+    for (const [capabilities, accept] of [
+      [{}, jsonHeaders.accept],
+      [{ elicitation: { url: {} } }, jsonHeaders.accept],
+      [{ elicitation: {} }, 'application/json'],
+    ] as const) {
+      const opened = await post(server.url, initialize(capabilities), { accept });
+      const headers = { accept, 'mcp-session-id': String(opened.headers['mcp-session-id']) };
+      await post(server.url, { jsonrpc: '2.0', method: 'notifications/initialized' }, headers);
+      const params = { name: 'kb_bulk_delete', arguments: { tags: ['old'] } };
+      const answer = await post(server.url, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }, headers);
+      const { structuredContent } = answer.messages[0]?.result ?? {};
+      outcomes.push(((structuredContent as Fields)['error'] as Fields)['code']);
+    }
+    assert.deepEqual(outcomes, Array(3).fill('safety_threshold_exceeded'));
+  });
+});
+
+test('restore asks on a terminal before it replaces data, and nowhere else', (t) => {
+  const dataDir = makeFolder(t);
+  const file = `${dataDir}/backup`;
+  const env = { EMBEDDING_PROVIDER: 'none' };
+  assert.equal(runPiped(dataDir, ['remember', 'One thing'], { env }).status, 0);
+  assert.equal(runPiped(dataDir, ['backup', file]).status, 0);
+  assert.match(runPiped(dataDir, ['restore', file]).stderr, /--force/);
+  const refused = runOnTerminal(dataDir, ['restore', file], { input: 'n\n' });
+  assert.match(refused.stdout, /The database holds \d+ rows \(.+\)\. Replace them all\? \[y\/N\]/);
+  assert.equal(refused.status === 0, false);
+  assert.match(runOnTerminal(dataDir, ['restore', file], { input: 'y\n' }).stdout, /restored from/);
+});
