@@ -30,7 +30,7 @@ export function createRoleOffer(
   const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
   return createOffer({
     serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
-    instructions: [role.instructions, ...toolsets.flatMap(({ instructions }) => instructions ?? [])].join(' '),
+    instructions: instructionsOf(role, toolsets),
     ...(announced.length === 0 ? {} : { experimental }),
     toolsets,
     readOnly: tools.readOnly,
@@ -42,4 +42,12 @@ export function createRoleOffer(
     log,
     recorder,
   });
+}
+
+/** Put together from what is served, in the order in which the role names it. */
+function instructionsOf({ instructions, toolsetInstructions = {} }: Role, toolsets: readonly Toolset[]): string {
+  const served = toolsets.filter(({ tools }) => tools.length > 0);
+  const names = new Set(served.map(({ name }) => name));
+  const parts = Object.entries(toolsetInstructions).flatMap(([name, text]) => (names.has(name) ? [text] : []));
+  return [instructions, ...parts, ...served.flatMap((toolset) => toolset.instructions ?? [])].join(' ');
 }

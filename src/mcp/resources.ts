@@ -1,4 +1,5 @@
 import { CarrelError } from '../base/errors.ts';
+import type { Rights } from '../base/rights.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { answerBytesDefault, checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
 import type { Call } from '../tools/call.ts';
@@ -13,6 +14,10 @@ export interface Resources {
   readonly templates: readonly ResourceTemplate[];
   list(cursor: unknown, call: Call): Promise<ResourcePage>;
   read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents>;
+  /** Whether changes of any can be told. */
+  readonly watchable: boolean;
+  /** See ResourceProvider; undefined for what this caller can't watch. */
+  stamp(uri: string | undefined, call: Call): Promise<string | undefined>;
   complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
 }
 
@@ -42,8 +47,24 @@ export function createResources(
     return { ...page, nextCursor: `${index + 1}.` };
   };
 
+  const watched = owners.filter(({ provider }) => provider.stamp !== undefined);
+  const stampOf = async ({ provider, toolset }: Owner, uri: string | undefined, call: Call): Promise<string> => {
+    const stamp = async () => (await provider.stamp?.(uri, call)) ?? '';
+    return gates.pass(toolset, call.signal, nothing, stamp);
+  };
+
   return {
     any: owners.length > 0,
+    watchable: watched.length > 0,
+    async stamp(uri, call) {
+      const seen = watched.filter(({ toolset }) => maySee(call.caller.rights, toolset));
+      if (uri === undefined) {
+        if (seen.length === 0) return undefined;
+        return (await Promise.all(seen.map((owner) => stampOf(owner, undefined, call)))).join('\n');
+      }
+      const owner = seen.find(({ provider }) => uri.startsWith(provider.uriPrefix));
+      return owner && stampOf(owner, uri, call);
+    },
     templates: owners.flatMap(({ provider }) => provider.templates),
     async list(given, call) {
       const { index, cursor } = readCursor(given, owners.length);
@@ -84,6 +105,16 @@ export function createResources(
 }
 
 const nothing = (): void => {};
+
+interface Owner {
+  provider: ResourceProvider;
+  toolset: Toolset;
+}
+
+/** Stamps know no collections and threads: whoever is restricted to some is told of no changes. */
+function maySee({ toolsets, collections, threads }: Rights, { name }: Toolset): boolean {
+  return collections === undefined && threads === undefined && (toolsets?.includes(name) ?? true);
+}
 
 function hasTemplate(provider: ResourceProvider, uriTemplate: string): boolean {
   return provider.templates.some((template) => template.uriTemplate === uriTemplate);

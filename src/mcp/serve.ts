@@ -7,10 +7,12 @@ import type { SecretRoute } from '../tools/secret-route.ts';
 import type { Conversation } from './conversation.ts';
 import type { HttpService, PageHandler } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
+import { createListen } from './listen.ts';
 import type { MessageLimits } from './messages.ts';
-import { createProtocolServer, type Offer } from './protocol-server.ts';
+import { createProtocolServer, lookAtTask, type Offer } from './protocol-server.ts';
 import { type Era, modernRevisions, type OfferedRevisions } from './protocol-versions.ts';
 import { type StdioService, serveStdio } from './stdio.ts';
+import { createWatches, type Watches } from './watches.ts';
 
 interface Common {
   offer: Offer;
@@ -44,17 +46,41 @@ export interface HttpServing extends Common, GuardOptions {
 /** How long running calls may continue after the client closed its end; then they are aborted. */
 const drainMs = 1_500;
 
-export function serveOverStdio(serving: StdioServing): StdioService {
+/** The offer, with clients told of what its calls change. */
+function watched(offer: Offer): { offer: Offer; watches: Watches } {
+  const { resources, callTool, catalogue, tasks, log } = offer;
+  const watches = createWatches({ resources, taskOf: (taskId, call) => lookAtTask(offer, taskId, call), log });
+  tasks?.onChange(() => watches.wake());
+  return {
+    watches,
+    offer: {
+      ...offer,
+      async callTool(name, given, call) {
+        try {
+          return await callTool(name, given, call);
+        } finally {
+          if (catalogue.find(name)?.tool.effect !== 'read') watches.wake();
+        }
+      },
+    },
+  };
+}
+
+export function serveOverStdio(given: StdioServing): StdioService {
+  const serving = { ...given, ...watched(given.offer) };
   const caller: Caller = { ...localUser, id: 'stdio', owner: 'stdio' };
   return serveStdio({
     ...serving,
     log: serving.offer.log,
     drainMs,
     createServer: (era, conversation) => createServer(serving, era, caller, conversation, 'pipe'),
+    caller,
+    listen: createListen(serving.watches),
   });
 }
 
-export async function serveOverHttp(serving: HttpServing): Promise<HttpService> {
+export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
+  const serving = { ...given, ...watched(given.offer) };
   // These load most of Node's network code, which stdio does not need.
   const [{ serveHttp }, { createBareCall }] = await Promise.all([
     import('./http/service.ts'),
@@ -65,13 +91,14 @@ export async function serveOverHttp(serving: HttpServing): Promise<HttpService> 
     log: serving.offer.log,
     recorder: serving.offer.recorder,
     createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation, 'tcp'),
+    listen: createListen(serving.watches),
     inputSchema: (tool) => serving.offer.catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
   });
 }
 
 function createServer(
-  { offer, revisions, extend }: Common,
+  { offer, revisions, extend, watches }: Common & { watches: Watches },
   era: Era,
   caller: Caller,
   conversation: Conversation | undefined,
@@ -81,6 +108,7 @@ function createServer(
     era,
     caller,
     revisions: era === 'modern' ? [...modernRevisions] : revisions.handshake,
+    watches,
     keepCancellable: (innerId, cancel) => conversation?.keepCancellable(innerId, cancel) ?? (() => {}),
     about: (id) => ({
       transport,

@@ -1,12 +1,21 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveSelfDescribing } from '@modelcontextprotocol/server/stdio';
+import { isObject } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
+import type { Caller } from '../tools/call.ts';
 import { gatherAnswers, refuseInitialize } from './batch.ts';
-import { type Conversation, createConversation, type Sink } from './conversation.ts';
+import { type Conversation, createConversation, idKey, type Sink } from './conversation.ts';
 import { createLineReader } from './line-reader.ts';
+import type { Listen, Listening } from './listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, readMessageBytes } from './messages.ts';
-import { allowsBatches, carriesRevision, type Era, type OfferedRevisions } from './protocol-versions.ts';
+import {
+  allowsBatches,
+  carriesRevision,
+  type Era,
+  modernRevisions,
+  type OfferedRevisions,
+} from './protocol-versions.ts';
 
 export interface StdioOptions {
   input: Readable;
@@ -15,6 +24,8 @@ export interface StdioOptions {
   revisions: OfferedRevisions;
   log: Logger;
   createServer(era: Era, conversation: Conversation | undefined): Server;
+  caller: Caller;
+  listen: Listen;
   /** How long requests may still be answered after the client has closed its end. */
   drainMs: number;
 }
@@ -177,6 +188,19 @@ function createSelfDescribingPeer(options: StdioOptions, writer: LineWriter): Pe
     legacy: 'reject',
     onerror: (error) => options.log.debug('protocol', { error }),
   });
+  const listening = new Map<string, Promise<Listening | undefined>>();
+  const openListen = async ({ id, params = {} }: Incoming & { kind: 'request' }): Promise<Listening | undefined> => {
+    const send = (message: object): void => writer.write(message);
+    const outcome = await options.listen.open({ id, params, caller: options.caller, send, end() {} });
+    if ('listening' in outcome) return outcome.listening;
+    writer.write(outcome.refusal);
+    return undefined;
+  };
+  const drop = async (key: string): Promise<void> => {
+    const dropped = listening.get(key);
+    listening.delete(key);
+    (await dropped)?.drop();
+  };
   return {
     receive(incoming, batch, parsed) {
       if (batch) {
@@ -188,16 +212,35 @@ function createSelfDescribingPeer(options: StdioOptions, writer: LineWriter): Pe
           writer.write(errorAnswer(item.id, item.code, item.problem));
           continue;
         }
+        // What is wrong with its envelope is for the SDK to say.
+        if (item.kind === 'request' && item.method === 'subscriptions/listen' && hasEnvelope(item.params)) {
+          void drop(item.id.key).then(() => listening.set(item.id.key, openListen(item)));
+          continue;
+        }
         if (item.kind === 'request') unanswered.add(item.id.value);
         if (item.kind === 'notification' && item.method === 'notifications/cancelled') {
           unanswered.delete(item.params?.['requestId']);
+          const key = idKey(item.params?.['requestId']);
+          if (key !== undefined && listening.has(key)) {
+            void drop(key);
+            continue;
+          }
         }
         wire.onmessage?.(withoutOthers(parsed as JSONRPCMessage));
       }
     },
     drain: (ms) => idle.wait(() => unanswered.size === 0, ms),
-    close: () => service.close(),
+    async close() {
+      options.listen.close();
+      await service.close();
+    },
   };
+}
+
+function hasEnvelope(params: Record<string, unknown> | undefined): boolean {
+  const meta = params?.['_meta'];
+  if (!isObject(meta) || !isObject(meta['io.modelcontextprotocol/clientCapabilities'])) return false;
+  return (modernRevisions as readonly unknown[]).includes(meta['io.modelcontextprotocol/protocolVersion']);
 }
 
 const members = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
