@@ -22,6 +22,7 @@ COPY --from=build /app/dist dist
 COPY bin bin
 COPY models models
 COPY package.json LICENSE README.md CHANGELOG.md ./
+LABEL io.modelcontextprotocol.server.name="io.github.carrel/carrel"
 RUN mkdir --mode=700 /data && chown node:node /data
 ENV NODE_ENV=production
 ENV CARREL_HOME=/data

@@ -6,6 +6,9 @@
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import type { SharingFacts } from '../src/app/owner/owner-key.ts';
+import { programSlices } from '../src/app/program.ts';
+import { roles } from '../src/app/roles.ts';
 import { productOptions } from './bundle-options.ts';
 
 rmSync('dist', { recursive: true, force: true });
@@ -13,6 +16,7 @@ rmSync('dist', { recursive: true, force: true });
 const whole = [
   { in: 'src/cli/launch.ts', out: 'carrel' },
   { in: 'src/cli/main.ts', out: 'main' },
+  { in: 'src/cli/relay.ts', out: 'relay' },
   { in: 'src/storage/sqlite/threads/sqlite-worker.ts', out: 'sqlite-worker' },
 ];
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
@@ -29,6 +33,8 @@ const otherResult = await build({ ...options, entryPoints: [...others, ...packag
 const inputs = [...wholeResults, otherResult].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeNotices(bundledPackages(inputs));
 for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'assets'), { recursive: true });
+
+writeFileSync('dist/sharing.json', JSON.stringify(sharingFacts()));
 
 // The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
@@ -75,4 +81,27 @@ function writeNotices(folders: string[]): void {
     return `${name} ${version} (${license})\n\n${text && existsSync(text) ? readFileSync(text, 'utf8').trim() : ''}\n`;
   });
   writeFileSync(join(dirname('dist/carrel.js'), 'THIRD-PARTY-NOTICES.txt'), notices.join(`\n${'-'.repeat(80)}\n\n`));
+}
+
+/** A role that has a file of its own, or speaks no MCP, holds nothing that would be worth sharing. */
+function sharingFacts(): SharingFacts {
+  const all = Object.values(roles);
+  const fields = [...programSlices, ...all.flatMap(({ slices }) => slices)].flatMap((slice) =>
+    Object.values(slice.fields),
+  );
+  const own = all.flatMap(({ overrides }) => Object.values(overrides).flatMap(({ env = [] }) => env));
+  const { transport } = programSlices[0].fields;
+  const shared = all.filter(({ prepare, serve }) => prepare === undefined && serve === undefined);
+  return {
+    variables: [...new Set([...fields.flatMap(({ env }) => env), ...own])].sort(),
+    roles: Object.fromEntries(
+      shared.map(({ name, overrides: { 'http.transport': override } }) => [
+        name,
+        {
+          transport: String(override?.default ?? transport.default),
+          transportVariables: override?.env ?? transport.env,
+        },
+      ]),
+    ),
+  };
 }

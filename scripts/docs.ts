@@ -3,6 +3,7 @@
  * schemas: `npm run docs`.
  * `test/docs.test.ts` fails if the committed files are not what this would write.
  */
+import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,6 +11,7 @@ import { loadRoleConfig, prepareRole, programSlices } from '../src/app/program.t
 import type { Role } from '../src/app/role.ts';
 import { createRoleOffer } from '../src/app/role-offer.ts';
 import { roles } from '../src/app/roles.ts';
+import { createSharedParts } from '../src/app/shared-parts.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { type CommandDescription, type CommandGroup, groups } from '../src/cli/commands/command.ts';
 import { commands } from '../src/cli/commands/commands.ts';
@@ -31,7 +33,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'docs/command-line.md': commandLinePage(),
     'docs/configuration.md': configurationPage(Object.values(roles)),
     'docs/context.md': withBounds(readFileSync(join(root, 'docs/context.md'), 'utf8')),
-    'docs/tools.md': toolsPage(listings['serve'] ?? []),
+    'docs/tools.md': toolsPage(listings['serve'] ?? [], await listTools(serveRole(), { withFess: false })),
     'test/snapshots/tools.json': `${JSON.stringify(listings, null, 2)}\n`,
   };
 }
@@ -73,7 +75,7 @@ export async function listTools(chosen: Role, { withFess = true } = {}): Promise
   const role = await prepareRole(chosen, flags, env);
   const config = loadRoleConfig(role, flags, env);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, silentLogger, jobs);
+  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config));
   try {
     return createRoleOffer(role, config, silentLogger, toolsets, { jobs }).catalogue.listings;
   } finally {
@@ -165,11 +167,18 @@ function overrideRows({ name, overrides }: Role): string[] {
   });
 }
 
-function toolsPage(listings: readonly ToolListing[]): string {
+function serveRole(): Role {
+  const role = roles['serve'];
+  assert(role);
+  return role;
+}
+
+function toolsPage(listings: readonly ToolListing[], usual: readonly ToolListing[]): string {
   return `# Tools
 
-*Generated from the code by \`npm run docs\`.* These are the tools of \`carrel serve\`; together they cost a model about
-${tokensOf(listings)} tokens (\`carrel tools\` shows what each costs).
+*Generated from the code by \`npm run docs\`.* These are the tools of \`carrel serve\`: ${usual.length}, which together cost a model about
+${tokensOf(usual)} tokens, and ${listings.length - usual.length} more for each domain of a Fess server that is configured. \`carrel tools\` shows what
+each costs.
 
 ${listings.map(toolSection).join('\n')}`;
 }

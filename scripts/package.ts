@@ -9,6 +9,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -31,20 +32,18 @@ export interface System {
   readonly arch: string;
 }
 
-/** Of the packages that are not bundled, what is loaded on this system. */
-function runtimeFiles({ platform, arch }: System): string[] {
-  const files = [
-    'onnxruntime-node/{dist/**/*.js,README.md}',
-    `onnxruntime-node/bin/napi-v6/${platform}/${arch}/*`,
-    'onnxruntime-common/{package.json,README.md,dist/cjs/**/*.js,dist/cjs/package.json}',
-    'tesseract.js-core/{package.json,LICENSE,tesseract-core{,-simd,-relaxedsimd}-lstm.{js,wasm}}',
-    '@tesseract.js-data/eng/{package.json,README.md,index.js,4.0.0_best_int/*}',
-  ].flatMap((pattern) => globSync(pattern, { cwd: join(root, 'node_modules') }));
-  if (!files.some((file) => file.endsWith('onnxruntime_binding.node'))) {
-    throw new Error(`onnxruntime-node has nothing for ${platform}-${arch}`);
-  }
-  // The same library twice; the binding asks for the other name.
-  return files.filter((file) => !/libonnxruntime\.\d+\.\d+\.\d+\.dylib$/.test(file));
+/** Of the packages that are not bundled, what is loaded; the first two are for systems that they have binaries for. */
+const runtimeFiles = {
+  'onnxruntime-node': ['README.md', 'dist/**/*.js', 'bin/napi-v6/<system>/*'],
+  'onnxruntime-common': ['package.json', 'README.md', 'dist/cjs/**/*.{js,json}'],
+  'tesseract.js-core': ['package.json', 'LICENSE', 'tesseract-core{,-simd,-relaxedsimd}-lstm.{js,wasm}'],
+  '@tesseract.js-data/eng': ['package.json', 'README.md', 'index.js', '4.0.0_best_int/*'],
+};
+
+/** The native runtime has nothing for some systems; there the models run in WebAssembly, which is in dist/. */
+function packagesFor({ platform, arch }: System): string[] {
+  const hasNative = existsSync(join(root, `node_modules/onnxruntime-node/bin/napi-v6/${platform}/${arch}`));
+  return Object.keys(runtimeFiles).filter((name) => hasNative || !name.startsWith('onnxruntime-'));
 }
 
 /** Puts the package into a folder as it will be installed. */
@@ -54,39 +53,40 @@ export function stage(folder: string, system: System): void {
     cpSync(join(root, file), join(folder, file), { recursive: true });
   };
   for (const name of manifest.files) copy(name);
-  for (const file of runtimeFiles(system))
-    if (statSync(join(root, 'node_modules', file)).isFile()) copy(join('node_modules', file));
-  const {
-    scripts: _scripts,
-    devDependencies: _dev,
-    overrides: _overrides,
-    allowScripts: _allow,
-    ...published
-  } = manifest;
-  const bundled = ['onnxruntime-common', ...Object.keys(manifest.optionalDependencies)];
+  const bundled = packagesFor(system);
+  for (const name of bundled) {
+    for (const pattern of runtimeFiles[name as keyof typeof runtimeFiles]) {
+      const own = pattern.replace('<system>', `${system.platform}/${system.arch}`);
+      for (const file of globSync(`node_modules/${name}/${own}`, { cwd: root })) if (!isTwin(file)) copy(file);
+    }
+  }
+  const { scripts: _, devDependencies: _dev, overrides: _overrides, allowScripts: _allow, ...published } = manifest;
   const own = {
     ...published,
     os: [system.platform],
     cpu: [system.arch],
-    optionalDependencies: { ...manifest.optionalDependencies, 'onnxruntime-common': versionOf('onnxruntime-common') },
+    optionalDependencies: Object.fromEntries(bundled.map((name) => [name, packageOf(name).version])),
     bundleDependencies: bundled,
   };
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(own, null, 2)}\n`);
+  writeJson(join(folder, 'package.json'), own);
+  if (!bundled.includes('onnxruntime-node')) return;
   // Its install script downloads libraries for graphics cards, and its other dependencies are for that.
   const { scripts: _install, dependencies, devDependencies: _theirs, ...runtime } = packageOf('onnxruntime-node');
   const needed = { 'onnxruntime-common': dependencies['onnxruntime-common'] };
-  writeFileSync(
-    join(folder, 'node_modules/onnxruntime-node/package.json'),
-    `${JSON.stringify({ ...runtime, dependencies: needed }, null, 2)}\n`,
-  );
+  writeJson(join(folder, 'node_modules/onnxruntime-node/package.json'), { ...runtime, dependencies: needed });
+}
+
+/** On macOS the same library is there twice; the binding asks for the other name. */
+function isTwin(file: string): boolean {
+  return /libonnxruntime\.\d+\.\d+\.\d+\.dylib$/.test(file);
+}
+
+function writeJson(file: string, value: object): void {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 
 function packageOf(name: string) {
   return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
-}
-
-function versionOf(name: string): string {
-  return packageOf(name).version;
 }
 
 /** What a desktop app must know to run the package, by version 0.3 of the format. */

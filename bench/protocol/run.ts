@@ -59,6 +59,7 @@ async function measureStartUps(starts: number) {
   const serve = (name: string): string[] => [
     product,
     'serve',
+    '--alone',
     '--transport',
     'stdio',
     '--data-dir',

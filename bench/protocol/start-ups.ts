@@ -25,7 +25,7 @@ try {
   writeFileSync(fessFile, JSON.stringify({ fessBaseUrl: 'http://127.0.0.1:9', domain }));
   const argvOf = (role: string): string[] => {
     const own = role === 'fess' ? ['--config', fessFile] : ['--data-dir', join(folder, role)];
-    return [product, role, '--transport', 'stdio', ...own];
+    return [product, role, '--alone', '--transport', 'stdio', ...own];
   };
   const fileOf = await bundlePeers(['sdk-v2-stdio']);
   const servers: [string, string[]][] = ['serve', 'context', 'research', 'kb', 'fess'].map((role) => [

@@ -4,7 +4,7 @@ import { createLogger, formatFields, type Logger, type LogSink } from '../base/l
 import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
 import { version } from '../base/package-info.ts';
 import { type Config, loadConfig } from '../config/load.ts';
-import { httpSlice, logSlice, toolsSlice } from '../config/slices.ts';
+import { httpSlice, logSlice, sharingSlice, toolsSlice } from '../config/slices.ts';
 import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
@@ -18,7 +18,10 @@ import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
+import { hasNamedTokens, openAuthorities } from './open-authorities.ts';
+import type { Ownership } from './owner/ownership.ts';
 import type { Flags, Role, RoleService } from './role.ts';
+import { createSharedParts, type SharedParts } from './shared-parts.ts';
 import { serveSlices } from './toolsets.ts';
 
 export type { Flags } from './role.ts';
@@ -40,7 +43,7 @@ export interface Program {
 const stopGraceMs = 3_000;
 
 /** Settings that every role has. */
-export const programSlices = [httpSlice, toolsSlice, logSlice, telemetrySlice] as const;
+export const programSlices = [httpSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
 
 /** The role as its own configuration file defines it, if it has one. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
@@ -60,13 +63,24 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
   });
 }
 
-export async function startProgram(chosen: Role, flags: Flags, forPeople?: ForPeople): Promise<Program> {
+export interface ProgramOptions {
+  forPeople?: ForPeople;
+  /** It serves the clients of several relays, instead of one on its own streams. */
+  ownership?: Ownership | undefined;
+  /** Worth a line in the log. */
+  remark?: string | undefined;
+}
+
+export async function startProgram(chosen: Role, flags: Flags, options: ProgramOptions = {}): Promise<Program> {
+  const { ownership, remark, forPeople } = options;
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
-  const log = openLog(role, config, flags['debug'] === true);
+  const logging = openLog(role, config, flags['debug'] === true, ownership?.voice.tell);
+  const { log } = logging;
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
-  checkExposure(role, config, log);
+  if (remark !== undefined) log.info(remark);
+  await checkExposure(role, config, log);
   const jobs = createCallJobs();
   // Files that others write for us, such as Node's cache, are private to the owner too.
   process.umask(0o077);
@@ -75,15 +89,16 @@ export async function startProgram(chosen: Role, flags: Flags, forPeople?: ForPe
   warnOfSlowModel(role, config, log);
   if (role.serve) return serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
   const telemetry = await telemetryIfUsed(role, config, log);
-  const opening = role.openToolsets(config, log, jobs, telemetry?.recorder);
+  const shared = createSharedParts(config, telemetry?.recorder);
+  const opening = role.openToolsets(config, log, jobs, shared);
   // The protocol code loads while the database opens on its own thread.
   const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
   try {
     const { createRoleOffer, ...transports } = protocol;
     const tasks = role.revisions.modern ? createTasks({ folder: join(config.dataDir, 'tasks'), log }) : undefined;
     const offer = createRoleOffer(role, config, log, toolsets, { jobs, tasks, recorder: telemetry?.recorder });
-    const special = { cody: flags['cody'] === true, forPeople };
-    const program = await serve(role, config, offer, special, transports, telemetry);
+    const special = { cody: flags['cody'] === true, forPeople, logging, ownership };
+    const program = await serve(role, config, offer, special, transports, telemetry, shared);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
@@ -118,22 +133,30 @@ async function serveOwn(
 }
 
 async function loadProtocol() {
-  const [{ createRoleOffer }, { serveOverHttp, serveOverStdio }] = await Promise.all([
+  const [{ createRoleOffer }, { serveOverHttp, serveOverRelays, serveOverStdio }] = await Promise.all([
     import('./role-offer.ts'),
     import('../mcp/serve.ts'),
   ]);
-  return { createRoleOffer, serveOverHttp, serveOverStdio };
+  return { createRoleOffer, serveOverHttp, serveOverRelays, serveOverStdio };
 }
 
 type Transports = Omit<Awaited<ReturnType<typeof loadProtocol>>, 'createRoleOffer'>;
+
+interface Special {
+  cody: boolean;
+  forPeople: ForPeople | undefined;
+  logging: Logging;
+  ownership: Ownership | undefined;
+}
 
 async function serve(
   role: Role,
   config: Config,
   offer: Offer,
-  { cody, forPeople }: { cody: boolean; forPeople: ForPeople | undefined },
-  { serveOverHttp, serveOverStdio }: Transports,
+  { cody, forPeople, logging, ownership }: Special,
+  { serveOverHttp, serveOverRelays, serveOverStdio }: Transports,
   telemetry: Telemetry | undefined,
+  shared: SharedParts,
 ): Promise<Program> {
   const http = config.of(httpSlice);
   const { log } = offer;
@@ -151,10 +174,21 @@ async function serve(
 
   if (http.transport === 'stdio') {
     telemetry?.watch({ sources });
+    const stdioLimits = { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) };
+    if (ownership) {
+      const { shareProgram } = await import('./owner/share-program.ts');
+      const shared = { ...logging, config, roleName: role.name, offer, revisions, limits: stdioLimits };
+      const service = await shareProgram(ownership, shared, serveOverRelays);
+      return {
+        url: undefined,
+        ended: (service?.ended ?? Promise.resolve()).then(finish),
+        close: async () => service?.close(),
+      };
+    }
     const service = serveOverStdio({
       offer,
       revisions,
-      limits: { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) },
+      limits: stdioLimits,
       input: process.stdin,
       output: process.stdout,
     });
@@ -163,8 +197,10 @@ async function serve(
   }
 
   const { served, pages } = await withConsole(role, config, offer, forPeople);
+  const { authorities, close } = await openAuthorities(role, config, log, shared);
   const service = await serveOverHttp({
     ...http,
+    authorities,
     offer: served,
     ...(pages ? { pages } : {}),
     ...(telemetry ? { metrics: telemetry.prometheus } : {}),
@@ -194,6 +230,7 @@ async function serve(
     ended: ended.promise.then(finish),
     async close() {
       await service.close(stopGraceMs);
+      await close();
       ended.resolve();
     },
   };
@@ -233,14 +270,18 @@ function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<s
   return Object.assign(base, { version }, ...toolsets.map((toolset) => toolset.health?.() ?? {}));
 }
 
-function openLog(role: Role, config: Config, debug: boolean): Logger {
-  const people = createStderrSink(
-    debug ? 'debug' : 'warn',
-    ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`,
-  );
+interface Logging {
+  log: Logger;
+  file: LogSink;
+  people(tell: (text: string) => void): LogSink;
+}
+
+function openLog(role: Role, config: Config, debug: boolean, tell?: (text: string) => void): Logging {
+  const people = (say?: (text: string) => void): LogSink =>
+    createStderrSink(debug ? 'debug' : 'warn', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`, say);
   const file = role.openLog?.(debug) ?? openLogFile(config, debug);
   logCrashes(createLogger([file], { role: role.name }));
-  return createLogger([file, people], { role: role.name });
+  return { log: createLogger([file, people(tell)], { role: role.name }), file, people };
 }
 
 /** Whoever sees to the exit tells people; the log has the stack. */
@@ -263,13 +304,14 @@ function openLogFile(config: Config, debug: boolean): LogSink {
 }
 
 /** Being reachable by others must be the operator's intention. */
-function checkExposure(role: Role, config: Config, log: Logger): void {
+async function checkExposure(role: Role, config: Config, log: Logger): Promise<void> {
   const { transport, host, authToken } = config.of(httpSlice);
   if (transport === 'stdio' || isLoopbackHost(host) || authToken !== undefined) return;
+  if (await hasNamedTokens(role, config)) return;
   if (role.tokenBeyondLoopback) {
     throw new CarrelError(
       'invalid_config',
-      `Listening on ${host} would give others access to everything. Set a token (CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
+      `Listening on ${host} would give others access to everything. Set a token (carrel token add, CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
     );
   }
   // Worded unlike the "listening on" line: programs that wait for that one must not match this.

@@ -66,6 +66,8 @@ const kinds = {
   fetch_failed: 'upstream',
   // A Content-Encoding other than gzip, br and deflate, or more than two of them.
   unsupported_encoding: 'upstream',
+  // A write beyond what the caller's token allows: into another collection or thread. Not for reading: that is not_found.
+  outside_rights: 'forbidden',
   // A tool that exists but is switched off here (read-only mode, DISABLED_TOOLS).
   tool_disabled: 'forbidden',
   // The document has more bytes than the extractor accepts. Not for one that needs too much work: see the next three.
@@ -89,7 +91,7 @@ const kinds = {
   cancelled: 'cancelled',
   // The user was asked and did not agree, or nobody answered. Nothing was changed.
   not_confirmed: 'cancelled',
-  // A task whose work ended with the process that did it. Not for work that goes on after a restart.
+  // A task or call that ended with the process that did it. Not for work that goes on after a restart.
   interrupted: 'cancelled',
   // A task that ran longer than one may.
   task_expired: 'timeout',

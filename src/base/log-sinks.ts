@@ -64,12 +64,16 @@ export function createFileSink(options: FileSinkOptions): LogSink {
   };
 }
 
-/** stderr is for people: only what they must know, without the file's timestamps. */
-export function createStderrSink(level: LogLevel, format: (record: LogRecord) => string = formatRecord): LogSink {
+/** stderr is for people: only what they must know, without the file's timestamps. `tell` is for another process's stderr. */
+export function createStderrSink(
+  level: LogLevel,
+  format: (record: LogRecord) => string = formatRecord,
+  tell: (text: string) => void = (text) => void process.stderr.write(text),
+): LogSink {
   return {
     level,
     write(record) {
-      process.stderr.write(`${format(record)}\n`);
+      tell(`${format(record)}\n`);
     },
     flush() {},
   };

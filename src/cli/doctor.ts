@@ -14,6 +14,7 @@ import type { CommandLine } from './command-line.ts';
 import { checkDatabase } from './doctor-database.ts';
 import { checkModel, checkReranker } from './doctor-models.ts';
 import { checkDataFolder, checkDisks, checkPort } from './doctor-places.ts';
+import { checkSharing } from './doctor-sharing.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
@@ -60,6 +61,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
     ...(await checkDatabase(role, config)),
     ...(await checkEngine(role, config)),
     ...checkWebSearch(role, config),
+    ...(await checkSharing(config)),
     await checkPort(config),
     await checkModel(role, config),
     ...(await checkReranker(role, config)),

@@ -49,6 +49,7 @@ export const serving: readonly FlagDescription[] = [
   valued('port', 'number', 'which port; 0 picks any free one'),
   toggle('cody', 'speak revision 2024-11-05, with its HTTP+SSE pair'),
   readOnlyFlag,
+  toggle('alone', 'on stdio: serve in a process of its own'),
 ];
 
 export const toolsetsFlag = valued('toolsets', 'a,b,c', 'which toolsets serve offers');
@@ -75,4 +76,12 @@ export const adding: readonly FlagDescription[] = [
   toggle('no-gitignore', 'also what .gitignore files leave out'),
 ];
 
-export { toggle, valued };
+/** May be given several times. */
+const listed = (name: string, value: string, summary: string): FlagDescription => ({
+  name,
+  type: 'list',
+  value,
+  summary,
+});
+
+export { listed, toggle, valued };

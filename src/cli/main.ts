@@ -4,8 +4,9 @@ import { scrubSecrets } from '../base/secret.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { exitCodes } from './exit-codes.ts';
 import { commandHelp, helpText } from './help.ts';
+import type { Start } from './role.ts';
 
-export async function run(argv: readonly string[]): Promise<void> {
+export async function run(argv: readonly string[], start: Start = {}): Promise<void> {
   const debug = argv.includes('--debug');
   // A reader that has seen enough (`carrel help | head`) is not an error.
   process.stdout.on('error', () => {});
@@ -14,14 +15,14 @@ export async function run(argv: readonly string[]): Promise<void> {
     process.exit(exitCodes.unexpected);
   });
   try {
-    await runCommand(parseCommandLine(argv));
+    await runCommand(parseCommandLine(argv), start);
   } catch (error) {
     complain(error, debug);
     process.exitCode = exitCode(error);
   }
 }
 
-async function runCommand(line: CommandLine): Promise<void> {
+async function runCommand(line: CommandLine, start: Start): Promise<void> {
   if (line.flags['version'] === true) {
     process.stdout.write(`${version}\n`);
     return;
@@ -67,10 +68,12 @@ async function runCommand(line: CommandLine): Promise<void> {
       return (await import('./transfer.ts')).importCommand(line);
     case 'restore':
       return (await import('./backup.ts')).restoreCommand(line);
+    case 'token':
+      return (await import('./token/token-command.ts')).tokenCommand(line);
     case 'tools':
       return (await import('./tools.ts')).toolsCommand(line);
     default:
-      return (await import('./role.ts')).roleCommand(line);
+      return (await import('./role.ts')).roleCommand(line, start);
   }
 }
 

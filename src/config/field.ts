@@ -12,6 +12,8 @@ export interface Field<Value> {
   readonly secret: boolean;
   /** An empty variable usually says "not set". Here it is more likely a key that got lost, and would open a door. */
   readonly refusesEmpty?: boolean;
+  /** Names files or folders, which may be given from the current folder. */
+  readonly isPath?: boolean;
   /** How a value is shown that may hold a secret among other things. */
   mask?(value: string): string;
   /** Accepts what a JSON file or an environment variable holds; throws a `ConfigFault` that says what is expected. */
@@ -23,6 +25,7 @@ export interface FieldOptions<Value> {
   description: string;
   env?: readonly string[];
   flag?: string;
+  isPath?: boolean;
 }
 
 /** What is wrong with a value; the reader adds where it was found. */
@@ -166,6 +169,6 @@ export function secret(
 }
 
 function field<Value>(kind: string, options: FieldOptions<Value>, read: (raw: unknown) => Value): Field<Value> {
-  const { flag, env = [], description } = options;
-  return { kind, default: options.default, env, description, secret: false, read, ...(flag ? { flag } : {}) };
+  const { flag, env = [], description, isPath = false } = options;
+  return { kind, default: options.default, env, description, secret: false, isPath, read, ...(flag ? { flag } : {}) };
 }

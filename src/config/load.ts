@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { CarrelError, systemCode } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { scrubSecrets } from '../base/secret.ts';
+import { noteConsulted } from './consulted-files.ts';
 import { dataDirOf } from './data-dir.ts';
 import { exposedWarning, isReadableByOthers } from './exposed-file.ts';
 import { ConfigFault, type Field, type Slice, type SliceValues } from './field.ts';
@@ -48,6 +49,8 @@ export interface Config {
   readonly warnings: readonly string[];
   /** The configuration file, where it holds a secret and other users may read it. */
   readonly exposedFile: string | undefined;
+  /** Whether the same settings mean something else in another current folder. */
+  readonly dependsOnFolder: boolean;
   of<S extends Slice>(slice: S): SliceValues<S>;
 }
 
@@ -76,11 +79,23 @@ export function loadConfig(sources: ConfigSources): Config {
     settings: [...settings.values()],
     warnings,
     exposedFile,
+    dependsOnFolder: sources.envFileFolder !== undefined || namesRelativePath(slices, settings),
     of<S extends Slice>(slice: S) {
       const entries = Object.keys(slice.fields).map((name) => [name, settings.get(`${slice.name}.${name}`)?.value]);
       return Object.fromEntries(entries) as SliceValues<S>;
     },
   };
+}
+
+function namesRelativePath(slices: readonly Slice[], settings: ReadonlyMap<string, Setting>): boolean {
+  return slices.some(({ name: sliceName, fields }) =>
+    Object.entries(fields).some(([name, field]) => {
+      const value = settings.get(`${sliceName}.${name}`)?.value;
+      if (!field.isPath || value === undefined) return false;
+      // A list of folders is for callers to name files in, and their names may be relative too.
+      return Array.isArray(value) ? value.length > 0 : !isAbsolute(String(value));
+    }),
+  );
 }
 
 interface ConfigFile {
@@ -182,10 +197,14 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
   } catch (error) {
     if (error instanceof CarrelError) throw error;
     // A data folder that is not a folder is reported by whoever first writes to it.
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) {
+      noteConsulted(path, undefined);
+      return undefined;
+    }
     const message = `Can't read the configuration file ${path}. It must be a file, and you must be allowed to read it.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
+  noteConsulted(path, text);
   return parseJsonFile(path, text);
 }
 
@@ -206,10 +225,16 @@ export function parseJsonFile(path: string, content: string): Record<string, unk
 
 function readEnvFile(folder: string | undefined): Record<string, string | undefined> {
   if (folder === undefined) return {};
+  const path = join(folder, '.env');
   try {
-    return parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
+    const text = readFileSync(path, 'utf8');
+    noteConsulted(path, text);
+    return parseEnv(text);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return {};
+    if (systemCode(error) === 'ENOENT') {
+      noteConsulted(path, undefined);
+      return {};
+    }
     const message = `Can't read the .env file in ${folder}. Check its permissions, or start in another folder.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }

@@ -132,6 +132,24 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
   }),
 });
 
+/** Whether clients on stdio share one process. */
+export const sharingSlice = defineSlice('sharing', 'One process for several clients', {
+  alone: toggle({
+    default: false,
+    flag: 'alone',
+    env: ['CARREL_ALONE'],
+    description: 'On stdio: serve this client in a process of its own, and share nothing with others.',
+  }),
+  idleSeconds: integer({
+    default: 0,
+    min: 0,
+    max: 86_400,
+    env: ['CARREL_IDLE_SECONDS'],
+    description:
+      'On stdio: how long the shared process stays when its last client has gone. 0: it ends with that client, and leaves nothing behind.',
+  }),
+});
+
 /** As the original context server takes them, whose clients' files are used on. */
 const pythonLevels = {
   DEBUG: 'debug',

@@ -26,21 +26,24 @@ export interface ListenOptions {
 export interface ListenLimits extends ConnectionLimits {
   /** Bytes of answers that wait for their clients to read them, of all connections together. */
   readonly unsentBytesMax: number;
+  /** How long a slow peer may hold a socket: with its headers, and with its body. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  /** A peer that leaves its answer unread for twice as long is disconnected: the answer would be kept in memory for good. */
+  readonly unreadMs: number;
 }
 
 export const listenLimits: ListenLimits = {
   connectionsMax: 2_000,
   perAddressMax: 500,
   unsentBytesMax: 64 * 1024 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  unreadMs: 15_000,
 };
 
-/** How long a slow peer may hold a socket. */
-const headersTimeoutMs = 10_000;
-const requestTimeoutMs = 30_000;
 /** For a large file over a slow line. */
 export const fileTimeoutMs = 30 * 60_000;
-/** A peer that leaves its answer unread for twice as long is disconnected: the answer would be kept in memory for good. */
-const unreadMs = 15_000;
 
 export async function listen(
   host: string,
@@ -49,6 +52,7 @@ export async function listen(
   { bodyTimeoutMs, onError, onRefused, limits }: ListenOptions,
 ): Promise<HttpListener> {
   const bounds = { ...listenLimits, ...limits };
+  const { headersTimeoutMs, requestTimeoutMs, unreadMs } = bounds;
   const busy = new WeakSet<Socket>();
   const server = createServer(
     {
@@ -56,7 +60,7 @@ export async function listen(
       // Node has one limit for all requests; ours is set below, for each.
       requestTimeout: 0,
       keepAliveTimeout: 60_000,
-      connectionsCheckingInterval: 5_000,
+      connectionsCheckingInterval: headersTimeoutMs / 2,
       maxHeaderSize: 32 * 1024,
       ServerResponse: createWatchedResponse(createUnsentLimit(bounds.unsentBytesMax)),
     },

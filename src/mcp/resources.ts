@@ -1,5 +1,4 @@
 import { CarrelError } from '../base/errors.ts';
-import type { Rights } from '../base/rights.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { answerBytesDefault, checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
 import type { Call } from '../tools/call.ts';
@@ -16,7 +15,7 @@ export interface Resources {
   read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents>;
   /** Whether changes of any can be told. */
   readonly watchable: boolean;
-  /** See ResourceProvider; undefined for what this caller can't watch. */
+  /** See ResourceProvider; undefined for what can't be watched. */
   stamp(uri: string | undefined, call: Call): Promise<string | undefined>;
   complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
 }
@@ -57,12 +56,11 @@ export function createResources(
     any: owners.length > 0,
     watchable: watched.length > 0,
     async stamp(uri, call) {
-      const seen = watched.filter(({ toolset }) => maySee(call.caller.rights, toolset));
       if (uri === undefined) {
-        if (seen.length === 0) return undefined;
-        return (await Promise.all(seen.map((owner) => stampOf(owner, undefined, call)))).join('\n');
+        if (watched.length === 0) return undefined;
+        return (await Promise.all(watched.map((owner) => stampOf(owner, undefined, call)))).join('\n');
       }
-      const owner = seen.find(({ provider }) => uri.startsWith(provider.uriPrefix));
+      const owner = watched.find(({ provider }) => uri.startsWith(provider.uriPrefix));
       return owner && stampOf(owner, uri, call);
     },
     templates: owners.flatMap(({ provider }) => provider.templates),
@@ -109,11 +107,6 @@ const nothing = (): void => {};
 interface Owner {
   provider: ResourceProvider;
   toolset: Toolset;
-}
-
-/** Stamps know no collections and threads: whoever is restricted to some is told of no changes. */
-function maySee({ toolsets, collections, threads }: Rights, { name }: Toolset): boolean {
-  return collections === undefined && threads === undefined && (toolsets?.includes(name) ?? true);
 }
 
 function hasTemplate(provider: ResourceProvider, uriTemplate: string): boolean {

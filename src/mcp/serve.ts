@@ -11,7 +11,8 @@ import { createListen } from './listen.ts';
 import type { MessageLimits } from './messages.ts';
 import { createProtocolServer, lookAtTask, type Offer } from './protocol-server.ts';
 import { type Era, modernRevisions, type OfferedRevisions } from './protocol-versions.ts';
-import { type StdioService, serveStdio } from './stdio.ts';
+import type { RelayService, RelayServing } from './relay/serve-relays.ts';
+import { type StdioService, serveLines, serveStdio } from './stdio.ts';
 import { createWatches, type Watches } from './watches.ts';
 
 interface Common {
@@ -27,7 +28,7 @@ export interface StdioServing extends Common {
   output: Writable;
 }
 
-export interface HttpServing extends Common, GuardOptions {
+export interface HttpServing extends Common, Omit<GuardOptions, 'log'> {
   port: number;
   path: string;
   sessions: SessionLimits;
@@ -46,29 +47,24 @@ export interface HttpServing extends Common, GuardOptions {
 /** How long running calls may continue after the client closed its end; then they are aborted. */
 const drainMs = 1_500;
 
-/** The offer, with clients told of what its calls change. */
-function watched(offer: Offer): { offer: Offer; watches: Watches } {
-  const { resources, callTool, catalogue, tasks, log } = offer;
-  const watches = createWatches({ resources, taskOf: (taskId, call) => lookAtTask(offer, taskId, call), log });
-  tasks?.onChange(() => watches.wake());
-  return {
-    watches,
-    offer: {
-      ...offer,
-      async callTool(name, given, call) {
-        try {
-          return await callTool(name, given, call);
-        } finally {
-          if (catalogue.find(name)?.tool.effect !== 'read') watches.wake();
-        }
-      },
-    },
-  };
+/** All clients on stdio are one person's: a task that one began can be asked for by the next. */
+const stdioOwner = 'stdio';
+
+/** Tells clients of changes, each of what it may see. */
+function watch(offer: Offer): Watches {
+  const watches = createWatches({
+    resourcesOf: ({ rights }) => offer.within(rights).resources,
+    taskOf: (taskId, call) => lookAtTask(offer.within(call.caller.rights), taskId, call),
+    log: offer.log,
+  });
+  offer.onWrite(() => watches.wake());
+  offer.tasks?.onChange(() => watches.wake());
+  return watches;
 }
 
 export function serveOverStdio(given: StdioServing): StdioService {
-  const serving = { ...given, ...watched(given.offer) };
-  const caller: Caller = { ...localUser, id: 'stdio', owner: 'stdio' };
+  const serving = { ...given, watches: watch(given.offer) };
+  const caller: Caller = { ...localUser, id: 'stdio', owner: stdioOwner };
   return serveStdio({
     ...serving,
     log: serving.offer.log,
@@ -79,8 +75,42 @@ export function serveOverStdio(given: StdioServing): StdioService {
   });
 }
 
+export interface RelaysServing extends Common, Omit<RelayServing, 'serveLines' | 'welcome' | 'log'> {}
+
+/** Serves the clients of several relays, each as if it were alone on stdio. */
+export async function serveOverRelays(given: RelaysServing): Promise<RelayService> {
+  const serving = { ...given, watches: watch(given.offer) };
+  const { offer, limits, revisions } = serving;
+  const { serveRelays } = await import('./relay/serve-relays.ts');
+  const tools = offer.catalogue.toolsets.flatMap((toolset) => toolset.tools);
+  const readOnlyTools = tools.filter(({ effect }) => effect === 'read');
+  return serveRelays({
+    ...serving,
+    log: offer.log,
+    welcome: {
+      pid: process.pid,
+      bytesMax: limits.bytesMax,
+      readOnlyTools: readOnlyTools.map(({ name }) => name),
+    },
+    serveLines(client, log, output) {
+      const own = { ...serving, offer: { ...offer, log } };
+      const caller: Caller = { ...localUser, id: `stdio-${client}`, owner: stdioOwner };
+      return serveLines({
+        output,
+        limits,
+        revisions,
+        log,
+        drainMs,
+        createServer: (era, conversation) => createServer(own, era, caller, conversation, 'pipe'),
+        caller,
+        listen: createListen(serving.watches),
+      });
+    },
+  });
+}
+
 export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
-  const serving = { ...given, ...watched(given.offer) };
+  const serving = { ...given, watches: watch(given.offer) };
   // These load most of Node's network code, which stdio does not need.
   const [{ serveHttp }, { createBareCall }] = await Promise.all([
     import('./http/service.ts'),
@@ -92,7 +122,7 @@ export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
     recorder: serving.offer.recorder,
     createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation, 'tcp'),
     listen: createListen(serving.watches),
-    inputSchema: (tool) => serving.offer.catalogue.find(tool)?.listing.inputSchema,
+    inputSchema: (tool, { rights }) => serving.offer.within(rights).catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
   });
 }
@@ -104,7 +134,7 @@ function createServer(
   conversation: Conversation | undefined,
   transport: 'pipe' | 'tcp',
 ): Server {
-  const server = createProtocolServer(offer, {
+  const server = createProtocolServer(offer.within(caller.rights), {
     era,
     caller,
     revisions: era === 'modern' ? [...modernRevisions] : revisions.handshake,

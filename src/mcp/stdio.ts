@@ -5,7 +5,7 @@ import { isObject } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { Caller } from '../tools/call.ts';
 import { gatherAnswers, refuseInitialize } from './batch.ts';
-import { type Conversation, createConversation, idKey, type Sink } from './conversation.ts';
+import { type Conversation, createConversation, idKey } from './conversation.ts';
 import { createLineReader } from './line-reader.ts';
 import type { Listen, Listening } from './listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, readMessageBytes } from './messages.ts';
@@ -17,9 +17,8 @@ import {
   type OfferedRevisions,
 } from './protocol-versions.ts';
 
-export interface StdioOptions {
-  input: Readable;
-  output: Writable;
+export interface ClientLinesOptions {
+  output: LineOutput;
   limits: MessageLimits;
   revisions: OfferedRevisions;
   log: Logger;
@@ -30,43 +29,81 @@ export interface StdioOptions {
   drainMs: number;
 }
 
+/** Where a client's lines are answered. Lines have numbers, so that whoever carries them knows which still wait. */
+export interface LineOutput {
+  /** Writes a message as a line; `answers` is the number of the line that it answers. */
+  write(message: object, answers?: number): void;
+  /** The line gets no answer: it asked for none, or was cancelled. */
+  settle?(line: number): void;
+  /** The line made the session what it is: whoever continues it elsewhere must begin with this line. */
+  keep?(line: number): void;
+  end(): Promise<void>;
+}
+
+/** What a client writes, line by line, and when it is served. */
+export interface ClientLines {
+  receive(bytes: Buffer, line: number): void;
+  /** A line that exceeds the limit of bytes. */
+  refuse(line: number): void;
+  /** No more lines come: what still runs is answered, or aborted after a while. */
+  finish(): Promise<void>;
+  /** Nobody is left to answer. */
+  abandon(): Promise<void>;
+}
+
+export interface StdioOptions extends Omit<ClientLinesOptions, 'output'> {
+  input: Readable;
+  output: Writable;
+}
+
 export interface StdioService {
   /** Settles when the client is gone and its requests are answered or aborted. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
+/** Serves one client on a pair of streams. */
+export function serveStdio({ input, output, ...options }: StdioOptions): StdioService {
+  const closed = Promise.withResolvers<void>();
+  const lines = serveLines({ ...options, output: createLineWriter(output) });
+  let count = 0;
+  const reader = createLineReader(options.limits.bytesMax, {
+    line: (bytes) => lines.receive(bytes, ++count),
+    tooLong: () => lines.refuse(++count),
+  });
+  const finish = (): Promise<void> => lines.finish().then(closed.resolve);
+  input.on('data', (chunk: Buffer) => reader.push(chunk));
+  input.on('end', () => {
+    reader.end();
+    void finish();
+  });
+  input.on('error', (error) => {
+    options.log.debug('stdin failed', { error });
+    void finish();
+  });
+  // The client stopped reading (EPIPE).
+  output.on('error', () => void lines.abandon().then(closed.resolve));
+  return { closed: closed.promise, close: finish };
+}
+
 /**
- * Serves one client on a pair of streams. The SDK's own transport drops pending answers when the input ends,
+ * Serves the lines of one client. The SDK's own transport drops pending answers when the input ends,
  * ignores batches and does not answer invalid JSON; this one answers all three.
  *
  * The first message decides the era: one that names its revision is served by the SDK's entry for such messages, anything
  * else by a conversation. A client that has only asked `server/discover` may still fall back to a handshake.
  */
-export function serveStdio(options: StdioOptions): StdioService {
-  const { input, limits, log } = options;
-  const writer = createLineWriter(options.output);
-  const closed = Promise.withResolvers<void>();
+export function serveLines(options: ClientLinesOptions): ClientLines {
+  const { limits, output } = options;
   let peer: Peer | undefined;
   let probing = false;
   let probed: Promise<void> | undefined;
-  let ended = false;
-
-  const onLine = (bytes: Buffer): void => {
-    if (bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) return;
-    const outcome = readMessageBytes(bytes, limits);
-    if (!outcome.ok) {
-      writer.write(errorAnswer(outcome.id, outcome.code, outcome.problem));
-      return;
-    }
-    const { incoming, batch, parsed } = outcome;
-    choosePeer(parsed, incoming[0]).receive(incoming, batch, parsed);
-  };
+  let finished: Promise<void> | undefined;
 
   const choosePeer = (parsed: unknown, first: Incoming | undefined): Peer => {
     const selfDescribing = options.revisions.modern && carriesRevision(parsed);
     if (peer === undefined) {
-      peer = selfDescribing ? createSelfDescribingPeer(options, writer) : createPeer(options, writer);
+      peer = selfDescribing ? createSelfDescribingPeer(options) : createPeer(options);
       probing = selfDescribing;
     }
     if (!probing || first?.kind !== 'request') return peer;
@@ -76,7 +113,7 @@ export function serveStdio(options: StdioOptions): StdioService {
     }
     probing = false;
     probed = leave(peer);
-    peer = createPeer(options, writer);
+    peer = createPeer(options);
     return peer;
   };
 
@@ -86,78 +123,95 @@ export function serveStdio(options: StdioOptions): StdioService {
   };
 
   const finish = async (): Promise<void> => {
-    if (ended) return;
-    ended = true;
     await Promise.all([probed, peer && leave(peer)]);
-    await writer.end();
-    closed.resolve();
+    await output.end();
   };
 
-  const reader = createLineReader(limits.bytesMax, {
-    line: onLine,
-    tooLong: () =>
-      writer.write(
-        errorAnswer(null, invalidRequest, `Invalid request: a message may have at most ${limits.bytesMax} bytes.`),
-      ),
-  });
-  input.on('data', (chunk: Buffer) => reader.push(chunk));
-  input.on('end', () => {
-    reader.end();
-    void finish();
-  });
-  input.on('error', (error) => {
-    log.debug('stdin failed', { error });
-    void finish();
-  });
-  options.output.on('error', () => {
-    // The client stopped reading (EPIPE): nobody is left to answer.
-    ended = true;
-    void Promise.allSettled([peer?.close()]).then(() => closed.resolve());
-  });
-
-  return { closed: closed.promise, close: finish };
+  return {
+    receive(bytes, line) {
+      if (bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) {
+        output.settle?.(line);
+        return;
+      }
+      const outcome = readMessageBytes(bytes, limits);
+      if (!outcome.ok) {
+        output.write(errorAnswer(outcome.id, outcome.code, outcome.problem), line);
+        return;
+      }
+      const { incoming, batch, parsed } = outcome;
+      choosePeer(parsed, incoming[0]).receive(incoming, batch, parsed, line);
+    },
+    refuse(line) {
+      const problem = `Invalid request: a message may have at most ${limits.bytesMax} bytes.`;
+      output.write(errorAnswer(null, invalidRequest, problem), line);
+    },
+    finish() {
+      finished ??= finish();
+      return finished;
+    },
+    async abandon() {
+      finished ??= Promise.resolve();
+      await Promise.allSettled([peer?.close()]);
+    },
+  };
 }
 
 /** The other side of the streams, in one of the two eras. */
 interface Peer {
-  receive(incoming: Incoming[], batch: boolean, parsed: unknown): void;
+  receive(incoming: Incoming[], batch: boolean, parsed: unknown, line: number): void;
   drain(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
-function createPeer(options: StdioOptions, writer: LineWriter): Peer {
+function createPeer(options: ClientLinesOptions): Peer {
+  const { output, limits } = options;
   const idle = createIdleSignal();
-  const sink: Sink = {
-    answer(message) {
-      writer.write(message);
-      idle.check();
-    },
-    tell: (message) => writer.write(message),
-    dropped: () => idle.check(),
-  };
-  const conversation = createConversation({ standalone: sink });
+  const tell = (message: object): void => output.write(message);
+  const conversation = createConversation({ standalone: { tell } });
   const connected = conversation.connect(options.createServer('handshake', conversation));
 
-  const receiveBatch = (incoming: Incoming[]): void => {
-    if (!allowsBatches(conversation.revision)) {
-      writer.write(errorAnswer(null, invalidRequest, 'Invalid request: this protocol revision has no batches.'));
+  const receiveOne = (item: Incoming, line: number): void => {
+    if (item.kind === 'notification' || item.kind === 'response') {
+      void conversation.receive(item, { answer() {}, tell, dropped() {} });
+      if (item.kind === 'notification' && item.method === 'notifications/initialized') output.keep?.(line);
+      output.settle?.(line);
       return;
     }
-    const gathered = gatherAnswers(
-      incoming,
-      options.limits,
-      (answers) => writer.write(answers),
-      sink,
-      () => idle.check(),
-    );
+    const opens = item.kind === 'request' && item.method === 'initialize';
+    void conversation.receive(item, {
+      answer(message) {
+        if (opens && 'result' in message) output.keep?.(line);
+        output.write(message, line);
+        idle.check();
+      },
+      tell,
+      dropped() {
+        output.settle?.(line);
+        idle.check();
+      },
+    });
+  };
+
+  const receiveBatch = (incoming: Incoming[], line: number): void => {
+    if (!allowsBatches(conversation.revision)) {
+      const problem = 'Invalid request: this protocol revision has no batches.';
+      output.write(errorAnswer(null, invalidRequest, problem), line);
+      return;
+    }
+    const settled = (): void => {
+      output.settle?.(line);
+      idle.check();
+    };
+    const gathered = gatherAnswers(incoming, limits, (answers) => output.write(answers, line), { tell }, settled);
     for (const item of incoming) void conversation.receive(refuseInitialize(item), gathered);
+    if (incoming.every(({ kind }) => kind === 'notification' || kind === 'response')) settled();
   };
 
   return {
-    receive(incoming, batch) {
+    receive(incoming, batch, _parsed, line) {
       void connected.then(() => {
-        if (batch) receiveBatch(incoming);
-        else for (const item of incoming) void conversation.receive(item, sink);
+        if (batch) receiveBatch(incoming, line);
+        else for (const item of incoming) receiveOne(item, line);
       });
     },
     async drain(ms) {
@@ -169,14 +223,22 @@ function createPeer(options: StdioOptions, writer: LineWriter): Peer {
 }
 
 /** A peer whose messages name their revision: the SDK's entry serves it, over our wire. */
-function createSelfDescribingPeer(options: StdioOptions, writer: LineWriter): Peer {
+function createSelfDescribingPeer(options: ClientLinesOptions): Peer {
+  const { output } = options;
   const idle = createIdleSignal();
-  const unanswered = new Set<unknown>();
+  /** The lines that wait for an answer, by id; two may have the same. */
+  const unanswered = new Map<unknown, number[]>();
+  const takeLine = (id: unknown): number | undefined => {
+    const lines = unanswered.get(id);
+    const line = lines?.shift();
+    if (lines?.length === 0) unanswered.delete(id);
+    return line;
+  };
   const wire: Transport = {
     async start() {},
     async send(message) {
-      writer.write(message);
-      if (!('method' in message)) unanswered.delete(message.id);
+      if ('method' in message) output.write(message);
+      else output.write(message, takeLine(message.id));
       idle.check();
     },
     async close() {
@@ -188,46 +250,58 @@ function createSelfDescribingPeer(options: StdioOptions, writer: LineWriter): Pe
     legacy: 'reject',
     onerror: (error) => options.log.debug('protocol', { error }),
   });
-  const listening = new Map<string, Promise<Listening | undefined>>();
-  const openListen = async ({ id, params = {} }: Incoming & { kind: 'request' }): Promise<Listening | undefined> => {
-    const send = (message: object): void => writer.write(message);
-    const outcome = await options.listen.open({ id, params, caller: options.caller, send, end() {} });
-    if ('listening' in outcome) return outcome.listening;
-    writer.write(outcome.refusal);
-    return undefined;
-  };
-  const drop = async (key: string): Promise<void> => {
+  /** Streams that tell of changes, by the keys of their ids, with their lines. */
+  const listening = new Map<string, { line: number; opened: Promise<Listening | undefined> }>();
+  const drop = (key: string): boolean => {
     const dropped = listening.get(key);
+    if (dropped === undefined) return false;
     listening.delete(key);
-    (await dropped)?.drop();
+    output.settle?.(dropped.line);
+    void dropped.opened.then((stream) => stream?.drop());
+    return true;
+  };
+  const openListen = ({ id, params = {} }: Incoming & { kind: 'request' }, line: number): void => {
+    drop(id.key);
+    const send = (message: object): void => output.write(message, 'result' in message ? line : undefined);
+    const end = (): void => void listening.delete(id.key);
+    const opened = options.listen.open({ id, params, caller: options.caller, send, end }).then((outcome) => {
+      if ('listening' in outcome) return outcome.listening;
+      listening.delete(id.key);
+      output.write(outcome.refusal, line);
+      return undefined;
+    });
+    listening.set(id.key, { line, opened });
+  };
+  const receiveOne = (item: Incoming, message: JSONRPCMessage, line: number): void => {
+    if (item.kind === 'invalid') {
+      output.write(errorAnswer(item.id, item.code, item.problem), line);
+      return;
+    }
+    // What is wrong with its envelope is for the SDK to say.
+    if (item.kind === 'request' && item.method === 'subscriptions/listen' && hasEnvelope(item.params)) {
+      openListen(item, line);
+      return;
+    }
+    if (item.kind === 'request') {
+      const { id } = message as { id: unknown };
+      unanswered.set(id, [...(unanswered.get(id) ?? []), line]);
+    } else {
+      const isCancel = item.kind === 'notification' && item.method === 'notifications/cancelled';
+      const cancelled = isCancel ? takeLine(item.params?.['requestId']) : undefined;
+      if (cancelled !== undefined) output.settle?.(cancelled);
+      output.settle?.(line);
+      if (isCancel && drop(idKey(item.params?.['requestId']) ?? '')) return;
+    }
+    wire.onmessage?.(withoutOthers(message));
   };
   return {
-    receive(incoming, batch, parsed) {
+    receive(incoming, batch, parsed, line) {
       if (batch) {
-        writer.write(errorAnswer(null, invalidRequest, 'Invalid request: this protocol revision has no batches.'));
+        const problem = 'Invalid request: this protocol revision has no batches.';
+        output.write(errorAnswer(null, invalidRequest, problem), line);
         return;
       }
-      for (const item of incoming) {
-        if (item.kind === 'invalid') {
-          writer.write(errorAnswer(item.id, item.code, item.problem));
-          continue;
-        }
-        // What is wrong with its envelope is for the SDK to say.
-        if (item.kind === 'request' && item.method === 'subscriptions/listen' && hasEnvelope(item.params)) {
-          void drop(item.id.key).then(() => listening.set(item.id.key, openListen(item)));
-          continue;
-        }
-        if (item.kind === 'request') unanswered.add(item.id.value);
-        if (item.kind === 'notification' && item.method === 'notifications/cancelled') {
-          unanswered.delete(item.params?.['requestId']);
-          const key = idKey(item.params?.['requestId']);
-          if (key !== undefined && listening.has(key)) {
-            void drop(key);
-            continue;
-          }
-        }
-        wire.onmessage?.(withoutOthers(parsed as JSONRPCMessage));
-      }
+      for (const item of incoming) receiveOne(item, parsed as JSONRPCMessage, line);
     },
     drain: (ms) => idle.wait(() => unanswered.size === 0, ms),
     async close() {
@@ -251,13 +325,8 @@ function withoutOthers(message: JSONRPCMessage): JSONRPCMessage {
   return Object.fromEntries(own) as JSONRPCMessage;
 }
 
-interface LineWriter {
-  write(message: object): void;
-  end(): Promise<void>;
-}
-
 /** Messages of one turn of the event loop leave in one write. */
-function createLineWriter(output: Writable): LineWriter {
+function createLineWriter(output: Writable): LineOutput {
   let buffer = '';
   const flush = (): void => {
     const text = buffer;

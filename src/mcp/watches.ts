@@ -30,7 +30,7 @@ export interface Watches {
 }
 
 export interface WatchesOptions {
-  resources: Resources;
+  resourcesOf(caller: Caller): Resources;
   taskOf(taskId: string, call: Call): Promise<TaskView>;
   log: Logger;
   everyMs?: number;
@@ -42,7 +42,7 @@ const everyMsDefault = 5_000;
 const soonMs = 200;
 
 export function createWatches(options: WatchesOptions): Watches {
-  const { resources, taskOf, log, everyMs = everyMsDefault } = options;
+  const { resourcesOf, taskOf, log, everyMs = everyMsDefault } = options;
   const looks = new Set<() => Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let soon = false;
@@ -77,7 +77,7 @@ export function createWatches(options: WatchesOptions): Watches {
     /** Undefined if it can't be watched, or can't be read right now. */
     const stampOf = async (uri: string | undefined): Promise<string | undefined> => {
       try {
-        return await resources.stamp(uri, call);
+        return await resourcesOf(caller).stamp(uri, call);
       } catch (error) {
         return isCarrelError(error) && error.code === 'resource_not_found' ? gone : undefined;
       }

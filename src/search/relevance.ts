@@ -29,21 +29,6 @@ export interface Verdict {
   readonly isWeak: boolean;
 }
 
-/** The evidence for a hit as shares, each 0 to 1, for whoever wants to see it. What is not known is left out. */
-export interface EvidenceShares {
-  readonly words?: number;
-  readonly meaning?: number;
-  readonly reranker?: number;
-}
-
-export function sharesOf({ words, cosine, logit }: Evidence): EvidenceShares {
-  return {
-    ...(words === undefined ? {} : { words: threeDigits(words) }),
-    ...(cosine === undefined ? {} : { meaning: threeDigits(Math.max(0, cosine)) }),
-    ...(logit === undefined ? {} : { reranker: threeDigits(1 / (1 + Math.exp(-logit))) }),
-  };
-}
-
 /** Uses the fit with the most of the known evidence. */
 export function judge(evidence: Evidence, calibration: Calibration): Verdict {
   const fit = calibration

@@ -10,6 +10,7 @@ export const storageSlice = defineSlice('storage', 'Storage', {
   }),
   path: optionalText({
     env: ['DB_PATH'],
+    isPath: true,
     description:
       'The SQLite file; a relative path starts from the current folder. Default: carrel.db in the data folder.',
   }),

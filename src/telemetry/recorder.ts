@@ -104,11 +104,10 @@ export function createRecorder(registry: Registry): Recorder {
       return (call) => {
         running -= 1;
         const { tool, outcome, kind } = call;
-        const isRefused = kind === 'limit' || kind === 'forbidden';
-        const result = kind === undefined ? 'ok' : isRefused ? 'refused' : 'failed';
+        const result = kind === undefined ? 'ok' : results[kind];
         calls.add({ tool, outcome });
         byCaller.add({ caller: callerLabel(call.caller.name), result });
-        if (isRefused) refusals.add({ reason: outcome });
+        if (result === 'refused') refusals.add({ reason: outcome });
         for (const listener of callListeners) listener(call);
       };
     },
@@ -127,6 +126,19 @@ export function createRecorder(registry: Registry): Recorder {
     onCall: (listener) => void callListeners.push(listener),
   };
 }
+
+/** Whose fault it is: what an operator can do something about is only what failed or was refused. */
+const results: Readonly<Record<ErrorKind, 'invalid' | 'refused' | 'failed' | 'cancelled'>> = {
+  input: 'invalid',
+  not_found: 'invalid',
+  limit: 'refused',
+  forbidden: 'refused',
+  upstream: 'failed',
+  timeout: 'failed',
+  config: 'failed',
+  internal: 'failed',
+  cancelled: 'cancelled',
+};
 
 /** HTTP statuses that refuse whoever asks, whatever they ask. */
 const refusalOf: Readonly<Record<number, string>> = {

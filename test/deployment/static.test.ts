@@ -12,17 +12,19 @@ import { type ComposeService, interpolate, readComposeFile, readDockerfile } fro
 
 const root = join(import.meta.dirname, '../..');
 const { services, volumes } = readComposeFile();
-const secrets = {
+const given = {
   KB_API_KEY: 'k1',
   KB_MCP_API_KEY: 'k2',
   POSTGRES_PASSWORD: 'k3',
   CARREL_AUTH_TOKEN: 'k4',
   CARREL_FESS_CONFIG: '/etc/carrel/fess.json',
+  KB_MCP_PUBLIC_URL: 'https://kb.example',
+  CARREL_PUBLIC_URL: 'https://carrel.example',
 };
 const own = Object.entries(services).filter(([, { image }]) => image === 'carrel');
 
 const environmentOf = ({ environment = {} }: ComposeService): Record<string, string> =>
-  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, secrets)]));
+  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, given)]));
 
 describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () => {
   for (const [name, service] of own) {

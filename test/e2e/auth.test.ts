@@ -106,6 +106,8 @@ describe('bearer tokens on the product (contract §2)', () => {
 
   const doors: [string, string][] = [
     ['serve', 'CARREL_AUTH_TOKEN'],
+    ['serve', 'MCP_AUTH_TOKEN'],
+    ['serve', 'KB_MCP_API_KEY'],
     ['serve', 'KB_API_KEY'],
     ['context', 'MCP_AUTH_TOKEN'],
     ['kb', 'KB_MCP_API_KEY'],

@@ -21,7 +21,7 @@ describe('peers that are slow on purpose', { concurrency: true }, () => {
     });
 
   it('T038: those who say nothing, half a header or half a body are cut off, and others are served', async () => {
-    const program = await startListening(echoProgram);
+    const program = await startListening(echoProgram, ['--impatient']);
     const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
     const starts = ['', 'POST /mcp HTTP/1.1\r\nHost: loc', `${head}Content-Length: 100\r\n\r\n{`];
     const sockets = await Promise.all(
@@ -38,7 +38,7 @@ describe('peers that are slow on purpose', { concurrency: true }, () => {
   });
 
   it('T039: those who do not read their answer are cut off', async () => {
-    const program = await startListening(echoProgram);
+    const program = await startListening(echoProgram, ['--impatient']);
     // Counted before the session is opened: its connection may be gone, or not yet, by the time the others are there.
     const before = program.openFiles();
     const { headers, message } = modernRequest('tools/call', { name: 'large', arguments: { chars: 9_000_000 } });

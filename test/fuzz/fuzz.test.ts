@@ -7,7 +7,7 @@ import { driveStdio } from './drive-stdio.ts';
 import { type FuzzRun, revisions } from './fuzz-run.ts';
 
 /** T164: a slice of what `npm run fuzz` sends. A million before a release. */
-const messages = Number(process.env['CARREL_FUZZ_MESSAGES'] ?? 400);
+const messages = Number(process.env['CARREL_FUZZ_MESSAGES'] ?? 200);
 const seed = Number(process.env['CARREL_FUZZ_SEED'] ?? 7);
 const stallMsMax = 250;
 

@@ -14,7 +14,8 @@ import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
 import { rewriteBackup } from '../support/rewrite-backup.ts';
 
-const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 12);
+/** Many at a release: `CARREL_RESTORE_KILLS=100 node test/reliability/backup-faults.test.ts`. */
+const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 5);
 const quiet = { force: false, onProgress: () => {} };
 const forced = { ...quiet, force: true };
 

@@ -12,7 +12,7 @@ import { engineClient, formOf } from '../support/engine-client.ts';
  * The long mode has 200 kills among 2,000 files: `CARREL_INGEST_KILLS=200 node test/reliability/ingestion-kill.test.ts`, without
  * the bound of ten minutes that `scripts/test.ts` sets for a file.
  */
-const kills = Number(process.env['CARREL_INGEST_KILLS'] ?? 20);
+const kills = Number(process.env['CARREL_INGEST_KILLS'] ?? 10);
 const files = kills * 10;
 const sendersAtOnce = 4;
 

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../support/backends.ts';
 
 /** At a release `CARREL_KILLS=1000 node test/reliability/kill.test.ts`, which has no time limit. */
-const kills = Number(process.env['CARREL_KILLS'] ?? 100);
+const kills = Number(process.env['CARREL_KILLS'] ?? 24);
 const writersAtOnce = 4;
 const writer = join(import.meta.dirname, '../support/mixed-writer.ts');
 

@@ -10,7 +10,7 @@ import { parseQuery } from '../../src/words/query-language.ts';
 import { onBothBackends, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
 
-const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 3);
+const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 2);
 
 onBothBackends('moving to the other database and kill -9', (sqlite, postgres) => {
   const folder = temporaryFolder();

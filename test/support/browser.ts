@@ -22,7 +22,7 @@ export interface Visitor {
 
 /** A browser at the origin of a server, which it never leaves. */
 export async function openBrowser(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   origin: string,
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {

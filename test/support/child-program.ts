@@ -121,7 +121,8 @@ export function makeFolder(t: Owner): string {
 
 /** The environment of a program that must not see the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: dataDir, CARREL_HOME: dataDir, ...env };
+  // What a test does to the process, it must do to the one that serves; that several share one has tests of its own.
+  return { PATH: process.env['PATH'] ?? '', HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', ...env };
 }
 
 function makePlace(t: Owner, { folder = makeFolder(t), dataDir = join(makeFolder(t), 'data') }: CarrelOptions): Place {

@@ -2,7 +2,7 @@
  * A small program on the product's real transports, run as a child process by tests. It reports on stderr what its tools
  * see: `started <marker>`, `aborted <marker>`, `finished <marker>`.
  *
- *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token> [--other-token <token>]] [--bare] [--tasks <folder>]
+ *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token> [--other-token <token>]] [--bare] [--tasks <folder>] [--impatient]
  */
 import { parseArgs } from 'node:util';
 import { createLogger } from '../../src/base/log.ts';
@@ -22,6 +22,8 @@ const { values } = parseArgs({
     token: { type: 'string' },
     'other-token': { type: 'string' },
     bare: { type: 'boolean', default: false },
+    // Cuts slow peers off early.
+    impatient: { type: 'boolean', default: false },
     tasks: { type: 'string' },
   },
 });
@@ -70,6 +72,7 @@ const service = await serveOverHttp({
     ),
   ),
   sessions: { sessionsMax: 1000, idleMs: 600_000 },
+  ...(values.impatient ? { listenLimits: { headersTimeoutMs: 3_000, requestTimeoutMs: 5_000, unreadMs: 3_000 } } : {}),
   bareCalls: values.bare,
   health: (detailed) => (detailed ? { status: 'ok', version: '1.0.0' } : { status: 'ok' }),
 });

@@ -1,4 +1,4 @@
-import { type ChildProgram, startProgram } from './child-program.ts';
+import { type ChildProgram, type Place, startProgram } from './child-program.ts';
 
 export type Message = Record<string, unknown> & { result?: Record<string, unknown>; error?: RpcError };
 
@@ -27,8 +27,9 @@ export function startStdioClient(
   file: string,
   args: readonly string[] = [],
   env: Record<string, string> = {},
+  place?: Place,
 ): StdioClient {
-  const program = startProgram(file, args, env);
+  const program = startProgram(file, args, env, place);
   const { stdin, stdout } = program.process;
   const messages: Message[] = [];
   const watchers = new Set<() => void>();

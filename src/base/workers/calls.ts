@@ -1,5 +1,5 @@
 import type { WorkerCall, WorkerMessage } from './answer-calls.ts';
-import { threadCpuMs } from './thread-time.ts';
+import { type ThreadTime, threadTime } from './thread-time.ts';
 import { fromWire } from './wire-error.ts';
 
 /** A thread or a process that answers calls (answer-calls.ts). It keeps our process alive only while it is asked. */
@@ -8,8 +8,8 @@ export interface Calls<Request, Answer> {
   readonly alive: boolean;
   /** Resolves when it can be asked. Calls need not wait for that. */
   ready(): Promise<void>;
-  /** CPU time that a thread has used. Unknown before it is ready, and of processes. */
-  cpuMs(): number | undefined;
+  /** That a thread has had. Unknown before it is ready, and of processes. */
+  time(): ThreadTime | undefined;
   /** With the signal, only the caller gives up: the worker goes on. */
   call(request: Request, signal?: AbortSignal): Promise<Answer>;
   /** Lets it perform what was asked before, then ends it. */
@@ -42,7 +42,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
   // Whoever calls learns of it; a worker that nobody waits for may fail in silence.
   started.promise.catch(() => {});
   let failure: Error | undefined;
-  let cpuMs = (): number | undefined => undefined;
+  let time = (): ThreadTime | undefined => undefined;
   let holds = 0;
   let lastId = 0;
 
@@ -50,7 +50,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
   peer.onMessage((received) => {
     const message = received as WorkerMessage<Answer>;
     if (message.kind === 'ready') {
-      if (message.isThread) cpuMs = () => threadCpuMs(message.thread);
+      if (message.isThread) time = () => threadTime(message.thread);
       started.resolve();
     } else if (message.kind === 'failed') fail(fromWire(message.error));
     else if (message.kind === 'answer') waiting.get(message.id)?.resolve(message.value);
@@ -66,7 +66,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
       return failure === undefined;
     },
     ready: () => held(() => started.promise),
-    cpuMs: () => cpuMs(),
+    time: () => time(),
     call,
     close: () =>
       held(async () => {

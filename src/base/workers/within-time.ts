@@ -1,3 +1,5 @@
+import type { ThreadTime } from './thread-time.ts';
+
 export interface Bounds {
   /** CPU time of a worker that knows it, else time in which this process ran. */
   readonly timeoutMs: number;
@@ -10,13 +12,13 @@ export interface Bounds {
 
 export interface BoundedWorker {
   terminate(): Promise<void>;
-  cpuMs?(): number | undefined;
+  time?(): ThreadTime | undefined;
 }
 
 /** The time is counted in so many steps. */
 const steps = 20;
 
-/** A worker that the machine has little time for, or that waits for a disk, gets so many times as long. */
+/** A thread that does not compute, because it waits for a disk or hangs, gets so many times as long. */
 const patience = 10;
 
 /**
@@ -35,13 +37,15 @@ export async function withinTime<T>(
     void worker.terminate();
   };
   const abandon = (): void => end(signal && (abandoned?.(signal) ?? signal.reason));
-  const cpuBefore = worker.cpuMs?.();
   const stepMs = Math.max(1, timeoutMs / steps);
   let ranMs = 0;
+  let before: ThreadTime | undefined;
   const timer = setInterval(() => {
     // Due at once after a pause, and then one step later: a pause counts no more than a step.
     ranMs += stepMs;
-    if (ranMs >= timeoutMs * patience || (ranMs >= timeoutMs && !isStarved())) end(overdue());
+    // Most calls are answered before the first step, and need not look.
+    before ??= worker.time?.();
+    if (ranMs >= timeoutMs && isOver()) end(overdue());
   }, stepMs);
   signal?.addEventListener('abort', abandon);
   if (signal?.aborted) abandon();
@@ -55,8 +59,10 @@ export async function withinTime<T>(
     promise.catch(() => {});
   }
 
-  function isStarved(): boolean {
-    const cpuNow = worker.cpuMs?.();
-    return cpuBefore !== undefined && cpuNow !== undefined && cpuNow - cpuBefore < timeoutMs;
+  function isOver(): boolean {
+    const now = worker.time?.();
+    if (before === undefined || now === undefined) return true;
+    const hadMs = ranMs - (now.queuedMs - before.queuedMs);
+    return now.cpuMs - before.cpuMs >= timeoutMs || hadMs >= timeoutMs * patience;
   }
 }

@@ -59,7 +59,7 @@ function clientTable(clients: readonly ConsoleClient[]): Html {
   return html`<table id="clients"><thead><tr><th scope="col">Client</th><th scope="col">From</th><th scope="col">State</th><th scope="col">Since</th><th scope="col">Calls</th><th scope="col">Last</th><th scope="col">Called</th></tr></thead>
 <tbody>${clients.map(
     ({ name, version, transport, caller, since, connections, calls, failures, lastAt, tools }) =>
-      html`<tr tabindex="0"><td>${name} ${version}</td><td>${caller}, ${transport}</td><td class="${connections > 0 ? 'state-good' : ''}">${connections > 0 ? (connections === 1 ? 'connected' : `connected ${connections} times`) : 'not connected'}</td><td>${moment(since)}</td><td>${calls}${failures > 0 && `, ${failures} failed`}</td><td>${moment(lastAt)}</td><td>${tools.join(', ')}</td></tr>`,
+      html`<tr tabindex="0"><td>${name} ${version}</td><td>${caller}, ${transport}</td><td class="whole ${connections > 0 ? 'state-good' : ''}">${connections > 0 ? (connections === 1 ? 'connected' : `connected ${connections} times`) : 'not connected'}</td><td>${moment(since)}</td><td>${calls}${failures > 0 && `, ${failures} failed`}</td><td>${moment(lastAt)}</td><td>${tools.join(', ')}</td></tr>`,
   )}</tbody></table>`;
 }
 

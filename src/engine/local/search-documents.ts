@@ -1,9 +1,9 @@
+import { sharesOf } from '../../search/evidence-shares.ts';
 import { legCandidates } from '../../search/fusion.ts';
 import { searchHybrid } from '../../search/hybrid.ts';
 import { type Cut, judgePage, rerankedMax } from '../../search/judging.ts';
 import type { Meaning } from '../../search/meaning/meaning.ts';
 import { createMeaningLeg } from '../../search/meaning-leg.ts';
-import { sharesOf } from '../../search/relevance.ts';
 import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
 import { createWordLeg } from '../../search/word-leg.ts';
 import type { PassageFilter } from '../../storage/contracts/passages.ts';
@@ -17,6 +17,8 @@ export interface DocumentSearch {
   readonly query: string;
   readonly top: number;
   readonly tags: readonly string[];
+  /** The document must have at least one of these, too. */
+  readonly within: readonly string[] | undefined;
   readonly docType: string | undefined;
   readonly mode: 'hybrid' | 'words' | 'meaning';
   readonly threshold: number | undefined;
@@ -102,7 +104,7 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   const ranked = found.matches.map(({ id, relevance = 0, explanation, evidence = {} }) => ({
     id,
     relevance,
-    why: { ...explanation, evidence: sharesOf(evidence) },
+    why: { ...explanation, evidence: sharesOf(evidence, deps.reranker) },
   }));
   // Whoever asks next for what was found here finds it by its meaning, too.
   if (found.pending > 0)
@@ -142,7 +144,7 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
   const ranked = page.map(({ hit: { id, score: share, rank }, relevance, evidence }) => ({
     id,
     relevance,
-    why: { words: { rank, share, terms: terms.get(id) }, evidence: sharesOf(evidence) },
+    why: { words: { rank, share, terms: terms.get(id) }, evidence: sharesOf(evidence, deps.reranker) },
   }));
   return { ranked, total: threshold === undefined ? counts.total : kept, omitted: 0, reranking };
 }
@@ -174,7 +176,8 @@ function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDep
 }
 
 /** At least one label of each group must match, so each tag is a group of its own: all must match. */
-function filterOf({ tags, docType }: Pick<DocumentSearch, 'tags' | 'docType'>): PassageFilter {
-  const groups = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
-  return groups.length === 0 ? {} : { labels: groups.map((label) => [label]) };
+function filterOf({ tags, docType, within }: DocumentSearch): PassageFilter {
+  const all = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
+  const labels = [...all.map((label) => [label]), ...(within === undefined ? [] : [within.map(tagLabel)])];
+  return labels.length === 0 ? {} : { labels };
 }

@@ -72,7 +72,8 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
 
   return {
     async post(url, body, headers, signal) {
-      if (Date.now() < closedUntil) throw unavailable(server, new Error('circuit open'), closedUntil - Date.now());
+      const closedMs = closedUntil - performance.now();
+      if (closedMs > 0) throw unavailable(server, new Error('circuit open'), closedMs);
       await slot();
       try {
         const answer = await attempts(() => postOnce(url, body, headers, config.timeoutMs, signal), signal);
@@ -82,7 +83,7 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
         if (error instanceof CarrelError && error.code === 'cancelled') throw error;
         failures += 1;
         // The first call after the pause is a trial: one more failure starts another pause.
-        if (failures >= failuresMax) closedUntil = Date.now() + pauseMs;
+        if (failures >= failuresMax) closedUntil = performance.now() + pauseMs;
         throw error;
       } finally {
         releaseSlot();

@@ -4,6 +4,7 @@ import { defineSlice, optionalText, secret } from '../../config/field.ts';
 export const fessSlice = defineSlice('fess', 'Fess', {
   configFile: optionalText({
     env: ['CARREL_FESS_CONFIG'],
+    isPath: true,
     description:
       'The configuration file of the bridge to Fess. Default: config.json in ~/.mcp-feiss, ~/mcp-feiss or ~/.mcp-fess, whichever exists first.',
   }),

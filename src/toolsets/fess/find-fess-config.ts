@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { noteConsulted } from '../../config/consulted-files.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -9,7 +10,12 @@ const folders = ['.mcp-feiss', 'mcp-feiss', '.mcp-fess'] as const;
 
 /** The first file found, in the order of the folders; undefined if there is none. */
 export function findFessConfig(env: Environment): string | undefined {
-  return folders.map((folder) => configFile(env, folder)).find((file) => existsSync(file));
+  for (const folder of folders) {
+    const file = configFile(env, folder);
+    if (existsSync(file)) return file;
+    noteConsulted(file, undefined);
+  }
+  return undefined;
 }
 
 /** Where the file belongs. */

@@ -1,5 +1,5 @@
+import { sharesOf } from '../../search/evidence-shares.ts';
 import { judgePage } from '../../search/judging.ts';
-import { sharesOf } from '../../search/relevance.ts';
 import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
 import type { SourceHit } from '../../tools/search-source.ts';
 import { whyFound } from '../../tools/why-found.ts';
@@ -39,7 +39,7 @@ export async function judgeHits(
   );
   const judged = page.map(({ hit: { hit }, relevance, evidence }) => {
     const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet, relevance });
-    return { ...hit, relevance, why: `${hit.why}; ${why}`, scores: sharesOf(evidence) };
+    return { ...hit, relevance, why: `${hit.why}; ${why}`, scores: sharesOf(evidence, reranker) };
   });
   return { hits: [...known, ...judged], omitted, reranking };
 }

@@ -30,6 +30,7 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
   allowedRoots: list({
     default: [],
     env: ['KB_ALLOWED_ROOTS'],
+    isPath: true,
     description: 'Folders whose files kb_upload_start may read by path. On stdio only.',
   }),
   uploadBytesMax: integer({

@@ -1,5 +1,5 @@
 import type { SlidingWindow } from '../../base/sliding-window.ts';
-import { sharesOf } from '../../search/relevance.ts';
+import { sharesOf } from '../../search/evidence-shares.ts';
 import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { NoteStore } from '../../storage/contracts/notes.ts';
 import { type Quota, spend } from '../../tools/quota.ts';
@@ -30,7 +30,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
             origin,
             relevance,
             why: whyFound({ query, text, relevance }),
-            scores: sharesOf(evidence),
+            scores: sharesOf(evidence, reranker),
           };
         }),
         omitted,

@@ -4,7 +4,7 @@ import { isCarrelError } from '../../../src/base/errors.ts';
 import { createExtractor } from '../../../src/documents/extractor.ts';
 import { type Bomb, htmlBombs, otherBombs, pdfBombs, pdfOf, stream } from './bombs.ts';
 
-const extractor = createExtractor({ cpuMsMax: 5000, memoryMb: 256, workersMax: 2 });
+const extractor = createExtractor({ cpuMsMax: 2000, memoryMb: 256, workersMax: 2 });
 after(() => extractor.close());
 
 const cleanCodes = new Set([

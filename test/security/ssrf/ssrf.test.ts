@@ -61,7 +61,7 @@ function attack(): RoadReport[] {
     const { status, output } = runInNamespace([process.execPath, script, report, certificateFile, keyFile], {
       folder,
       env: { NODE_EXTRA_CA_CERTS: certificateFile },
-      timeoutMs: 240_000,
+      timeoutMs: 540_000,
     });
     assert.equal(status, 0, output);
     return JSON.parse(readFileSync(report, 'utf8'));

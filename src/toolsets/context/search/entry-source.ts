@@ -1,4 +1,4 @@
-import { sharesOf } from '../../../search/relevance.ts';
+import { sharesOf } from '../../../search/evidence-shares.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { whyFound } from '../../../tools/why-found.ts';
@@ -41,7 +41,7 @@ export function createEntrySource(
             origin: originOfMetadata(entry.metadata),
             relevance,
             why: whyFound({ query: text, text: entry.text, words: excerpt?.words, passage, relevance }),
-            scores: sharesOf(evidence ?? {}),
+            scores: sharesOf(evidence ?? {}, parts.reranker),
           };
         }),
         omitted,

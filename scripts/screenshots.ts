@@ -1,0 +1,76 @@
+/**
+ * Takes the pictures of docs/tour.md, in a real browser, of the built program with a few documents, notes and memories:
+ * `npm run build && npm exec -- node scripts/screenshots.ts`. Where there is no Chromium, Debian's packages have one.
+ */
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Page } from 'playwright-core';
+import { openBrowser } from '../test/support/browser.ts';
+import { startCarrel } from '../test/support/child-program.ts';
+import { pause } from '../test/support/pause.ts';
+
+const root = join(import.meta.dirname, '..');
+const images = join(root, 'docs/images');
+const wide = { viewport: { width: 1000, height: 700 } };
+const phone = { viewport: { width: 390, height: 700 } };
+
+const endings: (() => unknown)[] = [];
+const owner = { after: (end: () => unknown) => void endings.push(end) };
+
+try {
+  mkdirSync(images, { recursive: true });
+  const { url } = await startCarrel(owner, ['serve', '--transport', 'http']);
+  const { origin } = new URL(url);
+  const client = new Client({ name: 'my-editor', version: '1.4' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  owner.after(() => client.close());
+  const call = async (name: string, args: Record<string, unknown>) => {
+    const { structuredContent } = await client.callTool({ name, arguments: args });
+    return (structuredContent ?? {}) as Record<string, unknown>;
+  };
+  await fill(call);
+  const { page } = await openBrowser(owner, origin, { ...wide, colorScheme: 'light' });
+  await take(page, '/?q=how+long+can+a+deleted+document+be+restored', 'search', '.hit');
+  await take(page, '/documents', 'documents', 'tbody tr');
+  await take(page, '/memories?thread=release', 'memories', '.timeline .hit');
+  await take(page, '/jobs', 'files', 'tbody tr');
+  await take(page, '/activity', 'activity', 'figcaption:has-text("Storage")');
+  await take(page, '/connect', 'connect', 'section.client');
+  const small = await openBrowser(owner, origin, { ...phone, colorScheme: 'dark' });
+  await take(small.page, '/?q=how+long+can+a+deleted+document+be+restored', 'search-phone-dark', '.hit');
+} finally {
+  for (const end of endings.reverse()) await end();
+}
+
+async function fill(call: (name: string, args: Record<string, unknown>) => Promise<Record<string, unknown>>) {
+  for (const name of ['console', 'kb', 'context', 'backup', 'adding-files', 'meaning']) {
+    const text = readFileSync(join(root, `docs/${name}.md`), 'utf8');
+    await call('kb_addnote', { text, title: `The manual: ${name}`, collection: 'manual', tags: ['carrel'] });
+  }
+  const said = [
+    ['user', 'The release goes out on Thursday, after the backup test.'],
+    ['agent', 'Noted. I will run the backup test on Wednesday evening.'],
+    ['user', 'Deleted documents must be restorable for a month; that was the promise.'],
+  ];
+  for (const [source, text] of said)
+    await call('store_context', { thread_id: 'release', source, text, tags: ['plan'] });
+  const content = 'Restoring reads the original file once more, so it takes as long as adding it did.';
+  await call('save_note', { title: 'What restoring costs', content, tags: ['measured'] });
+  for (;;) {
+    const { queue, unembedded } = await call('kb_status', {});
+    const { queued, processing } = queue as { queued: number; processing: number };
+    if (queued + processing + Number(unembedded) === 0) break;
+    await pause(200);
+  }
+  await call('find', { query: 'how long can a deleted document be restored' });
+  await call('kb_get', { document_id: 4711 });
+}
+
+async function take(page: Page, path: string, name: string, shows: string): Promise<void> {
+  await page.goto(path);
+  await page.locator(shows).first().waitFor();
+  const file = join(images, `${name}.png`);
+  await page.screenshot({ path: file });
+  process.stdout.write(`${file}: ${Math.round(statSync(file).size / 1000)} KB\n`);
+}

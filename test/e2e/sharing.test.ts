@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Announcement } from '../../src/app/owner/owner-place.ts';
+import { isRunning } from '../../src/base/is-running.ts';
+import { encodeFrame, frameKinds } from '../../src/mcp/relay/frames.ts';
+import { serveHttp } from '../fakes/loopback-server.ts';
+import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';
+import { type Message, type StdioClient, startStdioClient } from '../support/stdio-client.ts';
+
+/** A toolset that holds a database and no model. */
+const args = ['serve', '--toolsets', 'research'];
+const sharing = { CARREL_ALONE: 'false', RATE_LIMIT_NOTES: '100000', RATE_LIMIT_FETCH: '100000' };
+
+interface Desk {
+  folder: string;
+  dataDir: string;
+  start(more?: { args?: readonly string[]; env?: Record<string, string>; program?: string }): StdioClient;
+  owners(): Announcement[];
+  /** The process that serves, when there is exactly one. */
+  owner(): Announcement;
+  log(): string;
+}
+
+function makeDesk(t: TestContext, name = 'data'): Desk {
+  const folder = makeFolder(t);
+  const dataDir = join(folder, name);
+  const started: StdioClient[] = [];
+  const run = join(dataDir, 'run');
+  const owners = (): Announcement[] =>
+    existsSync(run)
+      ? readdirSync(run)
+          .filter((file) => file.endsWith('.json'))
+          .map((file) => JSON.parse(readFileSync(join(run, file), 'utf8')))
+      : [];
+  t.after(async () => {
+    const left = owners();
+    for (const { program } of started) program.process.kill('SIGKILL');
+    await Promise.all(started.map(({ program }) => program.exited));
+    for (const { pid } of left) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
+  });
+  return {
+    folder,
+    dataDir,
+    start({ args: own = args, env = {}, program = carrelProgram } = {}) {
+      const client = startStdioClient(program, own, { ...sharing, ...env }, { folder, dataDir });
+      started.push(client);
+      return client;
+    },
+    owners,
+    owner() {
+      const [first, ...others] = owners();
+      assert(first !== undefined && others.length === 0, `${others.length + 1} owners`);
+      return first;
+    },
+    log: () => readFileSync(join(dataDir, 'log', 'carrel.log'), 'utf8'),
+  };
+}
+
+const saveNote = (title: string) => ({ name: 'save_note', arguments: { title, content: 'x' } });
+const call = (client: StdioClient, id: string | number, name: string, given: object): Promise<Message> =>
+  client.request(id, 'tools/call', { name, arguments: given });
+
+async function titles(client: StdioClient): Promise<string[]> {
+  const found: string[] = [];
+  for (let offset = 0; ; offset += 100) {
+    const { result } = await call(client, `list ${offset} ${Math.random()}`, 'list_notes', { limit: 100, offset });
+    const { notes } = Object(result?.['structuredContent']);
+    found.push(...notes.map(({ title }: { title: string }) => title));
+    if (notes.length < 100) return found;
+  }
+}
+
+/** Not for one that has ended, and that the system's first process has not got round to. */
+function isServing(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+async function gone(pid: number): Promise<void> {
+  while (isServing(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+test('clients share one process, each in a session of its own, and nothing is left when the last has gone (contract §1, §9)', async (t) => {
+  const desk = makeDesk(t);
+  const [first, second] = [desk.start(), desk.start()];
+  const answers = await Promise.all([first.handshake('2025-11-25'), second.handshake('2025-03-26')]);
+  assert.deepEqual(
+    answers.map(({ result }) => result?.['protocolVersion']),
+    ['2025-11-25', '2025-03-26'],
+  );
+  const { pid } = desk.owner();
+  assert(isRunning(pid) && pid !== first.program.process.pid && pid !== second.program.process.pid);
+  const doctor = spawnSync(process.execPath, [carrelProgram, 'doctor', '--json', '--port', '0'], {
+    env: cleanEnv(desk.dataDir),
+    encoding: 'utf8',
+  });
+  const { checks } = JSON.parse(doctor.stdout);
+  const shown = checks.find(({ name }: { name: string }) => name === 'sharing');
+  assert.match(shown?.found, new RegExp(`process ${pid} \\(serve, since [^)]+\\): 2 clients`));
+
+  const [one, two] = await Promise.all([
+    call(first, 1, 'save_note', saveNote('of the first').arguments),
+    second.request(1, 'ping'),
+  ]);
+  assert.equal(Object(one.result?.['structuredContent']).note.title, 'of the first');
+  assert.deepEqual(two.result, {});
+  assert.deepEqual(await titles(second), ['of the first']);
+
+  assert.equal(await first.end(), 0);
+  assert.deepEqual((await second.request(2, 'ping')).result, {});
+  assert.equal(await second.end(), 0);
+  assert.equal(isServing(pid), false, 'the process ends before its last client');
+  assert.deepEqual(readdirSync(join(desk.dataDir, 'run')), []);
+  assert.equal(first.program.stderrText() + second.program.stderrText(), '');
+});
+
+test('an owner that is killed is replaced: sessions go on, reads are repeated, and no write is lost or doubled', async (t) => {
+  const desk = makeDesk(t);
+  let asked = 0;
+  const held = Promise.withResolvers<void>();
+  const site = await serveHttp(t, (_request, response) => {
+    asked += 1;
+    // The first is never answered: its owner is killed.
+    if (asked === 1) held.resolve();
+    else response.end('a page that was asked for twice');
+  });
+  const env = { FETCH_ALLOW_PRIVATE: new URL(site.origin).host };
+  const clients = [desk.start({ env }), desk.start({ env })];
+  await Promise.all(clients.map((client) => client.handshake()));
+  const [writer, reader] = clients as [StdioClient, StdioClient];
+  const page = call(reader, 'page', 'fetch_page', { url: `${site.origin}/page` });
+  await held.promise;
+
+  const acknowledged: string[] = [];
+  for (const round of [1, 2]) {
+    await writer.request(`round ${round}`, 'ping');
+    const { pid } = desk.owner();
+    const stopped = Promise.withResolvers<void>();
+    let count = 0;
+    const answered = Array.from({ length: 60 }, async (_, index) => {
+      const title = `${round}.${index}`;
+      const { result, error } = await writer.request(title, 'tools/call', saveNote(title));
+      if (result) acknowledged.push(title);
+      else assert.deepEqual(error?.data, { code: 'interrupted', retryable: true });
+      count += 1;
+      if (count !== 20) return;
+      process.kill(pid, 'SIGSTOP');
+      stopped.resolve();
+    });
+    await stopped.promise;
+    const late = writer.request(`late ${round}`, 'tools/call', saveNote(`late ${round}`));
+    process.kill(pid, 'SIGKILL');
+    await Promise.all(answered);
+    const { error } = await late;
+    assert.equal(error?.data?.['code'], 'interrupted');
+    assert.match(String(error?.message), /not known whether the call was carried out/);
+    // Repeated once, and not more often.
+    assert.match(JSON.stringify((await page).result), /asked for twice/);
+  }
+  const kept = await titles(reader);
+  assert.deepEqual([...new Set(kept)].length, kept.length, 'something was written twice');
+  assert.deepEqual(
+    acknowledged.filter((title) => !kept.includes(title)),
+    [],
+  );
+  assert.deepEqual(await Promise.all(clients.map((client) => client.end())), [0, 0]);
+});
+
+test('an owner that is asked to end finishes what it has begun, and hands over the rest unnoticed', async (t) => {
+  const desk = makeDesk(t);
+  const client = desk.start();
+  await client.handshake();
+  const { pid } = desk.owner();
+  const writes = Array.from({ length: 60 }, (_, index) => `note ${index}`);
+  const write = (title: string): Promise<Message> => client.request(title, 'tools/call', saveNote(title));
+  const early = writes.slice(0, 30).map(write);
+  await early[10];
+  process.kill(pid, 'SIGTERM');
+  const answers = await Promise.all([...early, ...writes.slice(30).map(write)]);
+  for (const { result, error } of answers) assert(result, JSON.stringify(error));
+  assert.deepEqual((await titles(client)).sort(), writes.sort());
+  await gone(pid);
+  assert.notEqual(desk.owner().pid, pid);
+  assert.equal(await client.end(), 0);
+});
+
+test('what differs in program, settings or rights is not shared; both versions write, and an upgrade loses nothing', async (t) => {
+  const desk = makeDesk(t);
+  const newer = join(makeFolder(t), 'carrel');
+  const root = dirname(dirname(carrelProgram));
+  for (const part of ['bin', 'dist']) cpSync(join(root, part), join(newer, part), { recursive: true });
+  for (const part of ['node_modules', 'models']) symlinkSync(join(root, part), join(newer, part));
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  writeFileSync(join(newer, 'package.json'), JSON.stringify({ ...manifest, version: '99.0.0' }));
+
+  const old = desk.start();
+  await old.handshake();
+  const { pid } = desk.owner();
+  const saved = async (client: StdioClient, prefix: string): Promise<string[]> => {
+    const names = Array.from({ length: 30 }, (_, index) => `${prefix} ${index}`);
+    for (const name of names) assert((await client.request(name, 'tools/call', saveNote(name))).result);
+    return names;
+  };
+  const before = saved(old, 'old');
+  const upgraded = desk.start({ program: join(newer, 'bin/carrel.js') });
+  const { result } = await upgraded.handshake();
+  assert.equal(Object(result?.['serverInfo']).version, '99.0.0');
+  assert.equal(desk.owners().length, 2);
+  const all = (await Promise.all([before, saved(upgraded, 'new')])).flat();
+  assert.deepEqual((await titles(old)).sort(), all.sort());
+  await old.end();
+  await gone(pid);
+  assert.equal(desk.owner().version, '99.0.0');
+  await upgraded.end();
+});
+
+test('a changed configuration file gets a process of its own; clients of the old one stay', async (t) => {
+  const desk = makeDesk(t);
+  const before = desk.start();
+  await before.handshake();
+  const { pid } = desk.owner();
+  writeFileSync(join(desk.dataDir, 'config.json'), JSON.stringify({ tools: { readOnly: true } }));
+  const after = desk.start();
+  await after.handshake();
+  assert.notEqual(desk.owner().pid, pid);
+  const tools = async (client: StdioClient): Promise<string[]> =>
+    Object((await client.request('tools', 'tools/list')).result).tools.map(({ name }: { name: string }) => name);
+  assert.equal((await tools(before)).includes('save_note'), true);
+  assert.equal((await tools(after)).includes('save_note'), false);
+  await Promise.all([before.end(), after.end()]);
+  assert.equal(isServing(pid), false);
+});
+
+test('secrets are nowhere in the folder, and only who knows the secret of the process is served', async (t) => {
+  const desk = makeDesk(t);
+  const client = desk.start({ env: { SERPER_API_KEY: 'canary-key-123456' } });
+  await client.handshake();
+  const { pid, socket, secret } = desk.owner();
+  const run = join(desk.dataDir, 'run');
+  for (const file of readdirSync(run).filter((name) => name.endsWith('.json'))) {
+    assert.equal(readFileSync(join(run, file), 'utf8').includes('canary'), false);
+  }
+  assert.equal(readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('canary'), false);
+  const answers = async (bytes: Buffer): Promise<string> => {
+    const stranger = connect(socket, () => stranger.write(bytes));
+    const parts: Buffer[] = [];
+    stranger.on('data', (part) => parts.push(part));
+    stranger.on('error', () => {});
+    await new Promise<void>((resolve) => stranger.once('close', () => resolve()));
+    return Buffer.concat(parts).toString('latin1');
+  };
+  const hello = (guess: string) => JSON.stringify({ secret: guess, wants: 'service', client: 'x', folder: '/' });
+  assert.match(await answers(encodeFrame(frameKinds.hello, 0, hello('x'.repeat(secret.length)))), /unknown$/);
+  assert.match(await answers(encodeFrame(frameKinds.hello, 0, '{"secret":7}')), /unknown$/);
+  assert.match(await answers(encodeFrame(frameKinds.line, 1, '{"jsonrpc":"2.0","id":1,"method":"ping"}')), /unknown$/);
+  assert.equal(await answers(Buffer.alloc(100_000, 0xff)), '', 'what is no frame is cut off');
+  const status = Buffer.from(hello(secret).replace('service', 'status'));
+  assert.match(await answers(encodeFrame(frameKinds.hello, 0, status)), /\{"clients":1\}$/);
+  assert.deepEqual((await client.request(1, 'ping')).result, {});
+  await client.end();
+});
+
+test('where the folder is not private, or is a link, the client is served alone, and the log says why', async (t) => {
+  const desk = makeDesk(t);
+  const run = join(desk.dataDir, 'run');
+  mkdirSync(run, { recursive: true });
+  chmodSync(run, 0o755);
+  const served = async (): Promise<void> => {
+    const client = desk.start();
+    await client.handshake();
+    assert.deepEqual(readdirSync(run), []);
+    assert.equal(await client.end(), 0);
+    assert.equal(client.program.stderrText(), '');
+  };
+  await served();
+  rmSync(run, { recursive: true });
+  symlinkSync(makeFolder(t), run);
+  await served();
+  assert.equal(desk.log().match(/serving one client alone: \S+run must be a folder of yours/g)?.length, 2);
+});
+
+test('what killed processes leave behind, and a path too long for a socket, hold nobody up', async (t) => {
+  const long = 'd'.repeat(100);
+  const runtime = mkdtempSync(join(tmpdir(), 'rt-'));
+  t.after(() => rmSync(runtime, { recursive: true, force: true }));
+  const desk = makeDesk(t, long);
+  const env = { XDG_RUNTIME_DIR: runtime };
+  const client = desk.start({ env });
+  await client.handshake();
+  const run = join(runtime, 'carrel');
+  const [file = ''] = readdirSync(run).filter((name) => name.endsWith('.json'));
+  const announced: Announcement = JSON.parse(readFileSync(join(run, file), 'utf8'));
+  client.program.process.kill('SIGKILL');
+  process.kill(announced.pid, 'SIGKILL');
+  await Promise.all([gone(announced.pid), client.program.exited]);
+  writeFileSync(join(run, file.replace('.json', '.lock')), '999999999');
+  const next = desk.start({ env });
+  await next.handshake();
+  assert.equal(await next.end(), 0);
+  assert.deepEqual(readdirSync(run), []);
+  // Nonsense in place of an announcement.
+  writeFileSync(join(run, file), '{"socket":');
+  const last = desk.start({ env });
+  await last.handshake();
+  assert.equal(await last.end(), 0);
+});
+
+test('several that start at once end up with one process; --alone and CARREL_ALONE are not among them', async (t) => {
+  const desk = makeDesk(t);
+  const clients = [1, 2, 3].map(() => desk.start());
+  await Promise.all(clients.map((client) => client.handshake()));
+  const { pid } = desk.owner();
+  const apart = [desk.start({ args: [...args, '--alone'] }), desk.start({ env: { CARREL_ALONE: 'yes' } })];
+  await Promise.all(apart.map((client) => client.handshake()));
+  assert.equal(desk.owner().pid, pid);
+  // The process does not belong to whoever had it started.
+  for (const { program } of clients.slice(0, 2)) program.process.kill('SIGKILL');
+  assert.deepEqual((await clients[2]?.request(1, 'ping'))?.result, {});
+  assert.equal(isRunning(pid), true);
+  clients[2]?.program.process.kill('SIGKILL');
+  await gone(pid);
+  assert.deepEqual(await Promise.all(apart.map((client) => client.end())), [0, 0]);
+});
