@@ -18,8 +18,10 @@ import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
+import { hasNamedTokens, openAuthorities } from './open-authorities.ts';
 import type { Ownership } from './owner/ownership.ts';
 import type { Flags, Role, RoleService } from './role.ts';
+import { createSharedParts, type SharedParts } from './shared-parts.ts';
 import { serveSlices } from './toolsets.ts';
 
 export type { Flags } from './role.ts';
@@ -78,7 +80,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   const { log } = logging;
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   if (remark !== undefined) log.info(remark);
-  checkExposure(role, config, log);
+  await checkExposure(role, config, log);
   const jobs = createCallJobs();
   // Files that others write for us, such as Node's cache, are private to the owner too.
   process.umask(0o077);
@@ -87,7 +89,8 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   warnOfSlowModel(role, config, log);
   if (role.serve) return serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
   const telemetry = await telemetryIfUsed(role, config, log);
-  const opening = role.openToolsets(config, log, jobs, telemetry?.recorder);
+  const shared = createSharedParts(config, telemetry?.recorder);
+  const opening = role.openToolsets(config, log, jobs, shared);
   // The protocol code loads while the database opens on its own thread.
   const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
   try {
@@ -95,7 +98,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
     const tasks = role.revisions.modern ? createTasks({ folder: join(config.dataDir, 'tasks'), log }) : undefined;
     const offer = createRoleOffer(role, config, log, toolsets, { jobs, tasks, recorder: telemetry?.recorder });
     const special = { cody: flags['cody'] === true, forPeople, logging, ownership };
-    const program = await serve(role, config, offer, special, transports, telemetry);
+    const program = await serve(role, config, offer, special, transports, telemetry, shared);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
@@ -153,6 +156,7 @@ async function serve(
   { cody, forPeople, logging, ownership }: Special,
   { serveOverHttp, serveOverRelays, serveOverStdio }: Transports,
   telemetry: Telemetry | undefined,
+  shared: SharedParts,
 ): Promise<Program> {
   const http = config.of(httpSlice);
   const { log } = offer;
@@ -193,8 +197,10 @@ async function serve(
   }
 
   const { served, pages } = await withConsole(role, config, offer, forPeople);
+  const { authorities, close } = await openAuthorities(role, config, log, shared);
   const service = await serveOverHttp({
     ...http,
+    authorities,
     offer: served,
     ...(pages ? { pages } : {}),
     ...(telemetry ? { metrics: telemetry.prometheus } : {}),
@@ -224,6 +230,7 @@ async function serve(
     ended: ended.promise.then(finish),
     async close() {
       await service.close(stopGraceMs);
+      await close();
       ended.resolve();
     },
   };
@@ -297,13 +304,14 @@ function openLogFile(config: Config, debug: boolean): LogSink {
 }
 
 /** Being reachable by others must be the operator's intention. */
-function checkExposure(role: Role, config: Config, log: Logger): void {
+async function checkExposure(role: Role, config: Config, log: Logger): Promise<void> {
   const { transport, host, authToken } = config.of(httpSlice);
   if (transport === 'stdio' || isLoopbackHost(host) || authToken !== undefined) return;
+  if (await hasNamedTokens(role, config)) return;
   if (role.tokenBeyondLoopback) {
     throw new CarrelError(
       'invalid_config',
-      `Listening on ${host} would give others access to everything. Set a token (CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
+      `Listening on ${host} would give others access to everything. Set a token (carrel token add, CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
     );
   }
   // Worded unlike the "listening on" line: programs that wait for that one must not match this.

@@ -9,6 +9,7 @@ import type { Offer } from '../mcp/protocol-server.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { Role } from './role.ts';
+import { outsideText } from './roles.ts';
 
 interface RoleParts {
   jobs: CallJobs;
@@ -26,12 +27,19 @@ export function createRoleOffer(
 ): Offer {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
-  const announced = toolsets.flatMap(({ announce }) => (announce ? [announce] : []));
-  const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
+  const about = (offered: readonly Toolset[], introduction: string) => {
+    const announced = offered.flatMap(({ announce }) => (announce ? [announce] : []));
+    const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
+    return {
+      serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
+      instructions: [introduction, ...offered.flatMap(({ instructions }) => instructions ?? [])].join(' '),
+      ...(announced.length === 0 ? {} : { experimental }),
+    };
+  };
   return createOffer({
-    serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
-    instructions: [role.instructions, ...toolsets.flatMap(({ instructions }) => instructions ?? [])].join(' '),
-    ...(announced.length === 0 ? {} : { experimental }),
+    ...about(toolsets, role.instructions),
+    // The role's own words speak of all its tools.
+    aboutSome: (offered) => about(offered, outsideText),
     toolsets,
     readOnly: tools.readOnly,
     disabledTools: tools.disabledTools,

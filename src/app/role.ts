@@ -4,8 +4,8 @@ import type { Config, FieldOverride } from '../config/load.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { OfferedRevisions } from '../mcp/protocol-versions.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
-import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import type { SharedParts } from './shared-parts.ts';
 
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -46,7 +46,7 @@ export interface Role {
   dataDirVariables?: readonly string[];
   /** For a role that serves something other than MCP over HTTP: serves it. Such a role has no toolsets. */
   serve?(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService>;
-  openToolsets(config: Config, log: Logger, jobs: CallJobs, recorder?: Recorder): Promise<Toolset[]>;
+  openToolsets(config: Config, log: Logger, jobs: CallJobs, shared: SharedParts): Promise<Toolset[]>;
 }
 
 export interface RoleService {

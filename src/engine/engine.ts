@@ -27,11 +27,15 @@ export interface Engine {
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
   bulkTags(selection: BulkSelection, change: TagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
+  /** The same for callers who may use only these collections; it is not closed. Absent where it cannot be had. */
+  within?(collections: readonly string[]): Engine;
   close(): Promise<void>;
 }
 
 export interface EngineCall {
   signal?: AbortSignal | undefined;
+  /** Tags: whatever has none of them does not exist for this call. Only an engine in this process knows it. */
+  within?: readonly string[] | undefined;
 }
 
 /** Our engine uses numbers, others strings. */

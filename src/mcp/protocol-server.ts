@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { Rights } from '../base/rights.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { TaskOutcome, Tasks } from '../jobs/tasks.ts';
 import type { Operation, Recorder } from '../telemetry/recorder.ts';
@@ -43,6 +44,8 @@ export interface Offer {
   /** Told of each client that has connected; what it returns, when that one has gone. */
   onClient?: (client: ClientName, caller: Caller) => () => void;
   log: Logger;
+  /** What a caller with these rights is offered; the rest is as unknown to it as if it did not exist. */
+  within(rights: Rights): Offer;
   recorder: Recorder | undefined;
 }
 
@@ -302,7 +305,7 @@ function createCall(
     caller,
     client: clientOf(server),
     signal: mcpReq.signal,
-    log: offer.log.with({ request: String(mcpReq.id) }),
+    log: offer.log.with({ request: String(mcpReq.id), caller: caller.name }),
     report(progress: Progress) {
       if (token === undefined || progress.progress <= reached) return;
       reached = progress.progress;

@@ -26,7 +26,7 @@ export interface StdioServing extends Common {
   output: Writable;
 }
 
-export interface HttpServing extends Common, GuardOptions {
+export interface HttpServing extends Common, Omit<GuardOptions, 'log'> {
   port: number;
   path: string;
   sessions: SessionLimits;
@@ -100,7 +100,7 @@ export async function serveOverHttp(serving: HttpServing): Promise<HttpService> 
     log: serving.offer.log,
     recorder: serving.offer.recorder,
     createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation, 'tcp'),
-    inputSchema: (tool) => serving.offer.catalogue.find(tool)?.listing.inputSchema,
+    inputSchema: (tool, { rights }) => serving.offer.within(rights).catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
   });
 }
@@ -112,7 +112,7 @@ function createServer(
   conversation: Conversation | undefined,
   transport: 'pipe' | 'tcp',
 ): Server {
-  const server = createProtocolServer(offer, {
+  const server = createProtocolServer(offer.within(caller.rights), {
     era,
     caller,
     revisions: era === 'modern' ? [...modernRevisions] : revisions.handshake,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { unzipSync } from 'fflate';
@@ -77,7 +77,8 @@ test('contract §9: the .mcpb for this system, unpacked and started as its manif
   const system = `${process.platform}-${process.arch}`;
   const archive = join(folder, `carrel-${published.version}-${system}.mcpb`);
   const files = unzipSync(readFileSync(archive));
-  const unpacked = join(folder, 'unpacked');
+  // npm wants the content of a package under this name, below.
+  const unpacked = join(folder, 'package');
   for (const [name, bytes] of Object.entries(files)) {
     mkdirSync(dirname(join(unpacked, name)), { recursive: true });
     writeFileSync(join(unpacked, name), bytes);
@@ -113,20 +114,37 @@ test('contract §9: the .mcpb for this system, unpacked and started as its manif
       return fill(String(manifest.user_config[name.replace('user_config.', '')].default));
     });
   const filled = Object.entries(env as Record<string, string>).map(([name, value]) => [name, fill(value)]);
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: args.map(fill),
-      env: { ...cleanEnv(home), ...Object.fromEntries(filled) },
-    }),
-  );
-  t.after(() => client.close());
-  assert.equal(client.getServerVersion()?.name, 'carrel');
+  const client = await connect(t, args.map(fill), { ...cleanEnv(home), ...Object.fromEntries(filled) });
   const { tools } = await client.listTools();
   assert.deepEqual(
     manifest.tools.map(({ name }: { name: string }) => name),
     tools.map(({ name }) => name),
   );
   assert.ok(existsSync(join(home, '.carrel')), 'the data is where the manifest puts it');
+
+  await t.test(
+    'the same as an npm package installs into an empty folder without network, and shakes hands',
+    async (own) => {
+      const tarball = join(folder, 'carrel.tgz');
+      // npm takes it uncompressed too; to compress it would take most of the time.
+      execFileSync('tar', ['-cf', tarball, '-C', folder, 'package']);
+      const place = join(folder, 'installed');
+      mkdirSync(place);
+      writeFileSync(join(place, 'package.json'), '{}');
+      const npm = ['install', '--offline', '--cache', join(folder, 'cache'), '--no-audit', '--no-fund', tarball];
+      execFileSync('npm', npm, { cwd: place, stdio: 'pipe' });
+      const program = join(place, 'node_modules/.bin/carrel');
+      assert.ok(existsSync(join(place, 'node_modules/carrel/node_modules/onnxruntime-node')));
+      const installed = await connect(own, [program], cleanEnv(join(folder, 'data')));
+      assert.equal(installed.getServerVersion()?.version, published.version);
+    },
+  );
 });
+
+async function connect(t: TestContext, args: string[], env: Record<string, string>): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, env }));
+  t.after(() => client.close());
+  assert.equal(client.getServerVersion()?.name, 'carrel');
+  return client;
+}

@@ -20,11 +20,12 @@ export function startWorker({ from, file, name }: WorkerFile, options: WorkerOpt
 
 /** Of a thread that collects its garbage early. By default, threads keep up to 48 MB of it, each. */
 export const leanLimits = { maxYoungGenerationSizeMb: 16 } as const;
+const leastLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
-  /** For a thread that reads a lot and keeps nothing. */
-  readonly lean?: boolean;
+  /** For a thread that reads a lot and keeps nothing. `least`: it makes little garbage too, but large objects at its start. */
+  readonly lean?: boolean | 'least';
   /** In which the thread, which is told of it, runs native code. It is not ended there. */
   readonly nativeSection?: NativeSection;
   /** What calls fail with when the thread ends before it has answered. */
@@ -36,7 +37,7 @@ export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): C
   const { nativeSection } = config;
   const worker = startWorker(config, {
     workerData: config.workerData,
-    ...(config.lean ? { resourceLimits: leanLimits } : {}),
+    ...(config.lean ? { resourceLimits: config.lean === 'least' ? leastLimits : leanLimits } : {}),
   });
   return createCalls(
     {

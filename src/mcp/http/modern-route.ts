@@ -12,7 +12,7 @@ export interface ModernRouteOptions {
   log: Logger;
   createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
-  inputSchema(tool: string): object | undefined;
+  inputSchema(tool: string, caller: Caller): object | undefined;
 }
 
 export interface ModernMessage {
@@ -39,7 +39,7 @@ export function createModernRoute({ log, createServer, inputSchema }: ModernRout
       const [first] = incoming;
       if (first?.kind === 'request' && first.method === 'tools/call') {
         const { name, arguments: given } = first.params ?? {};
-        const fault = findParamHeaderFault(inputSchema(String(name)), given, request.headers);
+        const fault = findParamHeaderFault(inputSchema(String(name), caller), given, request.headers);
         if (fault !== undefined) {
           respondJson(response, 400, errorAnswer(first.id, headerMismatch, fault));
           return;

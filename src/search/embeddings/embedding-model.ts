@@ -5,7 +5,7 @@ import { loadTokenizer, tokenisedUnitsMax } from '../models/load-tokenizer.ts';
 import { loadOnnxRuntime, type OnnxDevice, type OnnxRuntimeConfig } from '../models/onnx-runtime.ts';
 import { normalised } from './embedding-provider.ts';
 
-/** A sentence-transformer on ONNX Runtime. Lives in the embedding worker; loading takes about 0.3 s and 150 MB. */
+/** A sentence-transformer on ONNX Runtime. Lives in the embedding worker; loading takes about 0.3 s and 80 MB. */
 export interface EmbeddingModel {
   readonly dimensions: number;
   readonly device: OnnxDevice;

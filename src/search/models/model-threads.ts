@@ -88,7 +88,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
     const workerData: OnnxRuntimeConfig = { ...config.workerData, nativeSection };
     const calls = createWorkerCalls<Request, Answer>({
       ...config,
-      ...{ workerData, nativeSection, lean: true, lost: failures.failed },
+      ...{ workerData, nativeSection, lean: 'least', lost: failures.failed },
     });
     return { calls, working: undefined };
   }

@@ -17,6 +17,8 @@ export function bundledRerankerFolder(): string {
 export interface RerankerFacts {
   readonly queryPiecesMax: number;
   readonly passagePiecesMax: number;
+  /** The folder of its tokenizer. */
+  readonly tokenizerFolder: string;
   /** How much a logit counts beside the fused score. */
   readonly weight: number;
   /** Undefined for a model that nobody has calibrated. */
@@ -33,15 +35,17 @@ const fitSchema = z.object({
 const factsSchema = z.object({
   questionPieces: z.int().min(1).default(64),
   passagePieces: z.int().min(1).default(256),
+  tokenizer: z.string().min(1).default('.'),
   weight: z.number().default(0.1),
   calibration: z.object({ fits: z.array(fitSchema).min(1) }).optional(),
 });
 
 export function readRerankerFacts(folder: string): RerankerFacts {
-  const { questionPieces, passagePieces, weight, calibration } = factsSchema.parse(readFacts(folder));
+  const { questionPieces, passagePieces, tokenizer, weight, calibration } = factsSchema.parse(readFacts(folder));
   return {
     queryPiecesMax: questionPieces,
     passagePiecesMax: passagePieces,
+    tokenizerFolder: join(folder, tokenizer),
     weight,
     calibration: calibration?.fits,
   };

@@ -19,14 +19,18 @@ export interface LocalRerankingConfig {
   readonly budgetMs: number;
   readonly queryPiecesMax: number;
   readonly passagePiecesMax: number;
+  /** By default the model's folder. */
+  readonly tokenizerFolder?: string | undefined;
   /** By default native code, if it can be loaded. */
   readonly device?: OnnxDevice;
 }
 
 /** A local model on threads of its own, loaded when it is first needed. */
 export function createLocalReranking(config: LocalRerankingConfig): RerankingProvider {
-  const { modelFolder, queryPiecesMax, passagePiecesMax } = config;
-  const workerData: RerankingWorkerData = { modelFolder, queryPiecesMax, passagePiecesMax, device: config.device };
+  const { modelFolder, tokenizerFolder, queryPiecesMax, passagePiecesMax, device: wanted } = config;
+  const workerData: RerankingWorkerData = {
+    ...{ modelFolder, tokenizerFolder, queryPiecesMax, passagePiecesMax, device: wanted },
+  };
   const threads = createModelThreads<Pair, ScoredPair>({
     from: import.meta.url,
     file: 'reranking-worker',

@@ -38,6 +38,7 @@ export function openReranker(settings: RerankingSettings): Reranker {
     budgetMs: settings.budgetMs,
     queryPiecesMax: facts.queryPiecesMax,
     passagePiecesMax: facts.passagePiecesMax,
+    tokenizerFolder: facts.tokenizerFolder,
   });
   return createReranker({
     provider,

@@ -18,6 +18,8 @@ export interface RerankingModel {
 export interface RerankingModelConfig extends OnnxRuntimeConfig {
   readonly queryPiecesMax: number;
   readonly passagePiecesMax: number;
+  /** By default its own folder. */
+  readonly tokenizerFolder?: string | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface RerankingModelConfig extends OnnxRuntimeConfig {
  */
 export async function loadRerankingModel(config: RerankingModelConfig): Promise<RerankingModel> {
   const settings = JSON.parse(await readFile(join(config.modelFolder, 'config.json'), 'utf8'));
-  const tokenizer = await loadTokenizer(config.modelFolder);
+  const tokenizer = await loadTokenizer(config.tokenizerFolder ?? config.modelFolder);
   const template = pairTemplate(tokenizer);
   const runtime = await loadOnnxRuntime(config);
   const piecesMax: number = settings.max_position_embeddings ?? 512;

@@ -114,7 +114,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     assert.equal(sumOf(found, 'carrel_source_up'), 2);
   });
 
-  it('every metric that the dashboard and the alerts name exists', async () => {
+  it('every metric that the dashboard, the alerts and the documentation name exists', async () => {
     const found = await families();
     const samples = [...found.values()].flatMap(({ name, type, samples: own }) => [
       name,
@@ -122,7 +122,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
       ...(type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => `${name}${end}`) : []),
       ...own.map(([each]) => each),
     ]);
-    const expressions = [...dashboardExpressions(), ...alertExpressions()];
+    const expressions = [...dashboardExpressions(), ...alertExpressions(), ...documentedNames()];
     assert.ok(expressions.length > 15);
     for (const expression of expressions) {
       const named = expression.match(/\b(?:carrel|mcp|process|nodejs|v8js)_\w+/g) ?? [];
@@ -223,7 +223,14 @@ describe('without a receiver', () => {
   });
 });
 
-const deploy = join(import.meta.dirname, '../../../deploy');
+const root = join(import.meta.dirname, '../../..');
+const deploy = join(root, 'deploy');
+
+/** The first column of the table of metrics. */
+function documentedNames(): string[] {
+  const rows = readFileSync(join(root, 'docs/metrics.md'), 'utf8').match(/^\| `[^|]+(?= \|)/gm) ?? [];
+  return rows.flatMap((row) => row.match(/(?<=`)(?:carrel|mcp)_\w+(?=`)/g) ?? []);
+}
 
 function dashboardExpressions(): string[] {
   const dashboard: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(
