@@ -38,6 +38,7 @@ export interface HttpServing extends Common, Omit<GuardOptions, 'log'> {
   /** Whether answers may be event streams; true unless told. */
   streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
+  resource?: { readonly path: string; readonly metadata: object } | undefined;
   secretRoutes?: readonly SecretRoute[];
   pages?: PageHandler;
   /** What `GET /metrics` answers, in Prometheus's text format. */
