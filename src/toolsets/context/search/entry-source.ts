@@ -61,6 +61,8 @@ function beginningOf(
   text: string,
   [from, to]: readonly [start: number, end: number],
 ): { snippet: string; range: [start: number, end: number] } {
-  const { text: snippet, range } = makeSnippet(text.slice(from, to), nothing);
-  return { snippet, range: [from + range[0], from + range[1]] };
+  // A passage is so many characters, and may begin within a word.
+  const start = from === 0 ? 0 : from + Math.max(0, text.slice(from, to).search(/(?<=\s)\S/));
+  const { text: snippet, range } = makeSnippet(text.slice(start, to), nothing);
+  return { snippet: start === 0 ? snippet : `…${snippet}`, range: [start, start + range[1]] };
 }
