@@ -215,6 +215,9 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
       ],
     );
     assert.ok((await other.metrics(1)).metrics.has('process.cpu.time'));
+    const env = cleanEnv(makeFolder(t), { OTEL_EXPORTER_OTLP_ENDPOINT: other.url });
+    const doctor = execFileSync(process.execPath, [carrelProgram, 'doctor', 'research'], { env, encoding: 'utf8' });
+    assert.match(doctor, new RegExp(`^ok   telemetry +${other.url}/$`, 'm'));
   });
 });
 
