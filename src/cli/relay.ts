@@ -24,8 +24,9 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   const facts = readSharingFacts();
   const role = facts.roles[command];
   const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-  const variable = role?.transportVariables.map((name) => env[name]).find((value) => value);
-  const transport = values['transport'] ?? variable ?? role?.transport;
+  if (role === undefined) return {};
+  const variable = role.transportVariables.map((name) => env[name]).find((value) => value);
+  const transport = values['transport'] ?? variable ?? role.transport;
   const { config, 'data-dir': dataDirFlag } = values;
   if (transport !== 'stdio' || config === true || dataDirFlag === true) return {};
   const dataDir = dataDirOf(text(dataDirFlag), env);
@@ -34,7 +35,7 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
     return { remark: `serving one client alone: ${folder} must be a folder of yours with mode 0700 to be shared` };
   }
   const args = argv[0] === command ? argv.slice(1) : argv;
-  const paths = [dataDir, text(config) && resolve(String(config))];
+  const paths = [dataDir, text(config) && resolve(String(config)), role.readsFolder ? process.cwd() : undefined];
   const place = ownerPlace(folder, ownerKey({ facts, command, args, paths, env }));
 
   const finder = createOwnerFinder(place, argv, randomUUID());
