@@ -71,10 +71,7 @@ export const echoToolset: Toolset = {
       effect: 'read',
       input: z.object({ chars: z.int().min(0).max(10_000_000) }),
       output: z.object({ text: z.string() }),
-      async run({ chars }) {
-        tell('returned', String(chars));
-        return { text: 'x'.repeat(chars) };
-      },
+      run: async ({ chars }) => ({ text: 'x'.repeat(chars) }),
     }),
     defineTool({
       name: 'switched_off',

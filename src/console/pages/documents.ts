@@ -62,7 +62,7 @@ ${pending > 0 && html`<p class="warn">${pending} passages are found by their wor
 /** One document: its text in parts, and what can be changed. */
 export async function documentPage({ tools, rest, query }: Visit): Promise<Page> {
   const id = Number(rest);
-  if (query.get('deleted') === '1') {
+  if (query.get('deleted') === '1' && tools.has('kb_delete')) {
     return {
       title: 'Deleted',
       body: html`<h1>The document is deleted</h1>

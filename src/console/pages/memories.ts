@@ -54,7 +54,7 @@ function timelineEntry(entry: Record<string, unknown>): Html {
 export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
   const id = Number(rest.replace(/^entry\//, ''));
   const own = `${path}/entry/${id}`;
-  if (query.get('deleted') === '1') {
+  if (query.get('deleted') === '1' && tools.has('restore_context')) {
     return {
       title: 'Deleted',
       body: html`<h1>The entry is deleted</h1><p>It can be restored for some days.</p>${changeForm(`${own}/restore`, 'Restore')}`,

@@ -51,7 +51,7 @@ ${tagFields(tags)}`;
 export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
   // What an address has in it must not be able to lead the form elsewhere.
   const own = `${path}/${encodeURIComponent(rest)}`;
-  if (query.get('deleted') === '1') {
+  if (query.get('deleted') === '1' && tools.has('delete_note')) {
     return {
       title: 'Deleted',
       body: html`<h1>The note is deleted</h1><p>It can be restored for 30 days.</p>${changeForm(`${own}/restore`, 'Restore')}`,

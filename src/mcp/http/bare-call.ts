@@ -12,8 +12,9 @@ import type { BareCall } from './endpoint.ts';
  * Plain JSON-RPC without initialize, Accept or session, for scripts and curl: the answer to `tools/call` is the tool's
  * own object, not wrapped as MCP content.
  */
-export function createBareCall(offer: Offer): BareCall {
+export function createBareCall(whole: Offer): BareCall {
   return async (incoming, caller, signal) => {
+    const offer = whole.within(caller.rights);
     if (incoming.kind === 'invalid') return errorAnswer(incoming.id, incoming.code, incoming.problem);
     if (incoming.kind !== 'request') return undefined;
     const { id, method, params = {} } = incoming;
@@ -69,5 +70,5 @@ function failure(thrown: unknown, call: IncomingCall): { code: number; message: 
 }
 
 function createCall(offer: Offer, caller: Caller, signal: AbortSignal): IncomingCall {
-  return { caller, signal, log: offer.log, report() {}, keepCancellable: () => () => {} };
+  return { caller, signal, log: offer.log.with({ caller: caller.name }), report() {}, keepCancellable: () => () => {} };
 }

@@ -172,7 +172,7 @@ test('with a token the console asks for it once, in a cookie that scripts cannot
 test('read-only mode shows everything and offers no change', { skip }, async (t) => {
   const { origin } = await serve(t, {}, ['--read-only']);
   const { page, problems } = await openBrowser(t, origin);
-  for (const path of ['/notes', '/memories', '/jobs', '/documents']) {
+  for (const path of ['/notes', '/memories', '/jobs', '/documents', '/documents/1?deleted=1', '/notes/1?deleted=1']) {
     await page.goto(path);
     assert.equal(await page.locator('form[method=post]').count(), 0, path);
     assert.equal(await page.locator('input[type=file]').count(), 0, path);
