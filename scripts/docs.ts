@@ -11,6 +11,7 @@ import { loadRoleConfig, prepareRole, programSlices } from '../src/app/program.t
 import type { Role } from '../src/app/role.ts';
 import { createRoleOffer } from '../src/app/role-offer.ts';
 import { roles } from '../src/app/roles.ts';
+import { createSharedParts } from '../src/app/shared-parts.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { type CommandDescription, type CommandGroup, groups } from '../src/cli/commands/command.ts';
 import { commands } from '../src/cli/commands/commands.ts';
@@ -74,7 +75,7 @@ export async function listTools(chosen: Role, { withFess = true } = {}): Promise
   const role = await prepareRole(chosen, flags, env);
   const config = loadRoleConfig(role, flags, env);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, silentLogger, jobs);
+  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config));
   try {
     return createRoleOffer(role, config, silentLogger, toolsets, { jobs }).catalogue.listings;
   } finally {

@@ -33,6 +33,36 @@ test('the tools of each role cost no more than was decided', async () => {
   }
 });
 
+interface Schema {
+  type?: unknown;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+}
+
+/** Metadata is whatever its writer wants; the others are lists of free objects in 002 as well. */
+const freeForm = new Set(['metadata', 'metadata_patch', 'metadata_filters[]', 'images[]', 'entries[]', 'updates[]']);
+
+const takenKeywords = new Set([
+  ...['type', 'properties', 'required', 'items', 'anyOf', 'enum', 'const', 'default', 'description', 'pattern'],
+  ...['additionalProperties', 'minimum', 'maximum', 'minItems', 'maxItems', 'minLength', 'maxLength'],
+]);
+
+test('contract §8: strict function calling takes the arguments of every tool: one type each, free objects where they must be', () => {
+  const look = (schema: Schema, path: string, name: string): void => {
+    const { type, properties, items, anyOf = [] } = schema;
+    const unknown = Object.keys(schema).filter((key) => !takenKeywords.has(key));
+    assert.deepEqual(unknown, [], path);
+    assert.ok(anyOf.length > 0 || typeof type === 'string', `${path} has no one type`);
+    if (type === 'object' && properties === undefined) assert.ok(freeForm.has(name), `${path} is free-form`);
+    for (const [key, each] of Object.entries(properties ?? {})) look(each, `${path}.${key}`, key);
+    if (items) look(items, `${path}[]`, `${name}[]`);
+    for (const each of anyOf) look(each, `${path}|`, name);
+  };
+  const roles: Record<string, { name: string; inputSchema: Schema }[]> = JSON.parse(read('test/snapshots/tools.json'));
+  for (const tool of Object.values(roles).flat()) look(tool.inputSchema, tool.name, '');
+});
+
 test('every dependency is in the README, with why it was chosen', () => {
   const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = JSON.parse(read('package.json'));
   const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });

@@ -65,6 +65,7 @@ export function createProductOn(storage: Storage) {
           top: limit,
           tags,
           docType: undefined,
+          within: undefined,
           mode: 'hybrid',
           threshold: undefined,
           includesWeak: true,

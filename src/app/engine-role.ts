@@ -6,6 +6,7 @@ import { engineSlice } from '../engine/engine-slice.ts';
 import { measureEngine } from '../engine/measure-engine.ts';
 import { everyRevision } from '../mcp/protocol-versions.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
+import { openAuthorities } from './open-authorities.ts';
 import { localEngineSlices, openLocalEngine } from './open-engine.ts';
 import type { Role, RoleService } from './role.ts';
 import { createSharedParts } from './shared-parts.ts';
@@ -41,8 +42,11 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
   const http = config.of(httpSlice);
   const { serveEngine } = await import('../engine/http/serve-engine.ts');
   // Listens first, so that health checks are told that it is starting.
+  const shared = createSharedParts(config, telemetry.recorder);
+  const { authorities, close } = await openAuthorities(engineRole, config, log, shared);
   const service = await serveEngine({
     ...http,
+    authorities,
     tokens: http.authToken ? { default: http.authToken } : {},
     fileBytesMax: config.of(engineSlice).fileBytesMax,
     readOnly: config.of(toolsSlice).readOnly,
@@ -51,7 +55,7 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
     recorder: telemetry.recorder,
   });
   try {
-    const engine = await openLocalEngine({ config, log, shared: createSharedParts(config, telemetry.recorder) });
+    const engine = await openLocalEngine({ config, log, shared });
     service.ready(engine);
     telemetry.watch({ sources: [{ name: 'kb', measure: () => measureEngine(engine, 'own') }], gauges: service });
     return {
@@ -59,6 +63,7 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
       async close(graceMs) {
         await service.close(graceMs);
         await engine.close();
+        await close();
       },
     };
   } catch (error) {

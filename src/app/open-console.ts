@@ -1,4 +1,4 @@
-import type { Principal } from '../base/rights.ts';
+import { type Principal, rightsKey } from '../base/rights.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import type { Config, Setting } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
@@ -18,7 +18,7 @@ export function openConsole(
   offer: Offer,
   snippets: ConsoleDeps['snippets'],
 ): { served: Offer; pages: PageHandler } {
-  const { authToken, path } = config.of(httpSlice);
+  const { path } = config.of(httpSlice);
   const activity = createActivity();
   const clients = createClients();
   const toolsFor = ({
@@ -26,26 +26,30 @@ export function openConsole(
     address,
     origin,
     signal,
-  }: ConsoleVisitor & { principal: Principal }): ConsoleTools => ({
-    has: (name) => offer.catalogue.find(name) !== undefined,
-    async call(name, args) {
-      const caller: Caller = {
-        ...principal,
-        id: `${ownCallers}${address}`,
-        owner: `console ${principal.name}`,
-        authenticated: true,
-        reachedAt: origin,
-      };
-      const call = { caller, signal, explains: true, report() {}, log: offer.log, keepCancellable: () => () => {} };
-      // A page waits for its answer; nobody would ask for a job later.
-      const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
-      try {
-        return { ...(await offer.callTool(name, { ...args, ...wait }, call)) };
-      } catch (failure) {
-        throw failure instanceof ToolFailure ? failure.error : failure;
-      }
-    },
-  });
+  }: ConsoleVisitor & { principal: Principal }): ConsoleTools => {
+    const { catalogue, callTool } = offer.within(principal.rights);
+    return {
+      has: (name) => catalogue.find(name) !== undefined,
+      async call(name, args) {
+        const caller: Caller = {
+          ...principal,
+          id: `${ownCallers}${address}`,
+          owner: `console ${principal.name} ${rightsKey(principal.rights)}`,
+          authenticated: true,
+          reachedAt: origin,
+        };
+        const log = offer.log.with({ caller: caller.name });
+        const call = { caller, signal, explains: true, report() {}, log, keepCancellable: () => () => {} };
+        // A page waits for its answer; nobody would ask for a job later.
+        const wait = catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
+        try {
+          return { ...(await callTool(name, { ...args, ...wait }, call)) };
+        } catch (failure) {
+          throw failure instanceof ToolFailure ? failure.error : failure;
+        }
+      },
+    };
+  };
   const { signal } = new AbortController();
   const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
   offer.recorder?.onCall((call) => {
@@ -54,13 +58,14 @@ export function openConsole(
     recordCall(call, activity, clients);
     wake();
   });
+  const onClient: Offer['onClient'] = (client, caller) => clients.connected(identityOf(client, caller), Date.now());
   const served: Offer = {
     ...offer,
-    onClient: (client, caller) => clients.connected(identityOf(client, caller), Date.now()),
+    onClient,
+    within: (rights) => ({ ...offer.within(rights), onClient }),
   };
   const console = createConsole(
     {
-      needsToken: authToken !== undefined,
       isReadOnly: config.of(toolsSlice).readOnly,
       dataDir: config.dataDir,
       settings: config.settings.map(({ path: name, shown, source }) => ({ path: name, value: textOf(shown), source })),

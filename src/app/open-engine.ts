@@ -2,7 +2,7 @@ import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
 import type { Engine } from '../engine/engine.ts';
 import { engineSlice } from '../engine/engine-slice.ts';
-import type { LocalEngine } from '../engine/local/create-engine.ts';
+import type { LocalEngine } from '../engine/local/local-engine.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';

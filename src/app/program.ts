@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { oauthSlice } from '../access/oauth/oauth-slice.ts';
 import { CarrelError } from '../base/errors.ts';
 import { createLogger, formatFields, type Logger, type LogSink } from '../base/log.ts';
 import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
@@ -18,8 +19,10 @@ import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
+import { hasNamedTokens, openAuthorities, readOAuth } from './open-authorities.ts';
 import type { Ownership } from './owner/ownership.ts';
 import type { Flags, Role, RoleService } from './role.ts';
+import { createSharedParts, type SharedParts } from './shared-parts.ts';
 import { serveSlices } from './toolsets.ts';
 
 export type { Flags } from './role.ts';
@@ -41,7 +44,7 @@ export interface Program {
 const stopGraceMs = 3_000;
 
 /** Settings that every role has. */
-export const programSlices = [httpSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
+export const programSlices = [httpSlice, oauthSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
 
 /** The role as its own configuration file defines it, if it has one. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
@@ -78,7 +81,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   const { log } = logging;
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   if (remark !== undefined) log.info(remark);
-  checkExposure(role, config, log);
+  await checkExposure(role, config, log);
   const jobs = createCallJobs();
   // Files that others write for us, such as Node's cache, are private to the owner too.
   process.umask(0o077);
@@ -87,7 +90,8 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   warnOfSlowModel(role, config, log);
   if (role.serve) return serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
   const telemetry = await telemetryIfUsed(role, config, log);
-  const opening = role.openToolsets(config, log, jobs, telemetry?.recorder);
+  const shared = createSharedParts(config, telemetry?.recorder);
+  const opening = role.openToolsets(config, log, jobs, shared);
   // The protocol code loads while the database opens on its own thread.
   const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
   try {
@@ -95,7 +99,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
     const tasks = role.revisions.modern ? createTasks({ folder: join(config.dataDir, 'tasks'), log }) : undefined;
     const offer = createRoleOffer(role, config, log, toolsets, { jobs, tasks, recorder: telemetry?.recorder });
     const special = { cody: flags['cody'] === true, forPeople, logging, ownership };
-    const program = await serve(role, config, offer, special, transports, telemetry);
+    const program = await serve(role, config, offer, special, transports, telemetry, shared);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
@@ -153,6 +157,7 @@ async function serve(
   { cody, forPeople, logging, ownership }: Special,
   { serveOverHttp, serveOverRelays, serveOverStdio }: Transports,
   telemetry: Telemetry | undefined,
+  shared: SharedParts,
 ): Promise<Program> {
   const http = config.of(httpSlice);
   const { log } = offer;
@@ -193,8 +198,11 @@ async function serve(
   }
 
   const { served, pages } = await withConsole(role, config, offer, forPeople);
+  const { authorities, resource, close } = await openAuthorities(role, config, log, shared);
   const service = await serveOverHttp({
     ...http,
+    authorities,
+    resource,
     offer: served,
     ...(pages ? { pages } : {}),
     ...(telemetry ? { metrics: telemetry.prometheus } : {}),
@@ -224,6 +232,7 @@ async function serve(
     ended: ended.promise.then(finish),
     async close() {
       await service.close(stopGraceMs);
+      await close();
       ended.resolve();
     },
   };
@@ -297,13 +306,14 @@ function openLogFile(config: Config, debug: boolean): LogSink {
 }
 
 /** Being reachable by others must be the operator's intention. */
-function checkExposure(role: Role, config: Config, log: Logger): void {
+async function checkExposure(role: Role, config: Config, log: Logger): Promise<void> {
   const { transport, host, authToken } = config.of(httpSlice);
   if (transport === 'stdio' || isLoopbackHost(host) || authToken !== undefined) return;
+  if (readOAuth(config) !== undefined || (await hasNamedTokens(role, config))) return;
   if (role.tokenBeyondLoopback) {
     throw new CarrelError(
       'invalid_config',
-      `Listening on ${host} would give others access to everything. Set a token (CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
+      `Listening on ${host} would give others access to everything. Set a token (carrel token add, CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
     );
   }
   // Worded unlike the "listening on" line: programs that wait for that one must not match this.

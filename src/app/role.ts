@@ -4,8 +4,8 @@ import type { Config, FieldOverride } from '../config/load.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { OfferedRevisions } from '../mcp/protocol-versions.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
-import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import type { SharedParts } from './shared-parts.ts';
 
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -15,6 +15,8 @@ export interface Role {
   summary: string;
   /** What clients are told about the server as a whole. */
   instructions: string;
+  /** What they are told about those toolsets that are served, by name. */
+  toolsetInstructions?: Readonly<Record<string, string>>;
   /** Settings beyond the program's own. */
   slices: readonly Slice[];
   overrides: Readonly<Record<string, FieldOverride>>;
@@ -46,7 +48,7 @@ export interface Role {
   dataDirVariables?: readonly string[];
   /** For a role that serves something other than MCP over HTTP: serves it. Such a role has no toolsets. */
   serve?(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService>;
-  openToolsets(config: Config, log: Logger, jobs: CallJobs, recorder?: Recorder): Promise<Toolset[]>;
+  openToolsets(config: Config, log: Logger, jobs: CallJobs, shared: SharedParts): Promise<Toolset[]>;
 }
 
 export interface RoleService {

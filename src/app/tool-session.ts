@@ -7,6 +7,7 @@ import type { ResourceContents } from '../tools/resource.ts';
 import { loadRoleConfig, prepareRole } from './program.ts';
 import type { Flags, Role } from './role.ts';
 import { createRoleOffer } from './role-offer.ts';
+import { createSharedParts } from './shared-parts.ts';
 
 /** The tools of a role in this process, without a client between. */
 export interface ToolSession {
@@ -23,7 +24,7 @@ export async function openToolSession(chosen: Role, flags: Flags, log: Logger): 
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, log, jobs);
+  const toolsets = await role.openToolsets(config, log, jobs, createSharedParts(config));
   const offer = createRoleOffer(role, config, log, toolsets, { jobs });
   const call: Call = {
     caller: { ...localUser, id: 'command-line', owner: 'command-line', authenticated: true },

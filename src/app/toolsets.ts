@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { Rights } from '../base/rights.ts';
 import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
@@ -8,8 +9,7 @@ import type { CallJobs } from '../jobs/call-jobs.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
-import type { Recorder } from '../telemetry/recorder.ts';
-import type { Toolset } from '../tools/toolset.ts';
+import { type Toolset, toolsetsWithin } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
@@ -17,7 +17,7 @@ import { researchSlice } from '../toolsets/research/research-slice.ts';
 import { openFessForServe } from './fess-role.ts';
 import { engineSlices, openEngine } from './open-engine.ts';
 import { ownTargets } from './own-targets.ts';
-import { createSharedParts, type SharedParts, withParts } from './shared-parts.ts';
+import { type SharedParts, withParts } from './shared-parts.ts';
 
 /** A toolset as the program knows it: its settings, and how to open it. */
 interface ToolsetModule {
@@ -111,28 +111,30 @@ const modules: readonly ToolsetModule[] = [context, research, kb, fess];
 /** `find` is a toolset of its own in `--toolsets`, built from the sources of the others. */
 const findName = 'find';
 
+export const toolsetNames: readonly string[] = [...modules.map(({ name }) => name), findName];
+
 export const serveSlices: readonly Slice[] = [...new Set(modules.flatMap(({ slices }) => slices))];
 export const researchSlices: readonly Slice[] = research.slices;
 export const contextSlices: readonly Slice[] = context.slices;
 export const kbSlices: readonly Slice[] = kb.slices;
 
-type Open = (config: Config, log: Logger, jobs: CallJobs, recorder?: Recorder) => Promise<Toolset[]>;
+type Open = (config: Config, log: Logger, jobs: CallJobs, shared: SharedParts) => Promise<Toolset[]>;
 
 export const openResearch: Open = (...given) => openOne(research, ...given);
 export const openContext: Open = (...given) => openOne(context, ...given);
 export const openKb: Open = (...given) => openOne(kb, ...given);
 
-async function openOne(module: ToolsetModule, ...[config, log, jobs, recorder]: Parameters<Open>): Promise<Toolset[]> {
-  const toolset = await module.open({ config, log, jobs, shared: createSharedParts(config, recorder) });
+async function openOne(module: ToolsetModule, ...[config, log, jobs, shared]: Parameters<Open>): Promise<Toolset[]> {
+  const toolset = await module.open({ config, log, jobs, shared });
   return toolset ? [toolset] : [];
 }
 
 /** Every toolset that is configured, or those that `--toolsets` names. */
-export async function openServed(...[config, log, jobs, recorder]: Parameters<Open>): Promise<Toolset[]> {
+export const openServed: Open = async (config, log, jobs, shared) => {
   const wanted = wantedNames(config);
   // Alone, find still asks the sources of every toolset; their own tools are then not offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
-  const context = { config, log, jobs, shared: createSharedParts(config, recorder) };
+  const context = { config, log, jobs, shared };
   // Together: while one waits for the database, another's code loads.
   const opening = modules.filter(({ name }) => isFindAlone || wanted.has(name)).map((module) => module.open(context));
   const settled = await Promise.allSettled(opening);
@@ -142,34 +144,54 @@ export async function openServed(...[config, log, jobs, recorder]: Parameters<Op
     await Promise.allSettled(toolsets.map((toolset) => toolset.close?.()));
     throw failed.reason;
   }
-  const opened = toolsets.map((toolset): Toolset => {
-    // One way to fail for all tools of one server; alone, research and fess fail as their specifications have it.
-    const uniform: Toolset = { ...toolset, failures: { as: 'result' } };
-    return isFindAlone ? { ...uniform, tools: [] } : uniform;
-  });
-  const sources = opened.flatMap((toolset) => toolset.sources ?? []);
-  if (!wanted.has(findName) || sources.length === 0) return opened;
+  const opened = toolsets.map((toolset) => uniform(toolset, isFindAlone));
+  if (!wanted.has(findName) || !opened.some(({ sources = [] }) => sources.length > 0)) return opened;
   const [{ createFindToolset }, lease] = await Promise.all([
     import('../toolsets/find/toolset.ts'),
     context.shared.reranker(),
   ]);
   const disabled = config.of(toolsSlice).disabledTools.map((name) => name.toLowerCase());
-  const texts = opened
-    .flatMap((toolset) => toolset.citable ?? [])
-    .filter(({ tool }) => tool === undefined || !disabled.includes(tool));
-  return [...opened, createFindToolset(sources, texts, { reranker: lease.part, close: () => lease.release() })];
+  const findOver = (offered: readonly Toolset[]): Toolset => {
+    const sources = offered.flatMap((toolset) => toolset.sources ?? []);
+    const texts = offered
+      .flatMap((toolset) => toolset.citable ?? [])
+      .filter(({ tool }) => tool === undefined || !disabled.includes(tool));
+    return createFindToolset(sources, texts, { reranker: lease.part, close: () => lease.release() });
+  };
+  const findWithin = (rights: Rights): Toolset | undefined => {
+    const offered = toolsetsWithin(opened, rights);
+    return offered.some(({ sources = [] }) => sources.length > 0) ? findOver(offered) : undefined;
+  };
+  return [...opened, { ...findOver(opened), within: findWithin }];
+};
+
+/** One way to fail for all tools of one server; alone, research and fess fail as their specifications have it. */
+function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
+  const { within } = toolset;
+  return {
+    ...toolset,
+    failures: { as: 'result' },
+    ...(withoutTools ? { tools: [] } : {}),
+    ...(within
+      ? {
+          within(rights: Rights) {
+            const some = within(rights);
+            return some && uniform(some, withoutTools);
+          },
+        }
+      : {}),
+  };
 }
 
 /** The toolsets that `serve` is to offer; an unknown name is refused. */
 export function wantedNames(config: Config): Set<string> {
-  const known = [...modules.map(({ name }) => name), findName];
   const { toolsets } = config.of(toolsSlice);
-  const unknown = toolsets.find((name) => !known.includes(name));
-  if (unknown === undefined) return new Set(toolsets.length > 0 ? toolsets : known);
+  const unknown = toolsets.find((name) => !toolsetNames.includes(name));
+  if (unknown === undefined) return new Set(toolsets.length > 0 ? toolsets : toolsetNames);
   const source = config.settings.find(({ path }) => path === 'tools.toolsets')?.source ?? '';
   const shown = JSON.stringify(unknown.slice(0, 60));
   throw new CarrelError(
     source.startsWith('--') ? 'invalid_usage' : 'invalid_config',
-    `${source} names ${shown}, which is not a toolset. Choose from ${known.join(', ')}.`,
+    `${source} names ${shown}, which is not a toolset. Choose from ${toolsetNames.join(', ')}.`,
   );
 }

@@ -66,6 +66,8 @@ const kinds = {
   fetch_failed: 'upstream',
   // A Content-Encoding other than gzip, br and deflate, or more than two of them.
   unsupported_encoding: 'upstream',
+  // A write beyond what the caller's token allows: into another collection or thread. Not for reading: that is not_found.
+  outside_rights: 'forbidden',
   // A tool that exists but is switched off here (read-only mode, DISABLED_TOOLS).
   tool_disabled: 'forbidden',
   // The document has more bytes than the extractor accepts. Not for one that needs too much work: see the next three.

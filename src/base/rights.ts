@@ -17,4 +17,23 @@ export interface Principal {
   /** As the log, the console and metrics show it; never a secret. */
   readonly name: string;
   readonly rights: Rights;
+  /** Which token proved it, for whoever gave it out; not the token. Absent where it cannot be taken back. */
+  readonly credential?: string;
+  /** When the proof ends, in milliseconds since 1970. */
+  readonly expiresAt?: number;
+}
+
+/** The same for equal rights. */
+export function rightsKey({ toolsets, readOnly = false, collections, threads }: Rights): string {
+  return JSON.stringify([toolsets, readOnly, collections, threads].map((part) => part ?? null));
+}
+
+/** Whether somebody may see the server as a whole. */
+export function isUnrestricted({ toolsets, collections, threads }: Rights): boolean {
+  return toolsets === undefined && collections === undefined && threads === undefined;
+}
+
+/** Whether the time of the proof is over. */
+export function hasEnded({ expiresAt }: Principal): boolean {
+  return expiresAt !== undefined && expiresAt <= Date.now();
 }

@@ -76,4 +76,12 @@ export const adding: readonly FlagDescription[] = [
   toggle('no-gitignore', 'also what .gitignore files leave out'),
 ];
 
-export { toggle, valued };
+/** May be given several times. */
+const listed = (name: string, value: string, summary: string): FlagDescription => ({
+  name,
+  type: 'list',
+  value,
+  summary,
+});
+
+export { listed, toggle, valued };

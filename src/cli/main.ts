@@ -68,6 +68,8 @@ async function runCommand(line: CommandLine, start: Start): Promise<void> {
       return (await import('./transfer.ts')).importCommand(line);
     case 'restore':
       return (await import('./backup.ts')).restoreCommand(line);
+    case 'token':
+      return (await import('./token/token-command.ts')).tokenCommand(line);
     case 'tools':
       return (await import('./tools.ts')).toolsCommand(line);
     default:

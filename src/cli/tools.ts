@@ -1,5 +1,6 @@
 import { loadRoleConfig, prepareRole } from '../app/program.ts';
 import { createRoleOffer } from '../app/role-offer.ts';
+import { createSharedParts } from '../app/shared-parts.ts';
 import { silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import { estimateTokens } from '../tools/token-estimate.ts';
@@ -11,7 +12,7 @@ export async function toolsCommand(line: CommandLine): Promise<void> {
   const role = await prepareRole(subjectOf(line), line.flags);
   const config = loadRoleConfig(role, line.flags);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, silentLogger, jobs);
+  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config));
   try {
     const { catalogue, instructions } = createRoleOffer(role, config, silentLogger, toolsets, { jobs });
     const tools = catalogue.listings.map((listing) => ({

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
-import type { Principal } from '../base/rights.ts';
+import { fullRights, isUnrestricted, type Principal, rightsKey } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
 import type { Activity } from './activity.ts';
@@ -23,8 +23,6 @@ import { type ConnectSnippet, connectPage, type ShownSetting, settingsPage, sour
 import { createSignIns } from './sign-in.ts';
 
 export interface ConsoleConfig {
-  /** Whether a token is asked for. */
-  needsToken: boolean;
   isReadOnly: boolean;
   dataDir: string;
   settings: readonly ShownSetting[];
@@ -53,10 +51,12 @@ export interface ConsoleVisitor {
 /** What the server in front of the console knows of a request. */
 export interface Entrance {
   address: string;
-  /** Whom the request's own token proves. */
-  principal(): Promise<Principal | undefined>;
+  /** Whom the request's own token proves, or nobody in particular where none is needed. Undefined: nobody may enter. */
+  access(): Promise<{ principal: Principal | undefined } | undefined>;
   /** Wrong tokens are counted by address. */
   checkToken(token: string): Promise<TokenCheck>;
+  /** Whether what proved it holds still. */
+  isValid(principal: Principal): Promise<boolean>;
 }
 
 export type TokenCheck = { principal: Principal | undefined } | 'wrong' | 'too many';
@@ -72,6 +72,8 @@ interface Room {
   name: string;
   /** The tool without which there is nothing to show. */
   needs?: string;
+  /** Tells about the server as a whole, so not for those who may see only a part. */
+  isWhole?: boolean;
   show(visit: Visit, about: About): Promise<Page> | Page;
   /** What stands below the path. */
   showOne?(visit: Visit): Promise<Page>;
@@ -83,6 +85,8 @@ interface About extends Pick<ConsoleDeps, 'activity' | 'clients' | 'snippets'> {
   config: ConsoleConfig;
   pace: Pace;
   mcpUrl: string;
+  /** Whether clients have to send a token. */
+  needsToken: boolean;
 }
 
 const rooms: readonly Room[] = [
@@ -114,15 +118,21 @@ const rooms: readonly Room[] = [
   {
     path: '/activity',
     name: 'Activity',
+    isWhole: true,
     show: (_, { activity, clients }) => activityPage(activity, clients, Date.now()),
   },
   {
     path: '/connect',
     name: 'Connect',
-    show: async (_, { config: { needsToken }, mcpUrl, snippets }) =>
+    show: async (_, { needsToken, mcpUrl, snippets }) =>
       connectPage(mcpUrl, needsToken, await snippets(mcpUrl, needsToken)),
   },
-  { path: '/settings', name: 'Settings', show: (_, { config }) => settingsPage(config.settings, config.dataDir) },
+  {
+    path: '/settings',
+    name: 'Settings',
+    isWhole: true,
+    show: (_, { config }) => settingsPage(config.settings, config.dataDir),
+  },
 ];
 
 const actions: Record<string, (visit: Visit) => Promise<Record<string, unknown>>> = {
@@ -148,31 +158,41 @@ const securityHeaders = {
 
 /** For the longest memory, two million characters, of which a form may make nine bytes each. */
 const formBytesMax = 20 * 1024 * 1024;
+const pacesMax = 100;
 /** From somebody who has not signed in yet. */
 const tokenBytesMax = 16 * 1024;
 
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
-  const pace = createPace();
+  /** Of each part of the queue that somebody may see. */
+  const paces = new Map<string, Pace>();
+  const paceOf = (principal: Principal | undefined): Pace => {
+    const key = rightsKey(principal?.rights ?? fullRights);
+    const pace = paces.get(key) ?? createPace();
+    paces.set(key, pace);
+    const [oldest] = paces.keys();
+    if (paces.size > pacesMax && oldest !== undefined) paces.delete(oldest);
+    return pace;
+  };
 
-  const shellOf = (current: string, tools: ConsoleTools) => ({
-    menu: rooms.filter(({ needs }) => needs === undefined || tools.has(needs)),
+  const shellOf = (current: string, { tools, principal, canSignOut }: Known) => ({
+    menu: rooms.filter((room) => isOpenTo(room, principal) && (room.needs === undefined || tools.has(room.needs))),
     current,
     version,
-    isReadOnly: config.isReadOnly,
-    canSignOut: config.needsToken,
+    isReadOnly: config.isReadOnly || principal?.rights.readOnly === true,
+    canSignOut,
   });
 
   const send = (
     response: ServerResponse,
     page: Page,
     current: string,
-    tools: ConsoleTools,
+    known: Known,
     headers: Record<string, string> = {},
   ): void => {
     if (page.location !== undefined) respondEmpty(response, 303, { ...securityHeaders, location: page.location });
     else {
-      respondText(response, page.status ?? 200, renderPage(page, shellOf(current, tools)), {
+      respondText(response, page.status ?? 200, renderPage(page, shellOf(current, known)), {
         ...securityHeaders,
         ...headers,
         'content-type': 'text/html; charset=utf-8',
@@ -197,12 +217,15 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const gone = new AbortController();
       response.on('close', () => gone.abort());
       const origin = originOf(request);
-      const principal = signIns.find(request) ?? (await entrance.principal());
+      const signedIn = await whoSignedIn(request, entrance);
+      const access = signedIn === undefined ? await entrance.access() : { principal: signedIn };
+      const principal = access?.principal;
       const tools = deps.tools({ principal, address: entrance.address, origin, signal: gone.signal });
+      const known: Known = { tools, principal, canSignOut: signedIn !== undefined };
       const current = room?.path ?? '/';
-      if (config.needsToken && principal === undefined && path !== '/sign-in') {
+      if (access === undefined && path !== '/sign-in') {
         const page = { ...signInPage(undefined), status: 401 };
-        send(response, page, current, noTools, {
+        send(response, page, current, nobody, {
           'www-authenticate': 'Bearer',
           ...(method === 'POST' ? { connection: 'close' } : {}),
         });
@@ -213,7 +236,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
           response,
           { title: 'Refused', status: 403, body: problem('This form was not sent by a page of this console.') },
           current,
-          tools,
+          known,
         );
         return true;
       }
@@ -236,8 +259,17 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         await answerScript(action(visit), response);
         return true;
       }
-      const about: About = { ...deps, config, pace, mcpUrl: `${origin}${config.mcpPath}` };
-      send(response, await pageOf(room as Room, method, visit, about, gone.signal), current, tools);
+      const about: About = {
+        ...deps,
+        config,
+        pace: paceOf(principal),
+        mcpUrl: `${origin}${config.mcpPath}`,
+        needsToken: principal !== undefined,
+      };
+      const page = isOpenTo(room as Room, principal)
+        ? await pageOf(room as Room, method, visit, about, gone.signal)
+        : notFound();
+      send(response, page, current, known);
       return true;
     },
   };
@@ -261,6 +293,12 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     }
   }
 
+  /** Whoever signed in, as long as their token holds. */
+  async function whoSignedIn(request: IncomingMessage, entrance: Entrance): Promise<Principal | undefined> {
+    const principal = signIns.find(request);
+    return principal !== undefined && (await entrance.isValid(principal)) ? principal : undefined;
+  }
+
   function signIn(checked: TokenCheck, request: IncomingMessage, response: ServerResponse): void {
     if (typeof checked === 'object') {
       const { principal } = checked;
@@ -269,13 +307,28 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       return;
     }
     const message = checked === 'wrong' ? 'This is not the token.' : 'Too many wrong tokens. Wait a minute.';
-    send(response, { ...signInPage(message), status: checked === 'wrong' ? 401 : 429 }, '/', noTools, {
+    send(response, { ...signInPage(message), status: checked === 'wrong' ? 401 : 429 }, '/', nobody, {
       'www-authenticate': 'Bearer',
     });
   }
 }
 
-const noTools: ConsoleTools = { has: () => false, call: () => Promise.reject(new Error('not signed in')) };
+/** Who looks at a page. */
+interface Known {
+  tools: ConsoleTools;
+  principal: Principal | undefined;
+  canSignOut: boolean;
+}
+
+const nobody: Known = {
+  tools: { has: () => false, call: () => Promise.reject(new Error('not signed in')) },
+  principal: undefined,
+  canSignOut: false,
+};
+
+function isOpenTo({ isWhole }: Room, principal: Principal | undefined): boolean {
+  return !isWhole || principal === undefined || isUnrestricted(principal.rights);
+}
 
 function signInPage(message: string | undefined): Page {
   return {

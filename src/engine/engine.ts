@@ -13,6 +13,8 @@ export interface Engine {
   cancelJob(id: JobId, options?: EngineCall): Promise<EngineJob>;
   documents(request: DocumentsRequest, options?: EngineCall): Promise<DocumentPage>;
   document(id: number, options?: EngineCall): Promise<EngineDocumentWithChunks>;
+  /** Without its chunks, where that takes less. */
+  documentAlone?(id: number, options?: EngineCall): Promise<EngineDocument>;
   /** The bytes as they were given. */
   file(id: number, options?: EngineCall): Promise<EngineFile>;
   deleteDocument(id: number, options?: EngineCall): Promise<DeletedDocument>;
@@ -27,11 +29,15 @@ export interface Engine {
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
   bulkTags(selection: BulkSelection, change: TagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
+  /** The same for callers who may use only these collections; it is not closed. Absent where it cannot be had. */
+  within?(collections: readonly string[]): Engine;
   close(): Promise<void>;
 }
 
 export interface EngineCall {
   signal?: AbortSignal | undefined;
+  /** Tags: whatever has none of them does not exist for this call. Only an engine in this process knows it. */
+  within?: readonly string[] | undefined;
 }
 
 /** Our engine uses numbers, others strings. */

@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { fullRights, type Principal } from '../base/rights.ts';
+import type { Logger } from '../base/log.ts';
+import { fullRights, hasEnded, type Principal } from '../base/rights.ts';
 import type { Secret } from '../base/secret.ts';
 import { createSlidingWindow } from '../base/sliding-window.ts';
 import { clientAddress } from './client-address.ts';
@@ -14,12 +15,30 @@ export interface GuardOptions {
   allowedHosts: readonly string[];
   /** Origins of other sites whose pages may call it. */
   allowedOrigins: readonly string[];
-  /** By the caller's name. With none, everybody may call. */
+  /** By the caller's name; they give all rights. With none, and no authority that needs one, everybody may call. */
   tokens: Readonly<Record<string, Secret>>;
+  /** Who knows other tokens. */
+  authorities?: readonly Authority[];
+  log?: Logger;
+}
+
+/** Somebody who gives out tokens: a list of them in a database, an issuer elsewhere. */
+export interface Authority {
+  /** Whether callers need a token, even where none is set. */
+  isRequired(): Promise<boolean>;
+  /**
+   * Whom a token proves. Undefined for one that is not theirs, has expired or was revoked; `insufficient` for a valid one
+   * that gives no rights here.
+   */
+  identify(token: string): Promise<Principal | 'insufficient' | undefined>;
+  /** For each whether what proved it holds still. True for those that somebody else has proved. */
+  areValid(principals: readonly Principal[]): Promise<boolean[]>;
+  /** What callers without a token are told about where to get one: parameters of `WWW-Authenticate`. */
+  readonly challenge?: string;
 }
 
 export interface Refusal {
-  status: 400 | 401 | 403 | 429;
+  status: 400 | 401 | 403 | 429 | 503;
   problem: string;
   headers?: Record<string, string>;
 }
@@ -34,6 +53,8 @@ export interface Guards {
   checkToken(request: IncomingMessage): Promise<Access>;
   /** The same for a token that a person typed in. */
   checkTyped(token: string, request: IncomingMessage): Promise<Access>;
+  /** For each whether its token holds still: it was not revoked and has not expired. */
+  areValid(principals: readonly Principal[]): Promise<boolean[]>;
 }
 
 const wrongTokensPerMinute = 30;
@@ -49,6 +70,7 @@ export function createGuards(options: GuardOptions): Guards {
     principal: { name, rights: fullRights },
     digest: digest(token.reveal()),
   }));
+  const authorities = options.authorities ?? [];
   const wrongTokens = createSlidingWindow({ limit: wrongTokensPerMinute, windowMs: 60_000 });
 
   const knowsHost = (host: string): boolean => {
@@ -82,19 +104,40 @@ export function createGuards(options: GuardOptions): Guards {
     },
     checkToken: (request) => check(bearerToken(request), request),
     checkTyped: (token, request) => check(token, request),
+    async areValid(principals) {
+      const answers = await Promise.all(authorities.map((authority) => authority.areValid(principals)));
+      return principals.map((principal, index) => !hasEnded(principal) && answers.every((valid) => valid[index]));
+    },
   };
 
   async function check(given: string | undefined, request: IncomingMessage): Promise<Access> {
-    if (tokens.length === 0) return { principal: undefined };
     const presented = given === undefined ? undefined : digest(given);
     let principal: Principal | undefined;
     // All tokens are always compared, so that the time taken does not tell which one was close.
     for (const token of tokens) {
       if (presented !== undefined && timingSafeEqual(presented, token.digest)) principal = token.principal;
     }
-    if (principal !== undefined) return { principal };
+    try {
+      for (const authority of authorities) {
+        const found = given === undefined || principal ? undefined : await authority.identify(given);
+        if (found === 'insufficient') return insufficient(authority);
+        principal ??= found;
+      }
+      if (principal !== undefined || !(await isTokenRequired())) return { principal };
+    } catch (error) {
+      options.log?.warn('tokens cannot be checked', { error });
+      return {
+        status: 503,
+        problem: 'Tokens cannot be checked at the moment. Try again in a few seconds.',
+        headers: { 'retry-after': '5' },
+      };
+    }
     const problem = 'A valid bearer token is required: Authorization: Bearer <token>.';
-    const challenge = { 'www-authenticate': given === undefined ? 'Bearer' : 'Bearer error="invalid_token"' };
+    const facts = [
+      ...(given === undefined ? [] : ['error="invalid_token"']),
+      ...authorities.flatMap(({ challenge }) => challenge ?? []),
+    ];
+    const challenge = { 'www-authenticate': `Bearer ${facts.join(', ')}`.trim() };
     if (given === undefined) return { status: 401, problem, headers: challenge };
     const taken = wrongTokens.take(clientAddress(request.socket.remoteAddress));
     if (taken.ok) return { status: 401, problem, headers: challenge };
@@ -105,12 +148,28 @@ export function createGuards(options: GuardOptions): Guards {
       headers: { 'retry-after': wait },
     };
   }
+
+  async function isTokenRequired(): Promise<boolean> {
+    if (tokens.length > 0) return true;
+    for (const authority of authorities) if (await authority.isRequired()) return true;
+    return false;
+  }
 }
 
 /** Every way to write "this machine only". What is not certainly loopback counts as reachable by others. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, '');
   return name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
+}
+
+/** RFC 6750 §3.1. */
+function insufficient({ challenge }: Authority): Refusal {
+  const facts = ['error="insufficient_scope"', ...(challenge === undefined ? [] : [challenge])];
+  return {
+    status: 403,
+    problem: 'This token has no scope that allows anything here.',
+    headers: { 'www-authenticate': `Bearer ${facts.join(', ')}` },
+  };
 }
 
 function hostName(host: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal, Rights } from '../base/rights.ts';
+import { isUnrestricted, type Principal } from '../base/rights.ts';
 import { refuseUnread, respondText } from './respond.ts';
 
 /** Version 0.0.4 of Prometheus's text format, which every Prometheus reads. */
@@ -17,16 +17,12 @@ export async function answerMetrics(
     refuseUnread(response, 405, { error: 'method_not_allowed', detail }, { allow: 'GET, HEAD' });
     return;
   }
-  if (principal !== undefined && !seesAll(principal.rights)) {
+  if (principal !== undefined && !isUnrestricted(principal.rights)) {
     const detail = 'These figures are of everything that is served here, and this token is for a part of it.';
     refuseUnread(response, 403, { error: 'forbidden', detail });
     return;
   }
   respondText(response, 200, await text(), { 'content-type': contentType });
-}
-
-function seesAll({ toolsets, collections, threads }: Rights): boolean {
-  return toolsets === undefined && collections === undefined && threads === undefined;
 }
 
 /** nginx's number for a client that went away before it was answered. */

@@ -3,7 +3,7 @@ import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createSlidingWindow, type MonotonicClock, type SlidingWindow } from '../base/sliding-window.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { answerBytesDefault, checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
-import type { Call } from '../tools/call.ts';
+import { type Call, localUser } from '../tools/call.ts';
 import type { Catalogue, OfferedTool } from '../tools/catalogue.ts';
 import { spend } from '../tools/quota.ts';
 import type { Toolset } from '../tools/toolset.ts';
@@ -68,7 +68,7 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
     return new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(own) : own, toolset);
   };
 
-  return async (name, given, call) => {
+  const carryOut: CallTool = async (name, given, call) => {
     const offered = find(catalogue, name);
     const { tool, toolset, parser } = offered;
     try {
@@ -108,6 +108,27 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
       return await runOrBecomeTask(work, call, { tool, afterMs, desk: call.tasks });
     } catch (thrown) {
       throw failure(thrown, offered, call);
+    }
+  };
+
+  return async (name, given, call) => {
+    const start = performance.now();
+    const tell = (outcome: string): void => {
+      const facts = {
+        tool: printable(name),
+        outcome,
+        ms: Math.round(performance.now() - start),
+      };
+      // Where callers have names, it is recorded who did what.
+      call.log[call.caller.name === localUser.name ? 'debug' : 'info']('called', facts);
+    };
+    try {
+      const answer = await carryOut(name, given, call);
+      tell('ok');
+      return answer;
+    } catch (failure) {
+      tell(failure instanceof ToolFailure ? failure.error.code : 'internal');
+      throw failure;
     }
   };
 }

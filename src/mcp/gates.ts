@@ -14,12 +14,12 @@ export interface Gates {
 
 export function createGates(toolsets: readonly Toolset[], inFlight: SlotsOptions): Gates {
   const common = createSlots(inFlight);
-  const own = new Map(toolsets.flatMap((set) => (set.inFlight ? [[set, createSlots(set.inFlight)]] : [])));
+  const own = new Map(toolsets.flatMap((set) => (set.inFlight ? [[set.name, createSlots(set.inFlight)]] : [])));
   return {
     async pass(toolset, signal, entered, work) {
       const releases: (() => void)[] = [];
       try {
-        for (const slots of [common, own.get(toolset)]) if (slots) releases.push(await slots.acquire(signal));
+        for (const slots of [common, own.get(toolset.name)]) if (slots) releases.push(await slots.acquire(signal));
         entered();
         return await work();
       } finally {

@@ -1,4 +1,5 @@
 import type { Logger } from '../base/log.ts';
+import { type Rights, rightsKey } from '../base/rights.ts';
 import type { MonotonicClock } from '../base/sliding-window.ts';
 import type { SlotsOptions } from '../base/slots.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
@@ -6,7 +7,7 @@ import type { Tasks } from '../jobs/tasks.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import { answerBytesDefault } from '../tools/answer-limit.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
-import type { Toolset } from '../tools/toolset.ts';
+import { type Toolset, toolsetsWithin } from '../tools/toolset.ts';
 import { createCallTool } from './call-tool.ts';
 import { createGates } from './gates.ts';
 import { observeCalls } from './observe.ts';
@@ -14,11 +15,12 @@ import { createPrompts } from './prompts.ts';
 import type { Offer } from './protocol-server.ts';
 import { createResources } from './resources.ts';
 
-export interface OfferOptions {
-  serverInfo: Offer['serverInfo'];
-  instructions: string;
-  experimental?: Offer['experimental'];
+type About = Pick<Offer, 'serverInfo' | 'instructions' | 'experimental'>;
+
+export interface OfferOptions extends About {
   toolsets: readonly Toolset[];
+  /** What those are told who are offered only these toolsets; by default, the same as all others. */
+  aboutSome?: (toolsets: readonly Toolset[]) => About;
   readOnly: boolean;
   disabledTools: readonly string[];
   inFlight: SlotsOptions;
@@ -33,24 +35,66 @@ export interface OfferOptions {
   clock?: MonotonicClock;
 }
 
+/** Offers for callers with restricted rights that are kept; the one that was not used for longest makes room. */
+const restrictedMax = 100;
+
 export function createOffer(options: OfferOptions): Offer {
-  const { toolsets, jobs, tasks, inFlight, log, serverInfo, instructions, experimental, recorder, clock } = options;
+  const { jobs, tasks, inFlight, log, recorder, clock } = options;
   const { answerBytesMax = answerBytesDefault } = options;
-  const catalogue = createCatalogue(toolsets, options);
-  const gates = createGates(toolsets, inFlight);
-  const callTool = createCallTool({ catalogue, jobs, gates, answerBytesMax, ...(clock ? { clock } : {}) });
-  return {
-    serverInfo,
-    instructions,
-    ...(experimental ? { experimental } : {}),
-    catalogue,
-    callTool: recorder ? observeCalls(callTool, catalogue, recorder) : callTool,
-    resources: createResources(toolsets, jobs, gates, answerBytesMax),
-    prompts: createPrompts(toolsets),
-    answerBytesMax,
-    jobs,
-    ...(tasks ? { tasks } : {}),
-    log,
-    recorder,
+  const gates = createGates(options.toolsets, inFlight);
+  const restricted = new Map<string, Offer>();
+  const writeListeners = new Set<() => void>();
+
+  const make = (toolsets: readonly Toolset[], about: About, readOnly: boolean): Offer => {
+    const { serverInfo, instructions, experimental } = about;
+    const catalogue = createCatalogue(toolsets, { ...options, readOnly });
+    const called = createCallTool({ catalogue, jobs, gates, answerBytesMax, ...(clock ? { clock } : {}) });
+    const callTool: typeof called = async (name, given, call) => {
+      try {
+        return await called(name, given, call);
+      } finally {
+        if (catalogue.find(name)?.tool.effect !== 'read') for (const listener of writeListeners) listener();
+      }
+    };
+    return {
+      serverInfo,
+      instructions,
+      ...(experimental ? { experimental } : {}),
+      catalogue,
+      callTool: recorder ? observeCalls(callTool, catalogue, recorder) : callTool,
+      resources: createResources(toolsets, jobs, gates, answerBytesMax),
+      prompts: createPrompts(toolsets),
+      answerBytesMax,
+      jobs,
+      ...(tasks ? { tasks } : {}),
+      log,
+      recorder,
+      within,
+      onWrite: (listener) => void writeListeners.add(listener),
+    };
   };
+
+  function within(rights: Rights): Offer {
+    const key = rightsKey(rights);
+    if (key === rightsKey({})) return whole;
+    const offer = restricted.get(key) ?? restrict(rights);
+    restricted.delete(key);
+    restricted.set(key, offer);
+    const [oldest] = restricted.keys();
+    if (restricted.size > restrictedMax && oldest !== undefined) restricted.delete(oldest);
+    return offer;
+  }
+
+  function restrict(rights: Rights): Offer {
+    const toolsets = toolsetsWithin(options.toolsets, rights);
+    const isAll = toolsets.length === options.toolsets.length;
+    return make(
+      toolsets,
+      isAll ? options : (options.aboutSome?.(toolsets) ?? options),
+      options.readOnly || rights.readOnly === true,
+    );
+  }
+
+  const whole = make(options.toolsets, options, options.readOnly);
+  return whole;
 }

@@ -4,6 +4,7 @@ import { createDocumentStore, createIngestionStore } from './stores/documents/do
 import { createEntryStore } from './stores/entries/entry-store.ts';
 import { createNoteStore } from './stores/notes/note-store.ts';
 import { createPassageStore } from './stores/passages/passage-store.ts';
+import { createTokenStore } from './stores/tokens/token-store.ts';
 import { checkStorage, describeStorage } from './stores/upkeep.ts';
 import { createVectorStores, type NearestOperations } from './stores/vectors/vector-store.ts';
 import { meterTransactions, type Transactions } from './transactions.ts';
@@ -36,6 +37,7 @@ export function createStorage({
     originals: createOriginals(transactions),
     passages: createPassageStore(transactions),
     vectors: createVectorStores(transactions, nearest),
+    tokens: createTokenStore(transactions),
     metrics,
     connections,
     describe: () => transactions.read(describeStorage, undefined),

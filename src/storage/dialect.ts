@@ -30,6 +30,8 @@ export interface Dialect {
   readonly integers: string;
   readonly numbers: string;
   readonly texts: string;
+  /** The texts of a JSON array, as rows `element` with a column `value`. */
+  elements(json: string): string;
   /** The position of the second text in the first, from 1; 0 if it is not contained. */
   position(text: string, part: string): string;
   /** The last characters of the first text, as many as the second has. */

@@ -15,14 +15,26 @@ test('the table has every operation that a store performs, and no other', async 
     if (name === 'otherClaims') return { free: true } as never;
     return (name === 'forgetModel' || name === 'usedOriginals' ? [] : undefined) as never;
   };
-  const { notes, entries, documents, ingestion, passages, vectors, originals, describe, check } = createStorage({
-    backend: 'sqlite',
-    transactions: { write: perform, read: perform, alone: perform },
-    createOriginals: (transactions) => createOriginals('', transactions),
-    connections: () => ({ backend: 'sqlite', opened: 0, broken: 0 }),
-    close: async () => {},
-  });
-  const stores = [notes, entries, documents, ingestion, passages, vectors.context, vectors.kb, { describe, check }];
+  const { notes, entries, documents, ingestion, passages, vectors, tokens, originals, describe, check } = createStorage(
+    {
+      backend: 'sqlite',
+      transactions: { write: perform, read: perform, alone: perform },
+      createOriginals: (transactions) => createOriginals('', transactions),
+      connections: () => ({ backend: 'sqlite', opened: 0, broken: 0 }),
+      close: async () => {},
+    },
+  );
+  const stores = [
+    notes,
+    entries,
+    documents,
+    ingestion,
+    passages,
+    vectors.context,
+    vectors.kb,
+    tokens,
+    { describe, check },
+  ];
   const methods = stores.flatMap((store): unknown[] => Object.values(store));
   for (const method of methods) if (typeof method === 'function') await method({}).catch(() => {});
   await originals.release(['']);

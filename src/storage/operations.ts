@@ -46,6 +46,15 @@ import { getNote, listNotes } from './stores/notes/read-notes.ts';
 import { removeNote, restoreNote, saveNote, updateNote } from './stores/notes/write-notes.ts';
 import { getPassages, matchingPassages, searchPassages, weighPassages } from './stores/passages/read-passages.ts';
 import { removePassages, replacePassages } from './stores/passages/write-passages.ts';
+import {
+  addToken,
+  anyToken,
+  findToken,
+  forgetTokens,
+  listTokens,
+  revokeToken,
+  touchToken,
+} from './stores/tokens/tokens.ts';
 import { checkStorage, describeStorage } from './stores/upkeep.ts';
 import { claimTexts, otherClaims, releaseClaims, renewClaims } from './stores/vectors/claim-texts.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './stores/vectors/models.ts';
@@ -99,6 +108,7 @@ const operations = {
   ...{ chooseModel, listModels, forgetModel, dropVectors, waitingTexts, unembeddedOwners, putVectors },
   ...{ claimTexts, otherClaims, renewClaims, releaseClaims },
   ...{ vectorState, vectorsAfter, packVectors, removedVectors, scoreVectors },
+  ...{ addToken, listTokens, findToken, revokeToken, forgetTokens, anyToken, touchToken },
   ...{ describeStorage, checkStorage, storedLanguage },
 } satisfies Record<string, Operation<never, unknown>>;
 

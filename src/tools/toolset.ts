@@ -1,4 +1,5 @@
 import type { CarrelError, ErrorKind } from '../base/errors.ts';
+import type { Rights } from '../base/rights.ts';
 import type { SlotsOptions } from '../base/slots.ts';
 import type { Measurement } from '../telemetry/sampling.ts';
 import type { CitableTexts } from './citable-texts.ts';
@@ -48,7 +49,19 @@ export interface Toolset {
   readsNumbers?: boolean;
   /** Adapts an error before it leaves, where a specification demands another code or shape. */
   translate?(error: CarrelError): CarrelError;
+  /**
+   * The same with only the data that the rights reach; it is not closed. Undefined where that cannot be had. Absent: there is
+   * no data in it that rights tell apart.
+   */
+  within?(rights: Rights): Toolset | undefined;
   close?(): Promise<void>;
+}
+
+/** Those that somebody may use, with the data that they may see. */
+export function toolsetsWithin(toolsets: readonly Toolset[], rights: Rights): Toolset[] {
+  return toolsets
+    .filter(({ name }) => rights.toolsets?.includes(name) ?? true)
+    .flatMap((toolset) => (toolset.within ? (toolset.within(rights) ?? []) : toolset));
 }
 
 /** Whether a call may be answered with a job's handle, and so has the argument `wait`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
@@ -10,7 +10,7 @@ import { serverObstacle, startRealPostgres } from '../support/postgres.ts';
 import { exchange, openSession, type RawSession } from '../support/raw-http.ts';
 import { watchText } from '../support/watch-text.ts';
 import { type ComposeNetwork, createComposeNetwork, networkObstacle } from './compose-network.ts';
-import { layOutImage } from './image.ts';
+import { type Image, layOutImage } from './image.ts';
 
 const obstacle =
   networkObstacle() ?? (process.env['DATABASE_URL'] ? 'needs a PostgreSQL of its own' : serverObstacle());
@@ -22,9 +22,9 @@ test('003 "Docker Compose deployment": kb reaches the engine over the network by
 }, async (t) => {
   const network = createComposeNetwork(t, ['engine', 'kb'], ['postgres']);
   const password = await answerForPostgres(t, network);
-  const start = createStarter(t, network, { ...keys, POSTGRES_PASSWORD: password });
+  const containers = createContainers(t, network, { ...keys, POSTGRES_PASSWORD: password });
 
-  const kb = start('kb');
+  const kb = containers.start('kb');
   const [, where] = await watchText(kb.stderr ?? assert.fail()).said(/listening on (\S+)/);
   assert.equal(where, 'http://0.0.0.0:3000/mcp');
   // As a published port is reached from this machine.
@@ -37,7 +37,7 @@ test('003 "Docker Compose deployment": kb reaches the engine over the network by
     assert.match(JSON.stringify(refused), /engine_unreachable/);
   });
 
-  const engine = start('engine');
+  const engine = containers.start('engine');
   await watchText(engine.stderr ?? assert.fail()).said(/listening on \S+:8000\/api\/v1/);
   await healthy(network, 'engine', 'http://engine:8000/api/v1/health');
 
@@ -60,6 +60,30 @@ test('003 "Docker Compose deployment": kb reaches the engine over the network by
     const wrong = { host: 'engine:8000', authorization: headers.authorization };
     assert.equal((await exchange(status, { method: 'GET', headers: wrong })).status, 401);
   });
+
+  await t.test(
+    'docs/docker.md: files are added, backed up while all runs, and restored, by containers of the engine',
+    async () => {
+      const folder = makeFolder(t);
+      const backup = join(folder, 'carrel.tar');
+      writeFileSync(join(folder, 'manual.md'), 'The lighthouse keeper winds the clockwork at noon.');
+      const run = async (...command: string[]) => {
+        const child = containers.run('engine', command);
+        const said = watchText(child.stderr ?? assert.fail());
+        assert.equal(await exitCode(child), 0, said.text());
+      };
+      const found = async () => JSON.stringify(structured(await session.call(5, 'kb_list'))).includes('manual.md');
+      await run('add', folder, '--collection', 'manuals');
+      assert.ok(await found());
+      await run('backup', backup);
+      const listed = structured(await session.call(6, 'kb_list', { collection: 'manuals' })) as { documents: object[] };
+      const [document] = listed.documents as { document_id: number }[];
+      structured(await session.call(7, 'kb_delete', { document_id: document?.document_id }));
+      assert.equal(await found(), false);
+      await run('restore', backup, '--force');
+      assert.ok(await found());
+    },
+  );
 
   await t.test('both health checks pass, and SIGTERM ends both with 0', async () => {
     const { services } = readComposeFile();
@@ -88,18 +112,28 @@ async function answerForPostgres(t: TestContext, network: ComposeNetwork): Promi
   return password;
 }
 
-function createStarter(t: TestContext, network: ComposeNetwork, secrets: Record<string, string>) {
+/** As `docker compose up` and `docker compose run` start them. */
+function createContainers(t: TestContext, network: ComposeNetwork, secrets: Record<string, string>) {
   const { services } = readComposeFile();
   const folder = makeFolder(t);
-  return (service: string): ChildProcess => {
+  const images = new Map<string, { image: Image; dataDir: string }>();
+  const imageOf = (service: string) => {
     const dataDir = join(folder, `${service}-data`);
+    const known = images.get(service);
+    if (known) return known;
     mkdirSync(dataDir);
-    const image = layOutImage(join(folder, service), dataDir);
-    const { command = [], environment = {} } = services[service] ?? {};
+    const made = { image: layOutImage(join(folder, service), dataDir), dataDir };
+    images.set(service, made);
+    return made;
+  };
+  const run = (service: string, command: readonly string[]): ChildProcess => {
+    const { image, dataDir } = imageOf(service);
+    const { environment = {} } = services[service] ?? {};
     const own = Object.entries(environment).map(([name, value]) => [name, interpolate(value, secrets)] as const);
     const env = { PATH: process.env['PATH'] ?? '', HOME: dataDir, ...image.env, ...Object.fromEntries(own) };
     return network.start(service, image.entry(command), env);
   };
+  return { run, start: (service: string) => run(service, services[service]?.command ?? []) };
 }
 
 /** Asked from the host of the service itself, by the name that others use. */

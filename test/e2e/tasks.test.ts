@@ -12,7 +12,7 @@ import {
   startListening,
 } from '../support/child-program.ts';
 import { pause } from '../support/pause.ts';
-import { exchange, modernRequest } from '../support/raw-http.ts';
+import { exchange, modernRequest, openStream } from '../support/raw-http.ts';
 
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -123,6 +123,28 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 60_000 
     }
     assert.equal((await ask(url, 'tasks/get', { taskId }))['status'], 'working');
     await ask(url, 'tasks/cancel', { taskId });
+  });
+
+  it('whoever listens is told how a task of theirs stands, with its result', async () => {
+    const { url } = program;
+    const { taskId } = await call(url, 'dig', { marker: 'jade', delay_ms: 800 });
+    const listen = (token: string) => {
+      const meta = { [capabilitiesKey]: withTasks };
+      const { headers, message } = modernRequest('subscriptions/listen', {
+        notifications: { taskIds: [taskId] },
+        _meta: meta,
+      });
+      return openStream(url, { ...headers, authorization: `Bearer ${token}` }, message);
+    };
+    const [own, foreign] = await Promise.all([listen(ownToken), listen(otherToken)]);
+    await foreign.ended;
+    const [acknowledged] = foreign.messages();
+    assert.deepEqual(((acknowledged?.params ?? {}) as Fields)['notifications'], {});
+    const last = (): Fields => (own.messages().at(-1)?.params ?? {}) as Fields;
+    while (last()['status'] !== 'completed') await pause(20);
+    assert.equal(own.messages().at(-1)?.method, 'notifications/tasks');
+    assert.deepEqual((last()['result'] as Fields)['structuredContent'], { marker: 'jade' });
+    own.close();
   });
 
   it('beyond the bound of one caller, calls are answered without a task', async () => {

@@ -1,5 +1,14 @@
 import { roles } from '../../app/roles.ts';
-import { type FlagDescription, jsonFlag, readOnlyFlag, serving, toggle, toolsetsFlag, valued } from '../flags.ts';
+import {
+  type FlagDescription,
+  jsonFlag,
+  listed,
+  readOnlyFlag,
+  serving,
+  toggle,
+  toolsetsFlag,
+  valued,
+} from '../flags.ts';
 import { clients } from '../init/clients.ts';
 import { type GroupedCommand, many } from './command.ts';
 
@@ -37,6 +46,31 @@ export const setupCommands: readonly GroupedCommand[] = [
   },
   { name: 'config', summary: 'shows the effective settings and where each came from', ...aboutRole, flags: forPeople },
   { name: 'tools', summary: 'lists the tools and their cost in tokens', ...aboutRole, flags: forPeople },
+  {
+    name: 'token',
+    summary: 'adds, lists and revokes tokens for callers over HTTP, each with its own rights',
+    words: '<add|list|revoke> [name]',
+    wordsMin: 1,
+    wordsMax: 2,
+    needs: 'what to do: add, list or revoke',
+    completes: ['add', 'list', 'revoke'],
+    more: 'add prints the token, once. Rights that are not restricted are unlimited. As soon as there is a token, servers on this database ask everybody for one; revoke --all goes back. Running servers notice at once.',
+    examples: [
+      'carrel token add laptop',
+      'carrel token add ci --toolsets kb,find --read-only --expires 30d',
+      'carrel token add reviewer --collections contracts --threads review',
+      'carrel token revoke ci',
+    ],
+    flags: [
+      valued('toolsets', 'a,b,c', 'only tools, resources and prompts of these'),
+      toggle('read-only', 'only tools that change nothing'),
+      listed('collections', 'a,b,c', 'only these collections of the knowledge base; new documents go to the first'),
+      listed('threads', 'a,b,c', 'only these threads of the context store'),
+      valued('expires', 'time', 'when it ends: 2027-01-31T00:00:00Z, 12h, 30d, 8w'),
+      toggle('all', 'with revoke: all tokens, and none is asked for any more'),
+      jsonFlag,
+    ],
+  },
   {
     name: 'bench',
     summary: 'measures start, ingestion and search on this machine, in about a minute',

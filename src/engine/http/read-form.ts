@@ -3,7 +3,7 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { StagedOriginal } from '../../storage/contracts/ingestion.ts';
 import { fault } from '../given.ts';
-import type { LocalEngine } from '../local/create-engine.ts';
+import type { LocalEngine } from '../local/local-engine.ts';
 
 export interface SubmittedForm {
   readonly fields: ReadonlyMap<string, readonly string[]>;

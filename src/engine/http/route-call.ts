@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { LocalEngine } from '../local/create-engine.ts';
+import type { LocalEngine } from '../local/local-engine.ts';
 
 /** A request that has passed the guards and matched a route. */
 export interface RouteCall {
@@ -9,5 +9,7 @@ export interface RouteCall {
   readonly query: URLSearchParams;
   /** The path parameters, by name. */
   readonly captures: readonly string[];
+  /** Whether this caller may change nothing. */
+  readonly isReadOnly: boolean;
   readonly signal: AbortSignal;
 }

@@ -54,7 +54,10 @@ export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
     (make: (call: RouteCall) => Promise<unknown>): Run =>
     async (call) =>
       respondJson(call.response, 200, await make(call));
-  const change = (run: Run): Run => (readOnly ? refused : run);
+  const change =
+    (run: Run): Run =>
+    (call) =>
+      readOnly || call.isReadOnly ? refused(readOnly) : run(call);
 
   const table: [pattern: string, methods: Methods][] = [
     ['/status', { GET: answer(({ engine, signal }) => engine.status({ signal })) }],
@@ -196,6 +199,7 @@ function present<Given extends Record<string, unknown>>(given: Given): Present<G
   return Object.fromEntries(entries) as Present<Given>;
 }
 
-async function refused(): Promise<void> {
-  throw new CarrelError('tool_disabled', 'This engine runs with --read-only, so nothing can be changed.');
+async function refused(byServer: boolean): Promise<void> {
+  const who = byServer ? 'This engine runs with --read-only' : 'This token is for reading only';
+  throw new CarrelError('tool_disabled', `${who}, so nothing can be changed.`);
 }

@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CarrelError, type ErrorKind, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { fullRights } from '../../base/rights.ts';
 import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, listen } from '../../http/listen.ts';
 import { answerMetrics, statusOf } from '../../http/metrics.ts';
+import { createPrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
-import type { LocalEngine } from '../local/create-engine.ts';
+import type { LocalEngine } from '../local/local-engine.ts';
 import { createRoutes } from './routes.ts';
 
 export interface EngineServiceOptions extends GuardOptions {
@@ -37,6 +39,7 @@ export interface EngineService {
 export async function serveEngine(options: EngineServiceOptions): Promise<EngineService> {
   const { path: base, log, recorder } = options;
   const guards = createGuards(options);
+  const watch = createPrincipalWatch(guards);
   const routes = createRoutes(options);
   let engine: LocalEngine | undefined;
 
@@ -54,6 +57,16 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
       const code = access.status === 429 ? 'too_many_requests' : 'unauthorized';
       return refuse(response, access.status, code, access.problem, access.headers);
     }
+    const { rights } = access.principal ?? { rights: fullRights };
+    const { toolsets, collections, readOnly: isReadOnly = false } = rights;
+    if (toolsets !== undefined && !toolsets.includes('kb')) {
+      return refuse(response, 403, 'forbidden', 'This token is not for the knowledge base.');
+    }
+    // A download ends with the token.
+    response.once(
+      'close',
+      watch.add(access.principal, () => response.destroy()),
+    );
     if (path === '/metrics' && options.metrics)
       return answerMetrics(request, response, access.principal, options.metrics);
     if (engine === undefined) {
@@ -76,7 +89,16 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     }
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    await run({ request, response, engine, query: url.searchParams, captures: found.captures, signal: gone.signal });
+    const own = collections === undefined ? engine : engine.within(collections);
+    await run({
+      request,
+      response,
+      engine: own,
+      query: url.searchParams,
+      captures: found.captures,
+      isReadOnly,
+      signal: gone.signal,
+    });
   };
 
   const listener = await listen(
@@ -98,7 +120,10 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
       engine = opened;
     },
     connections: listener.connections,
-    close: (graceMs) => listener.close(graceMs),
+    async close(graceMs) {
+      await listener.close(graceMs);
+      watch.close();
+    },
   };
 }
 

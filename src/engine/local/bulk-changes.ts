@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { BulkAction, DocumentSelection } from '../../storage/contracts/documents.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
-import type { BulkOutcome, BulkSelection, Engine } from '../engine.ts';
+import type { BulkOutcome, BulkSelection, Engine, EngineCall } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 import { fault, readDocType, readTags, tagsMax } from '../given.ts';
 import { forgetDeleted } from './forget.ts';
@@ -13,19 +13,20 @@ const idsMax = 10_000;
 /** Changes to many documents, in one transaction each. */
 export function createBulkChanges(settings: EngineSettings, { storage }: { storage: Storage }): BulkMethods {
   return {
-    bulkDelete: (selection) => change(selection, { kind: 'delete' }),
-    async bulkTags(selection, { add = [], remove = [] }) {
+    bulkDelete: (selection, options) => change(selection, { kind: 'delete' }, options),
+    async bulkTags(selection, { add = [], remove = [] }, options) {
       const action: BulkAction = { kind: 'tags', add: readTags(add, 'add'), remove: readTags(remove, 'remove') };
       if (action.add.length + action.remove.length === 0) throw fault('add or remove must name at least one tag');
-      return change(selection, action);
+      return change(selection, action, options);
     },
-    bulkSetTags: async (selection, tags) => change(selection, { kind: 'set_tags', tags: readTags(tags) }),
+    bulkSetTags: async (selection, tags, options) =>
+      change(selection, { kind: 'set_tags', tags: readTags(tags) }, options),
   };
 
-  async function change(given: BulkSelection, action: BulkAction): Promise<BulkOutcome> {
+  async function change(given: BulkSelection, action: BulkAction, options: EngineCall = {}): Promise<BulkOutcome> {
+    const selection = { ...selectionOf(given), anyTags: options.within };
     const percentMax = given.force ? 100 : settings.bulkSafetyPercent;
     const keeps = settings.deletedBytesMax > 0;
-    const selection = selectionOf(given);
     const changed = await storage.documents.changeMany({ selection, action, percentMax, tagsMax, keeps });
     if (changed.outcome === 'too_many') throw tooMany(changed, settings.bulkSafetyPercent);
     if (changed.outcome === 'tags_full') {

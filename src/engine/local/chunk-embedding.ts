@@ -4,6 +4,7 @@ import { createMeaning } from '../../search/meaning/meaning.ts';
 import type { PassageFilter } from '../../storage/contracts/passages.ts';
 import type { ReadOptions } from '../../storage/contracts/read-options.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
+import type { EngineCall } from '../engine.ts';
 import type { ChunkMeaning } from './search-documents.ts';
 
 /** Everything about the meaning of chunks: the search over it, and their vectors, which follow in the background. */
@@ -16,7 +17,7 @@ export interface ChunkEmbedding {
   /** Undefined where nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   /** Chunks that can be found by their words only, because their vectors are still to come. */
-  pending(options?: ReadOptions): Promise<number>;
+  pending(options?: EngineCall): Promise<number>;
   /** The same for each of these documents that has such chunks. */
   pendingOf(documents: readonly number[], options?: ReadOptions): Promise<ReadonlyMap<number, number>>;
   /** What is stored without vectors gets them in the background. To be called once at the start, and after changes. */
@@ -57,7 +58,12 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
       return meaning.available;
     },
     meaning,
-    pending: async (options) => (await storage.vectors.kb.state({ model }, options)).pending,
+    async pending(options = {}) {
+      const { within: anyTags } = options;
+      if (anyTags === undefined) return (await storage.vectors.kb.state({ model }, options)).pending;
+      const waiting = await storage.documents.pending({ anyTags, model }, options);
+      return waiting.reduce((sum, { chunks }) => sum + chunks, 0);
+    },
     async pendingOf(documents, options) {
       if (documents.length === 0) return new Map();
       const waiting = await storage.documents.pending({ documents, model }, options);

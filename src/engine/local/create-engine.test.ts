@@ -13,7 +13,8 @@ import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import type { EngineJob, JobId } from '../engine.ts';
 import { engineSlice } from '../engine-slice.ts';
 import { serveEngine } from '../http/serve-engine.ts';
-import { createEngine, type LocalEngine } from './create-engine.ts';
+import { createEngine } from './create-engine.ts';
+import type { LocalEngine } from './local-engine.ts';
 
 /** Reads the bytes as they are, after failing as often as it is told to. */
 function failing(...errors: Error[]): Extractor {

@@ -14,7 +14,7 @@ import type { StoredDocument } from '../../storage/contracts/documents.ts';
 import type { ClaimedJob, PhaseProgress, StoredJob } from '../../storage/contracts/ingestion.ts';
 import type { ReadOptions } from '../../storage/contracts/read-options.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
-import type { Engine, EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts';
+import type { EngineCall, EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 import {
   fault,
@@ -31,11 +31,14 @@ import {
 import { chunkOnWire, documentOnWire, jobOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
+import { engineWithin } from './engine-within.ts';
 import { forgetDeleted, startForgetting } from './forget.ts';
 import { ingest, textOfNote } from './ingest.ts';
+import type { LocalEngine } from './local-engine.ts';
+import { documentNotFound, jobNotFound } from './not-found.ts';
 import { jobsOf, pageOf, searchOf } from './requests.ts';
 import { searchDocuments } from './search-documents.ts';
-import { boundsOf, createSubmitting, type Receiving } from './submit.ts';
+import { boundsOf, createSubmitting } from './submit.ts';
 
 export interface EngineDeps {
   readonly storage: Storage;
@@ -50,9 +53,6 @@ export interface EngineDeps {
   /** Releases what the engine was given. Called when the engine no longer uses it. */
   readonly close?: () => Promise<void>;
 }
-
-/** The engine in this process can also receive files in parts. */
-export interface LocalEngine extends Engine, Receiving {}
 
 const meaningAway = 'What makes vectors does not answer: new documents are found by their words only.';
 
@@ -93,11 +93,12 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     forgetting = startForgetting(settings, storage, log);
   }, backlogDelayMs).unref();
 
-  return {
-    async status(options) {
-      const [counts, jobs, described, unembedded] = await Promise.all([
-        documents.counts({}, options),
-        ingestion.counts({}, options),
+  const engine: LocalEngine = {
+    async status(options = {}) {
+      const { within: anyTags } = options;
+      const [{ bytes: own, ...counts }, jobs, described, unembedded] = await Promise.all([
+        documents.counts({ anyTags }, options),
+        ingestion.counts({ anyTags }, options),
         storage.describe(),
         embedding.pending(options),
       ]);
@@ -110,7 +111,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         unembedded,
         ...(embedding.available ? {} : { degraded: meaningAway }),
         queue: { queued, processing, done, failed },
-        storage: { backend: described.backend, bytes: described.bytes },
+        storage: { backend: described.backend, bytes: anyTags ? own : described.bytes },
       };
     },
     search: (request, options) =>
@@ -119,7 +120,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     async jobs(request, options) {
       const wanted = jobsOf(request);
       if (wanted === undefined) return { jobs: [], total: 0 };
-      const { jobs, total } = await ingestion.list(wanted, options);
+      const { jobs, total } = await ingestion.list({ ...wanted, anyTags: options?.within }, options);
       return { jobs: await shownJobs(jobs, options), total };
     },
     async job(id, options) {
@@ -139,6 +140,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const selection = {
         docType: readDocType(type),
         tags: tags && readTags(tags),
+        anyTags: options?.within,
         sourcePath: readSourcePath(sourcePath),
         named: readNames(query),
       };
@@ -154,6 +156,11 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const pending = await embedding.pendingOf([id], options);
       return { ...documentOnWire(document, pending.get(id)), chunks: chunks.map(chunkOnWire) };
     },
+    async documentAlone(id, options) {
+      const document = await documents.get({ id }, options);
+      if (document === undefined) throw documentNotFound(id);
+      return documentOnWire(document);
+    },
     file,
     async deleteDocument(id) {
       const removed = await documents.remove({ id, keeps: settings.deletedBytesMax > 0 });
@@ -162,8 +169,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       await forgetDeleted(settings, storage);
       return { status: 'deleted', document_id: removed.id, title: removed.title };
     },
-    async restoreDocument(id) {
-      const restored = await documents.restore({ id });
+    async restoreDocument(id, options) {
+      const restored = await documents.restore({ id, anyTags: options?.within });
       switch (restored.outcome) {
         case 'accepted':
           queue.wake();
@@ -198,9 +205,10 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     updateNote,
     async tags(options) {
-      return documents.tags({}, options);
+      return documents.tags({ anyTags: options?.within }, options);
     },
     ...bulk,
+    within: (collections) => engineWithin(engine, collections),
     async close() {
       clearTimeout(backlog);
       await queue.close();
@@ -210,6 +218,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       await deps.close?.();
     },
   };
+  return engine;
 
   async function shownJobs(jobs: readonly StoredJob[], options?: ReadOptions): Promise<EngineJob[]> {
     const made = jobs.flatMap(({ status, documentId }) => (status === 'done' && documentId ? [documentId] : []));
@@ -272,7 +281,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     return { filename, content_type, size: original.bytes, content: original.content };
   }
 
-  async function updateNote(id: number, given: string, options: { signal?: AbortSignal | undefined } = {}) {
+  async function updateNote(id: number, given: string, options: EngineCall = {}) {
     const text = readNote(given);
     // Checked before the text is chunked, and once more in the transaction.
     const before = await documents.get({ id }, options);
@@ -283,7 +292,15 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     const bytes = Buffer.from(text);
     const contentHash = createHash('sha256').update(bytes).digest('hex');
     const derived = { derivedTitle, derivedFilename: noteFilename(derivedTitle) };
-    const edited = await documents.editNote({ id, text, contentHash, bytes: bytes.length, ...derived, chunks });
+    const edited = await documents.editNote({
+      id,
+      text,
+      contentHash,
+      bytes: bytes.length,
+      ...derived,
+      chunks,
+      anyTags: options.within,
+    });
     switch (edited.outcome) {
       case 'edited':
         embedding.wake();
@@ -309,14 +326,6 @@ function jobKey(id: JobId): number {
   const key = typeof id === 'number' ? id : /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN;
   if (!Number.isSafeInteger(key)) throw jobNotFound();
   return key;
-}
-
-function jobNotFound(): CarrelError {
-  return new CarrelError('job_not_found', 'No job has this id. GET /api/v1/jobs lists all jobs.');
-}
-
-function documentNotFound(id: number): CarrelError {
-  return new CarrelError('document_not_found', `No document has the id ${id}.`, { data: { document_id: id } });
 }
 
 function notRestorable(id: number): CarrelError {

@@ -62,6 +62,7 @@ export function searchOf(request: EngineSearch, settings: EngineSettings, option
     threshold,
     includesWeak: request.include_weak ?? false,
     neighbours,
+    within: options.within,
     signal: options.signal ?? new AbortController().signal,
   };
 }

@@ -17,6 +17,8 @@ export interface DocumentSearch {
   readonly query: string;
   readonly top: number;
   readonly tags: readonly string[];
+  /** The document must have at least one of these, too. */
+  readonly within: readonly string[] | undefined;
   readonly docType: string | undefined;
   readonly mode: 'hybrid' | 'words' | 'meaning';
   readonly threshold: number | undefined;
@@ -174,7 +176,8 @@ function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDep
 }
 
 /** At least one label of each group must match, so each tag is a group of its own: all must match. */
-function filterOf({ tags, docType }: Pick<DocumentSearch, 'tags' | 'docType'>): PassageFilter {
-  const groups = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
-  return groups.length === 0 ? {} : { labels: groups.map((label) => [label]) };
+function filterOf({ tags, docType, within }: DocumentSearch): PassageFilter {
+  const all = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
+  const labels = [...all.map((label) => [label]), ...(within === undefined ? [] : [within.map(tagLabel)])];
+  return labels.length === 0 ? {} : { labels };
 }

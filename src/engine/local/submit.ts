@@ -19,7 +19,12 @@ import {
 /** In a form the fields may follow the file, so its bytes can be received first and submitted when everything is there. */
 export interface Receiving {
   receive(content: AsyncIterable<Uint8Array>, options?: EngineCall): Promise<StagedOriginal>;
-  submitReceived(received: StagedOriginal, filename: string, fields: SubmissionFields): Promise<SubmitOutcome>;
+  submitReceived(
+    received: StagedOriginal,
+    filename: string,
+    fields: SubmissionFields,
+    options?: EngineCall,
+  ): Promise<SubmitOutcome>;
   dropReceived(received: StagedOriginal): Promise<void>;
 }
 
@@ -38,11 +43,11 @@ export function createSubmitting(
 
   return {
     async submit(submission, options = {}) {
-      if ('note' in submission) return submitNote(submission.note, submission);
+      if ('note' in submission) return submitNote(submission.note, submission, options);
       // Errors are reported before any bytes are read.
       readFilename(submission.filename);
       readFields(submission);
-      return submitReceived(await receive(submission.content, options), submission.filename, submission);
+      return submitReceived(await receive(submission.content, options), submission.filename, submission, options);
     },
     receive,
     submitReceived,
@@ -57,6 +62,7 @@ export function createSubmitting(
     staged: StagedOriginal,
     given: string,
     fields: SubmissionFields,
+    { within: anyTags }: EngineCall = {},
   ): Promise<SubmitOutcome> {
     let outcome: AcceptOutcome | undefined;
     try {
@@ -66,14 +72,26 @@ export function createSubmitting(
       const sourcePath = read.sourcePath ?? (read.replaces === undefined ? filename : undefined);
       const contentType = contentTypeOf(filename);
       const bounds = boundsOf(settings);
-      outcome = await ingestion.accept({ ...read, sourcePath, filename, contentType, bounds, content: { staged } });
+      outcome = await ingestion.accept({
+        ...read,
+        sourcePath,
+        filename,
+        contentType,
+        bounds,
+        anyTags,
+        content: { staged },
+      });
     } finally {
       if (outcome?.outcome !== 'accepted') await originals.discard(staged);
     }
     return answered(outcome);
   }
 
-  async function submitNote(given: string, fields: SubmissionFields): Promise<SubmitOutcome> {
+  async function submitNote(
+    given: string,
+    fields: SubmissionFields,
+    { within: anyTags }: EngineCall,
+  ): Promise<SubmitOutcome> {
     const read = readFields(fields);
     const note = readNote(given);
     const bytes = Buffer.from(note);
@@ -82,6 +100,7 @@ export function createSubmitting(
       ...read,
       filename: noteFilename(read.title ?? titleOfNote(note)),
       contentType: 'text/plain; charset=utf-8',
+      anyTags,
       content: { note, hash, bytes: bytes.length },
     });
     return answered(outcome);

@@ -3,7 +3,7 @@ import type { Caller } from '../../tools/call.ts';
 import { ToolFailure } from '../call-tool.ts';
 import type { IncomingCall } from '../incoming-call.ts';
 import { errorAnswer } from '../messages.ts';
-import { beginOperation } from '../observe.ts';
+import { beginOperation, otherMethod } from '../observe.ts';
 import type { Offer } from '../protocol-server.ts';
 import { ownError, toProtocolError } from '../wire-errors.ts';
 import type { BareCall } from './endpoint.ts';
@@ -12,13 +12,20 @@ import type { BareCall } from './endpoint.ts';
  * Plain JSON-RPC without initialize, Accept or session, for scripts and curl: the answer to `tools/call` is the tool's
  * own object, not wrapped as MCP content.
  */
-export function createBareCall(offer: Offer): BareCall {
+export function createBareCall(whole: Offer): BareCall {
   return async (incoming, caller, signal) => {
+    const offer = whole.within(caller.rights);
     if (incoming.kind === 'invalid') return errorAnswer(incoming.id, incoming.code, incoming.problem);
     if (incoming.kind !== 'request') return undefined;
     const { id, method, params = {} } = incoming;
     const call = createCall(offer, caller, signal);
-    const facts = { method, params, transport: 'tcp', requestId: String(id.value), meta: params['_meta'] } as const;
+    const facts = {
+      method: methods.has(method) ? method : otherMethod,
+      params,
+      transport: 'tcp',
+      requestId: String(id.value),
+      meta: params['_meta'],
+    } as const;
     const end = offer.recorder && beginOperation(offer.recorder, offer.catalogue, facts);
     try {
       const result = await answer(offer, method, params, call);
@@ -31,6 +38,8 @@ export function createBareCall(offer: Offer): BareCall {
     }
   };
 }
+
+const methods: ReadonlySet<string> = new Set(['ping', 'tools/list', 'tools/call', 'health', 'server/info']);
 
 async function answer(
   offer: Offer,
@@ -69,5 +78,5 @@ function failure(thrown: unknown, call: IncomingCall): { code: number; message: 
 }
 
 function createCall(offer: Offer, caller: Caller, signal: AbortSignal): IncomingCall {
-  return { caller, signal, log: offer.log, report() {}, keepCancellable: () => () => {} };
+  return { caller, signal, log: offer.log.with({ caller: caller.name }), report() {}, keepCancellable: () => () => {} };
 }

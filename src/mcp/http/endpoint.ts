@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/server';
 import type { Logger } from '../../base/log.ts';
-import type { Principal } from '../../base/rights.ts';
+import { type Principal, rightsKey } from '../../base/rights.ts';
+import type { PrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import { type Caller, localUser } from '../../tools/call.ts';
 import type { Conversation } from '../conversation.ts';
+import type { Listen } from '../listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
 import {
   allowsBatches,
@@ -20,6 +22,8 @@ import type { Session } from './session.ts';
 import { createSessions, type SessionLimits } from './sessions.ts';
 
 export interface EndpointOptions {
+  /** Ends sessions with their tokens. */
+  watch: PrincipalWatch;
   limits: MessageLimits;
   sessions: SessionLimits;
   revisions: OfferedRevisions;
@@ -28,7 +32,9 @@ export interface EndpointOptions {
   /** Whether answers may be event streams. If not, every answer is JSON, and what a call reports before it is dropped. */
   streams?: boolean;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
-  inputSchema(tool: string): object | undefined;
+  inputSchema(tool: string, caller: Caller): object | undefined;
+  /** Streams of clients of 2026-07-28 that want to be told of changes. */
+  listen: Listen;
   /** Accepts calls without any handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
   recorder?: Recorder | undefined;
@@ -107,10 +113,18 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     await session.post({ response, incoming, batch, acceptsJson: accepts.json, acceptsStream: accepts.stream });
   };
 
-  const openSession = (visitor: Visitor): Session | undefined =>
-    sessions.open(ownerKey(visitor), (conversation, sessionId) =>
-      options.createServer('handshake', callerOf(visitor, sessionId), conversation),
+  const openSession = (visitor: Visitor): Session | undefined => {
+    const unwatch = options.watch.add(visitor.principal, () => {
+      if (session) void sessions.end(session);
+    });
+    const session = sessions.open(
+      ownerKey(visitor),
+      (conversation, sessionId) => options.createServer('handshake', callerOf(visitor, sessionId), conversation),
+      unwatch,
     );
+    if (session === undefined) unwatch();
+    return session;
+  };
 
   /** The session that the request names; if there is none, the request is answered with an error. */
   const findSession = (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Session | undefined => {
@@ -213,19 +227,20 @@ function idOf(incoming: Incoming | undefined) {
   return incoming !== undefined && 'id' in incoming ? incoming.id : null;
 }
 
-/** The owner of a session: nobody else may use it. */
+/** The owner of a session: nobody else may use it, and nobody with other rights. */
 export function ownerKey({ principal, address }: Visitor): string {
-  return principal === undefined ? `address ${address}` : `token ${principal.name}`;
+  if (principal === undefined) return `address ${address}`;
+  return `token ${principal.name} ${principal.credential ?? ''} ${rightsKey(principal.rights)}`;
 }
 
 /** Who calls: quotas are counted per visitor, whichever session or connection is used. */
 export function callerOf(visitor: Visitor, sessionId?: string): Caller {
-  const id = ownerKey(visitor);
   const { principal } = visitor;
+  const owner = ownerKey(visitor);
   return {
     ...(principal ?? localUser),
-    id,
-    owner: principal === undefined && sessionId !== undefined ? `session ${sessionId}` : id,
+    id: principal === undefined ? owner : `token ${principal.name}`,
+    owner: principal === undefined && sessionId !== undefined ? `session ${sessionId}` : owner,
     authenticated: principal !== undefined,
     reachedAt: `http://${visitor.host}`,
   };

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../../base/rights.ts';
+import { fullRights, isUnrestricted, type Principal } from '../../base/rights.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, type HttpListener, type ListenLimits, listen } from '../../http/listen.ts';
 import { answerMetrics, statusOf } from '../../http/metrics.ts';
+import { createPrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { SecretRoute } from '../../tools/secret-route.ts';
 import { callerOf, createEndpoint, type EndpointOptions, type Visitor } from './endpoint.ts';
@@ -11,12 +12,14 @@ import { rpcProblem } from './read-messages.ts';
 import { answerSecretRoute } from './secret-route.ts';
 import { createSsePair } from './sse-pair.ts';
 
-export interface HttpServiceOptions extends EndpointOptions, GuardOptions {
+export interface HttpServiceOptions extends Omit<EndpointOptions, 'watch'>, Omit<GuardOptions, 'log'> {
   port: number;
   path: string;
   listenLimits?: Partial<ListenLimits>;
   /** The body of `GET /health`, which needs no token; details are for those who have one. */
   health(detailed: boolean): Record<string, unknown>;
+  /** What callers without a token may know about how to get one (RFC 9728), and below which path. */
+  resource?: { readonly path: string; readonly metadata: object } | undefined;
   /** Paths that need no token because they are secrets themselves. */
   secretRoutes?: readonly SecretRoute[];
   /** Pages for people, with a way to sign in of their own. Answers whether the path is one of theirs. */
@@ -30,9 +33,11 @@ export type PageHandler = (
   response: ServerResponse,
   entrance: {
     address: string;
-    /** Whom the request's own token proves. */
-    principal(): Promise<Principal | undefined>;
+    /** Whom the request's own token proves, or nobody in particular where none is needed. Undefined: nobody may enter. */
+    access(): Promise<{ principal: Principal | undefined } | undefined>;
     checkToken(token: string): Promise<{ principal: Principal | undefined } | 'wrong' | 'too many'>;
+    /** Whether what proved it holds still. */
+    isValid(principal: Principal): Promise<boolean>;
   },
 ) => Promise<boolean>;
 
@@ -56,8 +61,8 @@ const namedRoutes: Readonly<Record<string, string>> = {
 export async function serveHttp(options: HttpServiceOptions): Promise<HttpService> {
   const { recorder } = options;
   const guards = createGuards(options);
-  const endpoint = createEndpoint(options);
-  const tokenNeeded = Object.keys(options.tokens).length > 0;
+  const watch = createPrincipalWatch(guards);
+  const endpoint = createEndpoint({ ...options, watch });
   const pair =
     options.revisions.cody && options.streams !== false
       ? createSsePair({
@@ -83,10 +88,13 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
 
   const entranceOf = (request: IncomingMessage) => ({
     address: clientAddress(request.socket.remoteAddress),
-    async principal() {
-      if (request.headers.authorization === undefined) return undefined;
+    async access() {
       const access = await guards.checkToken(request);
-      return 'principal' in access ? access.principal : undefined;
+      return 'principal' in access ? access : undefined;
+    },
+    async isValid(principal: Principal) {
+      const [valid] = await guards.areValid([principal]);
+      return valid === true;
     },
     async checkToken(token: string) {
       const access = await guards.checkTyped(token, request);
@@ -94,6 +102,10 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       return access.status === 429 ? ('too many' as const) : ('wrong' as const);
     },
   });
+
+  const isResourcePath = (path: string): boolean =>
+    options.resource !== undefined &&
+    (path === options.resource.path || path === `${options.resource.path}${options.path}`);
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refusedSite = guards.checkSite(request);
@@ -107,11 +119,16 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       await answerSecretRoute(secretRoute, request, response);
       return;
     }
+    if (isResourcePath(path) && (request.method === 'GET' || request.method === 'HEAD')) {
+      respondJson(response, 200, options.resource?.metadata ?? {});
+      return;
+    }
     // The operator may have put MCP where a page would be.
     if (path !== options.path && options.pages && (await options.pages(request, response, entranceOf(request)))) return;
     const access = await guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
-      respondJson(response, 200, options.health(!tokenNeeded || 'principal' in access));
+      const isKnown = 'principal' in access && isUnrestricted(access.principal?.rights ?? fullRights);
+      respondJson(response, 200, options.health(isKnown));
       return;
     }
     if (!('principal' in access)) {
@@ -123,6 +140,11 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       address: clientAddress(request.socket.remoteAddress),
       host: request.headers.host ?? '',
     };
+    // Streams end with the token; the answers of sessions that it opened, too.
+    response.once(
+      'close',
+      watch.add(access.principal, () => response.destroy()),
+    );
     if (path === options.path) await endpoint.handle(request, response, visitor);
     else if (path === '/metrics' && options.metrics)
       await answerMetrics(request, response, access.principal, options.metrics);
@@ -157,6 +179,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       await new Promise((resolve) => setTimeout(resolve, shutdownNoteMs));
       await endpoint.close();
       await pair?.close();
+      watch.close();
       await closed;
     },
   };

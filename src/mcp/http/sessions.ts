@@ -15,7 +15,11 @@ export interface SessionLimits {
 export interface Sessions {
   readonly count: number;
   /** Undefined when all places are taken by active sessions. */
-  open(owner: string, createServer: (conversation: Conversation, sessionId: string) => Server): Session | undefined;
+  open(
+    owner: string,
+    createServer: (conversation: Conversation, sessionId: string) => Server,
+    onClosed?: () => void,
+  ): Session | undefined;
   /** Another owner's session is as unknown as one that never existed. */
   find(id: string, owner: string): Session | undefined;
   end(session: Session): Promise<void>;
@@ -33,8 +37,13 @@ export function createSessions(
   // In the order of last use, so that the first idle one is the one to close.
   const sessions = new Map<string, Session>();
 
+  const ends = new Map<string, () => void>();
+
   const end = async (session: Session): Promise<void> => {
-    if (sessions.delete(session.id)) onEnd(performance.now() - session.openedAt);
+    if (!sessions.delete(session.id)) return;
+    onEnd(performance.now() - session.openedAt);
+    ends.get(session.id)?.();
+    ends.delete(session.id);
     await session.close();
   };
 
@@ -70,7 +79,7 @@ export function createSessions(
     get count() {
       return sessions.size;
     },
-    open(owner, createServer) {
+    open(owner, createServer, onClosed) {
       if (!makeRoom(owner)) return undefined;
       const id = randomUUID();
       const session = createSession({
@@ -81,6 +90,7 @@ export function createSessions(
         createServer: (conversation) => createServer(conversation, id),
       });
       sessions.set(id, session);
+      if (onClosed) ends.set(id, onClosed);
       return session;
     },
     find(id, owner) {

@@ -19,11 +19,11 @@ export interface DocumentStore {
   /** The text of a note. */
   note(request: { readonly id: number }, options?: ReadOptions): Promise<string | undefined>;
   /** How many documents carry each tag, by tag. */
-  tags(request: Record<never, never>, options?: ReadOptions): Promise<TagUse[]>;
-  counts(request: Record<never, never>, options?: ReadOptions): Promise<DocumentCounts>;
+  tags(request: Within, options?: ReadOptions): Promise<TagUse[]>;
+  counts(request: Within, options?: ReadOptions): Promise<DocumentCounts>;
   remove(request: RemoveDocumentRequest): Promise<RemovedDocument | undefined>;
   /** Makes a job that brings it back under its id, for `keptDays`: from its bytes, which are read and embedded again. */
-  restore(request: { readonly id: number }): Promise<RestoreDocumentOutcome>;
+  restore(request: Within & { readonly id: number }): Promise<RestoreDocumentOutcome>;
   /** Forgets those that can't be restored any more, and the oldest beyond the bytes. Contents that may be unused now. */
   forgetDeleted(request: { readonly bytesMax: number; readonly limit: number }): Promise<string[]>;
   /** Removes, then adds. */
@@ -40,7 +40,7 @@ export interface StoredDocument {
   readonly docType: string;
   readonly filename: string;
   readonly sourcePath: string | undefined;
-  /** SHA-256 of the bytes that were given, in hex. No two documents have the same. */
+  /** SHA-256 of the bytes that were given, in hex. No two documents that one caller may know of have the same. */
   readonly contentHash: string;
   readonly contentType: string;
   readonly bytes: number;
@@ -78,10 +78,11 @@ export interface LocateRequest {
   readonly neighbours: number;
 }
 
-export interface PendingRequest {
-  readonly documents: readonly number[];
-  readonly model: string;
-}
+/** Of these documents, or of those that have one of the tags. */
+export type PendingRequest = { readonly model: string } & (
+  | { readonly documents: readonly number[] }
+  | { readonly anyTags: readonly string[] }
+);
 
 export interface PendingChunks {
   readonly document: number;
@@ -102,9 +103,16 @@ export interface DocumentSelection {
   readonly sourcePath?: string | undefined;
   /** Each of them is in the title or the source path, in any case. */
   readonly named?: readonly string[] | undefined;
+  /** At least one of them. */
+  readonly anyTags?: readonly string[] | undefined;
   /** Both ends are included. */
   readonly fromId?: number | undefined;
   readonly toId?: number | undefined;
+}
+
+/** For callers who may know only of documents with at least one of these tags. */
+export interface Within {
+  readonly anyTags?: readonly string[] | undefined;
 }
 
 export interface DocumentListRequest {
@@ -126,6 +134,8 @@ export interface TagUse {
 export interface DocumentCounts {
   readonly documents: number;
   readonly chunks: number;
+  /** Of their originals. */
+  readonly bytes: number;
   /** Distinct tags that begin with `collection:`. */
   readonly collections: number;
 }
@@ -160,7 +170,7 @@ export interface MoveRequest {
   readonly filename: string;
 }
 
-export interface NoteEdit {
+export interface NoteEdit extends Within {
   readonly id: number;
   readonly text: string;
   readonly contentHash: string;
@@ -183,6 +193,7 @@ export type BulkAction =
   | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
 
 export interface BulkRequest {
+  /** With `anyTags`, shares are of the documents that have one of those. */
   readonly selection: DocumentSelection;
   readonly action: BulkAction;
   /** More than this share of all documents is refused, 0 to 100. */

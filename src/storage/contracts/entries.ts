@@ -42,9 +42,15 @@ export interface EntryStore {
   putSummary(request: SummaryRequest): Promise<void>;
   threads(request: ThreadsRequest, options?: ReadOptions): Promise<ThreadPage>;
   /** The tags of entries, the commonest first; at most 10,000. */
-  tags(options?: ReadOptions): Promise<TagCount[]>;
-  statistics(request: { readonly model: string | undefined }, options?: ReadOptions): Promise<EntryStatistics>;
+  tags(request: AmongThreads, options?: ReadOptions): Promise<TagCount[]>;
+  statistics(
+    request: AmongThreads & { readonly model: string | undefined },
+    options?: ReadOptions,
+  ): Promise<EntryStatistics>;
 }
+
+/** For callers who may know only of these threads. */
+export type AmongThreads = Pick<EntryFilter, 'amongThreads'>;
 
 export type Metadata = Readonly<Record<string, unknown>>;
 
@@ -142,7 +148,7 @@ export interface ReferenceChange {
   readonly to: readonly unknown[];
 }
 
-export interface UpdateRequest extends WriteRequest {
+export interface UpdateRequest extends WriteRequest, AmongThreads {
   readonly updates: readonly EntryUpdate[];
   readonly allOrNothing: boolean;
 }
@@ -169,7 +175,7 @@ export type UpdateOutcome =
     };
 
 /** Every criterion that is given must hold. At least one of ids, threads and age must be given. */
-export interface RemoveRequest extends WriteRequest {
+export interface RemoveRequest extends WriteRequest, AmongThreads {
   readonly ids?: readonly number[] | undefined;
   readonly threadIds?: readonly string[] | undefined;
   readonly source?: Source | undefined;
@@ -186,7 +192,7 @@ export interface RemoveOutcome {
   readonly missingThreads?: readonly string[];
 }
 
-export interface RestoreRequest extends WriteRequest {
+export interface RestoreRequest extends WriteRequest, AmongThreads {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
 }
@@ -195,7 +201,7 @@ export interface RestoreOutcome {
   readonly ids: readonly number[];
 }
 
-export interface GetRequest {
+export interface GetRequest extends AmongThreads {
   readonly ids: readonly number[];
   readonly images: boolean;
   /** As they were at this time; what is not known any more is left out. */
@@ -211,7 +217,7 @@ export interface LoadRequest extends GetRequest {
   readonly bytesMax: number;
 }
 
-export interface ImageRequest {
+export interface ImageRequest extends AmongThreads {
   readonly id: number;
   readonly position: number;
 }
@@ -281,7 +287,7 @@ export interface EntryText {
   readonly text: string;
 }
 
-export interface ThreadsRequest {
+export interface ThreadsRequest extends AmongThreads {
   /** Only threads whose id contains this text, letter for letter. */
   readonly containing?: string | undefined;
   readonly limit: number | undefined;

@@ -5,6 +5,8 @@ export type ContentType = 'text' | 'multimodal';
 export interface EntryFilter {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
+  /** One of these. For callers who may not know of others. */
+  readonly amongThreads?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;
   /** The entry must have at least one of them. */

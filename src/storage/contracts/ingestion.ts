@@ -1,4 +1,4 @@
-import type { NewChunk } from './documents.ts';
+import type { NewChunk, Within } from './documents.ts';
 import type { ReadOptions } from './read-options.ts';
 
 /**
@@ -30,7 +30,7 @@ export interface IngestionStore {
   /** Newest first. */
   list(request: JobListRequest, options?: ReadOptions): Promise<StoredJobPage>;
   /** Of files and notes that were given; the record of changes is not counted. */
-  counts(request: Record<never, never>, options?: ReadOptions): Promise<JobCounts>;
+  counts(request: Within, options?: ReadOptions): Promise<JobCounts>;
 }
 
 /** The original bytes, by the hash of their content, each content once. */
@@ -79,7 +79,7 @@ export interface ReadingBounds {
   readonly cpu_time: number;
 }
 
-export interface AcceptRequest {
+export interface AcceptRequest extends Within {
   readonly filename: string;
   readonly title: string | undefined;
   readonly docType: string | undefined;
@@ -192,7 +192,8 @@ export interface StoredJob {
   readonly updatedAt: string;
 }
 
-export interface JobListRequest {
+/** With `anyTags`, only jobs that have one of them. */
+export interface JobListRequest extends Within {
   readonly status?: JobStatus | undefined;
   readonly limit: number;
   readonly offset: number;

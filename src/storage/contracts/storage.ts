@@ -4,6 +4,7 @@ import type { EntryFilter } from './entry-filter.ts';
 import type { IngestionStore, OriginalStore } from './ingestion.ts';
 import type { NoteStore } from './notes.ts';
 import type { PassageFilter, PassageStore } from './passages.ts';
+import type { TokenStore } from './tokens.ts';
 import type { VectorStore } from './vectors.ts';
 
 /**
@@ -20,6 +21,7 @@ export interface Storage {
   readonly originals: OriginalStore;
   readonly passages: PassageStore;
   readonly vectors: VectorStores;
+  readonly tokens: TokenStore;
   /** Of the calls since it was opened. */
   readonly metrics: CallMetrics;
   connections(): ConnectionCounts;

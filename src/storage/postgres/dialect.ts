@@ -15,6 +15,7 @@ export function createPostgresDialect(indexes?: Readonly<Record<VectorCorpus, Ne
     integers: 'SELECT unnest(?::bigint[])',
     numbers: 'SELECT unnest(?::float8[])',
     texts: 'SELECT unnest(?::text[])',
+    elements: (json) => `jsonb_array_elements_text(${json}::jsonb) AS element (value)`,
     position: (text, part) => `strpos(${text}, ${part})`,
     ending: (text, part) => `right(${text}, length(${part}))`,
     orderedInJson: (json, sign) => `(${json}::jsonb #> ?::text[]) ${sign} to_jsonb(?::float8)`,

@@ -104,9 +104,9 @@ async function forgetStaged(on: Statements): Promise<string[]> {
   await on.query("DELETE FROM carrel.kb_originals WHERE hash IS NULL AND staged_at < now() - interval '1 day'");
   const rows = await on.query(
     `SELECT hash FROM carrel.kb_originals o WHERE hash IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM carrel.kb_documents d WHERE d.content_hash = o.hash)
+       AND NOT EXISTS (SELECT 1 FROM carrel.kb_documents d WHERE d.content_hash = o.hash OR d.bytes_hash = o.hash)
        AND NOT EXISTS (SELECT 1 FROM carrel.kb_deleted d WHERE d.content_hash = o.hash)
-       AND NOT EXISTS (SELECT 1 FROM carrel.kb_jobs j WHERE j.content_hash = o.hash
+       AND NOT EXISTS (SELECT 1 FROM carrel.kb_jobs j WHERE (j.content_hash = o.hash OR j.bytes_hash = o.hash)
          AND j.kind = 'ingest' AND j.status IN ('queued', 'processing'))`,
   );
   return rows.map((row) => textOf(row, 'hash'));

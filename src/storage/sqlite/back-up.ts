@@ -121,12 +121,12 @@ function examineCopy(copy: string): CopyFacts {
 /** Notes are in the database whole. */
 function readNeeded(database: Database, tables: readonly { name: string }[]): string[] {
   // A database of an earlier schema is copied as it is.
-  const deleted = tables.some(({ name }) => name === 'kb_deleted')
-    ? 'UNION SELECT content_hash FROM kb_deleted WHERE note IS NULL'
-    : '';
+  const has = (table: string): boolean => tables.some(({ name }) => name === table);
+  const deleted = has('kb_deleted') ? 'UNION SELECT content_hash FROM kb_deleted WHERE note IS NULL' : '';
+  const hash = has('access_tokens') ? 'coalesce(bytes_hash, content_hash)' : 'content_hash';
   const rows = database.all(
-    `SELECT content_hash AS hash FROM kb_documents WHERE key NOT IN (SELECT document FROM kb_notes)
-     ${deleted} UNION SELECT content_hash FROM kb_jobs
+    `SELECT ${hash} AS hash FROM kb_documents WHERE key NOT IN (SELECT document FROM kb_notes)
+     ${deleted} UNION SELECT ${hash} FROM kb_jobs
      WHERE kind = 'ingest' AND status IN ('queued', 'processing') AND note IS NULL AND content_hash IS NOT NULL`,
   );
   return rows.map((row) => textOf(row, 'hash'));

@@ -1,13 +1,18 @@
-import { deletedSchema, documentSchema, passageSchema } from './schema/document-schema.ts';
+import { contentSchema, deletedSchema, documentSchema, passageSchema } from './schema/document-schema.ts';
 import { entryHistorySchema, entrySchema } from './schema/entry-schema.ts';
 import { noteSchema } from './schema/note-schema.ts';
+import { tokenSchema } from './schema/token-schema.ts';
 import { vectorSchema } from './schema/vector-schema.ts';
 
 /**
  * What brings a database from schema n to schema n + 1, at index n. Steps that were released are never changed; one that is
  * wrong is put right by a later one. A change of the analysis (src/words) needs none; see stores/words/word-analysis.ts.
  */
-export const migrations: readonly string[] = [firstSchema(), deletedSchema()];
+export const migrations: readonly string[] = [firstSchema(), deletedSchema(), thirdSchema()];
+
+function thirdSchema(): string {
+  return [tokenSchema(), contentSchema()].join('\n');
+}
 
 function firstSchema(): string {
   return [

@@ -9,6 +9,7 @@ import type { Storage } from '../../storage/contracts/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { type ContextParts, wakeBacklogs } from './context-parts.ts';
 import { type ContextConfig, contextSlice } from './context-slice.ts';
+import { entriesWithin, meaningWithin } from './entries-within.ts';
 import { createContextPrompts } from './prompts.ts';
 import { createEntrySource } from './search/entry-source.ts';
 import { createTextThread } from './search/text-thread.ts';
@@ -117,34 +118,47 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     wakeBacklogs({ meaning, summaries });
     entries.threads({ limit: 1, offset: 0 }).catch(() => {});
   }, backlogDelayMs).unref();
-  return {
+  const over = (known: ContextParts, described: Storage | undefined): Toolset => ({
     name: 'context',
     tools: [
-      createStoreContextTool(parts),
-      createSearchContextTool(parts),
-      createGetContextByIdsTool(parts),
-      createDeleteContextTool(parts),
-      createUpdateContextTool(parts),
-      createListThreadsTool(parts),
-      createGetStatisticsTool(statistics, { ...parts, storage }),
-      ...(meaning === undefined ? [] : [createSemanticSearchContextTool(meaning, parts)]),
-      ...(words ? [createFtsSearchContextTool(parts)] : []),
-      ...(isHybrid ? [createHybridSearchContextTool({ words }, parts)] : []),
-      createStoreContextBatchTool(parts),
-      createUpdateContextBatchTool(parts),
-      createDeleteContextBatchTool(parts),
-      createGrepContextTool(parts),
-      createNavigateContextTool(parts),
-      createReadContextRangeTool(parts),
-      createRestoreContextTool(parts),
+      createStoreContextTool(known),
+      createSearchContextTool(known),
+      createGetContextByIdsTool(known),
+      createDeleteContextTool(known),
+      createUpdateContextTool(known),
+      createListThreadsTool(known),
+      createGetStatisticsTool(statistics, { ...known, storage: described }),
+      ...(known.meaning === undefined ? [] : [createSemanticSearchContextTool(known.meaning, known)]),
+      ...(words ? [createFtsSearchContextTool(known)] : []),
+      ...(isHybrid ? [createHybridSearchContextTool({ words }, known)] : []),
+      createStoreContextBatchTool(known),
+      createUpdateContextBatchTool(known),
+      createDeleteContextBatchTool(known),
+      createGrepContextTool(known),
+      createNavigateContextTool(known),
+      createReadContextRangeTool(known),
+      createRestoreContextTool(known),
     ],
     failures: { as: 'result' },
     readsNumbers: true,
     instructions: `Memory: look up what is known before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and wishes of the user as they come up (store_context, a thread_id for each task).`,
-    resources: [createEntryResources(entries)],
-    prompts: createContextPrompts(entries, { search }),
-    citable: [createCitableEntries(entries)],
-    sources: words || meaning !== undefined ? [createEntrySource({ words }, parts)] : [],
+    resources: [createEntryResources(known.entries)],
+    prompts: createContextPrompts(known.entries, { search }),
+    citable: [createCitableEntries(known.entries)],
+    sources: words || known.meaning !== undefined ? [createEntrySource({ words }, known)] : [],
+  });
+  const whole = over(parts, storage);
+  return {
+    ...whole,
+    within({ threads }) {
+      if (threads === undefined) return whole;
+      const known = {
+        ...parts,
+        entries: entriesWithin(entries, threads),
+        meaning: meaning && meaningWithin(meaning, threads),
+      };
+      return over(known, undefined);
+    },
     async measure() {
       const { bytes } = await storage.describe();
       const waiting = meaning && (await storage.vectors.context.state({ model: meaning.model }));

@@ -1,27 +1,18 @@
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
+import { collectionOf, collectionTag, isCollectionTag, outsideCollections } from '../../engine/collection-tag.ts';
 
 /*
- * A collection is a tag with a prefix, of which a document has exactly one. The engine knows tags only; that the prefix
- * means something is known here and nowhere else.
+ * A document has exactly one tag that is a collection. The engine knows tags only; that they mean something is known here.
  */
 
 export const defaultCollection = 'documents';
-const prefix = 'collection:';
-
-export function collectionTag(name: string): string {
-  return `${prefix}${name}`;
-}
-
-export function isCollectionTag(tag: string): boolean {
-  return tag.startsWith(prefix);
-}
 
 /** A document's tags as callers see them: the collection apart, the others in order. */
 export function splitTags(tags: readonly string[]): { collection: string | null; tags: string[] } {
   const last = tags.findLast(isCollectionTag);
   return {
-    collection: last === undefined ? null : last.slice(prefix.length),
+    collection: last === undefined ? null : collectionOf(last),
     tags: tags.filter((tag) => !isCollectionTag(tag)),
   };
 }
@@ -47,9 +38,10 @@ export function readTags({ collection, tags = [] }: GivenTags): { collection: st
   return { collection: first, tags: [...new Set(tags.filter((tag) => !isCollectionTag(tag)))] };
 }
 
-/** The tags for the engine to store: the collection first. */
-export function tagsToStore(given: GivenTags): string[] {
-  const { collection = defaultCollection, tags } = readTags(given);
+/** The tags for the engine to store: the collection first. `allowed`: those of a caller who may not use all. */
+export function tagsToStore(given: GivenTags, allowed?: readonly string[]): string[] {
+  const { collection = allowed?.[0] ?? defaultCollection, tags } = readTags(given);
+  if (allowed?.includes(collection) === false) throw outsideCollections(allowed);
   return [collectionTag(collection), ...tags];
 }
 
@@ -69,7 +61,7 @@ function isName(name: string): boolean {
 }
 
 function nameIn(tag: string): string {
-  return tag.startsWith(prefix) ? tag.slice(prefix.length).trim() : tag;
+  return isCollectionTag(tag) ? collectionOf(tag).trim() : tag;
 }
 
 // A comma separates tags on the way to the engine.

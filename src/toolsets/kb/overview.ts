@@ -1,7 +1,8 @@
 import { CarrelError } from '../../base/errors.ts';
+import { collectionTag } from '../../engine/collection-tag.ts';
 import type { Engine, EngineCall } from '../../engine/engine.ts';
 import { editDistance } from '../../words/edit-distance.ts';
-import { collectionTag, splitTags } from './collections.ts';
+import { splitTags } from './collections.ts';
 
 export interface NamedCount {
   name: string;

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
+import { collectionTag, isCollectionTag } from '../../engine/collection-tag.ts';
 import type { Engine, EngineCall, EngineDocument } from '../../engine/engine.ts';
-import { collectionTag, isCollectionTag } from './collections.ts';
 
 /**
  * Makes a document belong to one collection, or to none.

@@ -65,31 +65,39 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     chunkBytesMax: Math.max(3, Math.floor((deps.messageBytesMax - envelopeBytes) / 4) * 3),
     idleMs,
   };
-  return {
+  /** `collections`: of callers who may not use all; the engine is then the part that they may know of. */
+  const over = (known: Engine, collections?: readonly string[]): Toolset => ({
     name: 'kb',
     tools: [
-      createKbSearchTool(engine),
-      createKbAddnoteTool(engine),
-      createKbUpdateNoteTool(engine),
-      createKbGetTool(engine),
-      createKbListTool(engine),
-      createKbStatusTool(engine),
-      createKbJobsTool(engine),
-      createKbUploadStartTool(starting, { uploads, engine }),
+      createKbSearchTool(known),
+      createKbAddnoteTool(known, collections),
+      createKbUpdateNoteTool(known),
+      createKbGetTool(known),
+      createKbListTool(known),
+      createKbStatusTool(known),
+      createKbJobsTool(known),
+      createKbUploadStartTool({ ...starting, collections }, { uploads, engine: known }),
       createKbUploadChunkTool(uploads),
-      createKbUploadFinishTool({ uploads, engine }),
-      createKbDeleteTool(engine),
-      createKbSetCollectionTool(engine),
-      createKbBulkDeleteTool(engine),
-      createKbBulkTagsTool(engine),
-      createKbBulkSetTagsTool(engine),
+      createKbUploadFinishTool({ uploads, engine: known }),
+      createKbDeleteTool(known),
+      createKbSetCollectionTool(known),
+      createKbBulkDeleteTool(known),
+      createKbBulkTagsTool(known),
+      createKbBulkSetTagsTool(known),
     ],
     // 003 and contract §2: a failed call is a tool result.
     failures: { as: 'result' },
-    resources: [createDocumentResources(engine)],
-    citable: [createCitableDocuments(engine)],
-    sources: [createDocumentSource(engine)],
+    resources: [createDocumentResources(known)],
+    citable: [createCitableDocuments(known)],
+    sources: [createDocumentSource(known)],
     secretRoutes: [createUploadRoute(uploads)],
+  });
+  const whole = over(engine);
+  return {
+    ...whole,
+    // An engine elsewhere cannot be asked for some collections only.
+    within: ({ collections }) =>
+      collections === undefined ? whole : engine.within && over(engine.within(collections), collections),
     measure: () => measureEngine(engine, config.engineUrl === undefined ? 'own' : 'engine'),
     async close() {
       await uploads.close();

@@ -76,6 +76,12 @@ test('searching shows hits as one types, with source, relevance and reason, and 
   // The document has its vector by now, or soon: then its hit has a bar for the meaning.
   while ((await page.locator('.bar', { hasText: 'meaning' }).count()) === 0) await page.reload();
   assert.match(page.url(), /q=lighthouse\+keeper/);
+  await page.goto('/?q=granite');
+  await page.locator('.hit', { hasText: 'granite' }).getByRole('link').first().click();
+  await page.locator('section:target', { hasText: 'built of granite' }).waitFor();
+  await page.goto('/?q=where+the+gulls+sleep');
+  await page.locator('.hit', { hasText: 'gulls' }).getByRole('link').first().click();
+  assert.match(await page.locator('mark').innerText(), /The gulls sleep on the lantern/);
   await page.goto('/notes');
   assert.match(await page.locator('.hit h2').first().innerText(), /<img src=x onerror=/);
   assert.equal(await page.evaluate('window.broken'), undefined);
@@ -172,7 +178,7 @@ test('with a token the console asks for it once, in a cookie that scripts cannot
 test('read-only mode shows everything and offers no change', { skip }, async (t) => {
   const { origin } = await serve(t, {}, ['--read-only']);
   const { page, problems } = await openBrowser(t, origin);
-  for (const path of ['/notes', '/memories', '/jobs', '/documents']) {
+  for (const path of ['/notes', '/memories', '/jobs', '/documents', '/documents/1?deleted=1', '/notes/1?deleted=1']) {
     await page.goto(path);
     assert.equal(await page.locator('form[method=post]').count(), 0, path);
     assert.equal(await page.locator('input[type=file]').count(), 0, path);
@@ -253,6 +259,8 @@ async function fill({ call }: KbAgent): Promise<void> {
     text: 'The lighthouse keeper retired in May',
     tags: [hostile],
   });
+  const long = `${'Nothing happened on this day. '.repeat(60)}The gulls sleep on the lantern.`;
+  await call('store_context', { thread_id: 'log', source: 'user', text: long });
   await call('save_note', { title: hostile, content: 'A note on the lighthouse and its keeper.', tags: ['sea'] });
   await call('kb_addnote', { text: 'The lighthouse was built of granite.', title: `Granite ${hostile}` });
 }

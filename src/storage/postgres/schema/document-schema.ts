@@ -98,6 +98,20 @@ export function documentSchema(): string {
   `;
 }
 
+/**
+ * Callers who may not know of one another's documents may have the same content. All but the first have a `content_hash`
+ * that stands for it, and the real one in `bytes_hash`.
+ */
+export function contentSchema(): string {
+  const text = 'text COLLATE "C"';
+  return `
+  ALTER TABLE carrel.kb_documents ADD COLUMN bytes_hash ${text} CHECK (length(bytes_hash) = 64);
+  ALTER TABLE carrel.kb_jobs ADD COLUMN bytes_hash ${text};
+  CREATE INDEX kb_documents_bytes ON carrel.kb_documents (bytes_hash) WHERE bytes_hash IS NOT NULL;
+  CREATE INDEX kb_jobs_bytes ON carrel.kb_jobs (bytes_hash) WHERE bytes_hash IS NOT NULL;
+  `;
+}
+
 /** The passages of documents. */
 export function passageSchema(): string {
   return `

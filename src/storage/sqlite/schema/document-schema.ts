@@ -81,6 +81,19 @@ export function documentSchema(): string {
 }
 
 /**
+ * Callers who may not know of one another's documents may have the same content. All but the first have a `content_hash`
+ * that stands for it, and the real one in `bytes_hash`.
+ */
+export function contentSchema(): string {
+  return `
+  ALTER TABLE kb_documents ADD COLUMN bytes_hash TEXT CHECK (length(bytes_hash) = 64);
+  ALTER TABLE kb_jobs ADD COLUMN bytes_hash TEXT;
+  CREATE INDEX kb_documents_bytes ON kb_documents (bytes_hash) WHERE bytes_hash IS NOT NULL;
+  CREATE INDEX kb_jobs_bytes ON kb_jobs (bytes_hash) WHERE bytes_hash IS NOT NULL;
+  `;
+}
+
+/**
  * The passages of documents. Their labels have no index by key and no foreign key: a passage names its labels itself, so
  * they are found by them when it is removed, and writing them takes half the time.
  */

@@ -7,6 +7,7 @@ export interface AuditEntry {
   readonly kind: Exclude<JobKind, 'ingest'>;
   /** As it was before, where one document was changed. */
   readonly document?: StoredDocument;
+  readonly tags?: readonly string[];
   readonly chunkCount?: number;
   readonly details: Readonly<Record<string, unknown>>;
 }
@@ -14,7 +15,7 @@ export interface AuditEntry {
 /** Leaves a job that is done: what was changed, in the transaction that changed it. The id of the job. */
 export async function leaveRecord(
   on: Statements,
-  { kind, document, chunkCount, details }: AuditEntry,
+  { kind, document, tags = document?.tags ?? [], chunkCount, details }: AuditEntry,
 ): Promise<number> {
   const [row = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}kb_jobs (kind, filename, title, doc_type, source_path, content_hash, tags,
@@ -22,7 +23,7 @@ export async function leaveRecord(
       VALUES (?, ?, ?, ?, ?, ?, ?, 'done', 'indexing', ?, ?, ?, 0, 0, 0, 0, ?, ?) RETURNING key`,
     [
       ...[kind, document?.filename ?? null, document?.title ?? null, document?.docType ?? null],
-      ...[document?.sourcePath ?? null, document?.contentHash ?? null, JSON.stringify(document?.tags ?? [])],
+      ...[document?.sourcePath ?? null, document?.contentHash ?? null, JSON.stringify(tags)],
       ...[JSON.stringify(details), document?.id ?? null, chunkCount ?? null, on.now, on.now],
     ],
   );

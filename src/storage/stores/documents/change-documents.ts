@@ -9,12 +9,12 @@ import type {
   TagsRequest,
 } from '../../contracts/documents.ts';
 import type { Statements } from '../../dialect.ts';
-import { numberOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { relabelPassages, removePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
 import { keepDeleted } from './deleted-documents.ts';
 import { documentsOf } from './document-rows.ts';
+import { countDocuments } from './read-documents.ts';
 import { labelsOf, parentOf, selectionCondition } from './selection.ts';
 
 export async function removeDocument(
@@ -69,15 +69,19 @@ export async function changeDocuments(
     values,
   );
   const matched = await documentsOf(on, rows);
-  const [count = {}] = await on.query(`SELECT count(*) AS total FROM ${on.dialect.schema}kb_documents`);
-  const total = numberOf(count, 'total');
+  const { documents: total } = await countDocuments(on, selection);
   const percent = total === 0 ? 0 : (100 * matched.length) / total;
   if (percent > percentMax) return { outcome: 'too_many', matched: matched.length, total, percent };
   const changed = await perform(on, matched, action, { tagsMax, keeps });
   if (typeof changed !== 'number') return changed;
   const { kind, ...given } = action;
   const details = { ...given, selection, matched: matched.length, changed };
-  const jobId = await leaveRecord(on, { kind: `bulk_${kind}`, details });
+  // Whoever may not see all documents finds the record by the tags that they may see.
+  const jobId = await leaveRecord(on, {
+    kind: `bulk_${kind}`,
+    details,
+    ...(selection.anyTags ? { tags: selection.anyTags } : {}),
+  });
   const contentHashes = kind === 'delete' ? matched.map(({ contentHash }) => contentHash) : [];
   return { outcome: 'changed', matched: matched.length, total, changed, jobId, contentHashes };
 }

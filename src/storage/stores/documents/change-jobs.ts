@@ -14,6 +14,7 @@ import type { Statements } from '../../dialect.ts';
 import { type BoundValue, numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { lock } from '../idempotency.ts';
+import { type ContentHolder, holdersOf, isWithin, substituteHash } from './content-holders.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 
 /** A job whose process died this often waits before each retry, so that it does not take everything down each time. */
@@ -29,30 +30,36 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
   const { content } = request;
   const { hash, bytes } = 'staged' in content ? content.staged : content;
   await lock(on, `kb content ${hash}`);
-  const short = 'staged' in content ? await readTooShort(on, hash, request.bounds) : undefined;
-  const known = await knownContent(on, hash, short);
+  const holders = await holdersOf(on, hash);
+  const visible = holders.filter((holder) => isWithin(holder.tags, request.anyTags));
+  const short = 'staged' in content ? readTooShort(visible, request.bounds) : undefined;
+  const known = knownContent(visible, short);
   if (known !== undefined) return known;
+  const isFirst = holders.every(({ identity, document }) => identity !== hash || document === short);
   const replaces = short ?? request.replaces;
   if ('staged' in content) await on.dialect.originals.adopt(on, content.staged);
   const note = 'note' in content ? content.note : undefined;
   const details = replaces === undefined ? {} : { replaces };
-  return { outcome: 'accepted', job: await addIngestJob(on, { ...request, note, hash, bytes, details }) };
+  return { outcome: 'accepted', job: await addIngestJob(on, { ...request, note, hash, isFirst, bytes, details }) };
 }
 
 interface NewIngestJob extends Pick<AcceptRequest, 'filename' | 'title' | 'docType' | 'sourcePath' | 'contentType'> {
   readonly tags: readonly string[];
   readonly note: string | undefined;
   readonly hash: string;
+  /** No other document or waiting job has this content; else one that the caller may not know of has it. */
+  readonly isFirst: boolean;
   readonly bytes: number;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Of content that no document and no waiting job has. */
+/** Of content that no document and no waiting job has, as far as the caller may know. */
 export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<StoredJob> {
   const [row = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}kb_jobs (kind, filename, title, doc_type, source_path, content_type, tags, note,
-      content_hash, bytes, status, phase, details, attempts, crashes, retries, run_after, created_at, updated_at)
-      VALUES ('ingest', ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 'received', ?, 0, 0, 0, 0, ?, ?)
+      content_hash, bytes_hash, bytes, status, phase, details, attempts, crashes, retries, run_after, created_at,
+      updated_at)
+      VALUES ('ingest', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 'received', ?, 0, 0, 0, 0, ?, ?)
       RETURNING ${jobColumns}`,
     [
       storable(job.filename),
@@ -62,7 +69,7 @@ export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<S
       storable(job.contentType),
       JSON.stringify(job.tags.map(storable)),
       optional(job.note),
-      job.hash,
+      ...(job.isFirst ? [job.hash, null] : [substituteHash(), job.hash]),
       job.bytes,
       JSON.stringify(job.details),
       on.now,
@@ -168,42 +175,28 @@ export async function forgetJobs(on: Statements, { before, keptMax, limit }: For
 }
 
 /** The document with this content, if a bound that has been raised since left something out of it. */
-async function readTooShort(on: Statements, hash: string, now: ReadingBounds | undefined): Promise<number | undefined> {
-  if (now === undefined) return undefined;
-  const [row] = await on.query(`SELECT key, details FROM ${on.dialect.schema}kb_documents WHERE content_hash = ?`, [
-    hash,
-  ]);
-  if (row === undefined) return undefined;
-  const { truncated, bounds } = JSON.parse(textOf(row, 'details')) as {
+function readTooShort(holders: readonly ContentHolder[], now: ReadingBounds | undefined): number | undefined {
+  const holder = holders.find(({ document }) => document !== undefined);
+  if (now === undefined || holder?.document === undefined) return undefined;
+  const { truncated, bounds } = holder.details as {
     truncated?: { reason?: string };
     bounds?: Partial<ReadingBounds>;
   };
   if (truncated === undefined) return undefined;
   const bound = truncated.reason === 'cpu_time' ? 'cpu_time' : 'characters';
   // Earlier versions did not record them.
-  return now[bound] > (bounds?.[bound] ?? 0) ? numberOf(row, 'key') : undefined;
+  return now[bound] > (bounds?.[bound] ?? 0) ? holder.document : undefined;
 }
 
-export async function knownContent(
-  on: Statements,
-  hash: string,
+/** What has the content already, of those that the caller may know of. */
+export function knownContent(
+  holders: readonly ContentHolder[],
   except: number | undefined,
-): Promise<Exclude<AcceptOutcome, { outcome: 'accepted' }> | undefined> {
-  const [document] = await on.query(
-    `SELECT key, title FROM ${on.dialect.schema}kb_documents WHERE content_hash = ? AND key <> ?`,
-    [hash, except ?? 0],
-  );
-  if (document !== undefined) {
-    return { outcome: 'known_document', id: numberOf(document, 'key'), title: textOf(document, 'title') };
-  }
-  const [job] = await on.query(
-    `SELECT key, title, filename FROM ${on.dialect.schema}kb_jobs WHERE content_hash = ? AND kind = 'ingest'
-      AND status IN ('queued', 'processing')`,
-    [hash],
-  );
-  if (job === undefined) return undefined;
-  const title = optionalTextOf(job, 'title') ?? optionalTextOf(job, 'filename');
-  return { outcome: 'known_job', id: numberOf(job, 'key'), title };
+): Exclude<AcceptOutcome, { outcome: 'accepted' }> | undefined {
+  const known = holders.find(({ document }) => document !== undefined && document !== except);
+  if (known?.document !== undefined) return { outcome: 'known_document', id: known.document, title: known.title ?? '' };
+  const waiting = holders.find(({ job }) => job !== undefined);
+  return waiting?.job === undefined ? undefined : { outcome: 'known_job', id: waiting.job, title: waiting.title };
 }
 
 async function abandonedJob(on: Statements): Promise<number | undefined> {
@@ -243,7 +236,7 @@ function claimedOf(row: Row): ClaimedJob {
     title: optionalTextOf(row, 'title'),
     docType: optionalTextOf(row, 'doc_type'),
     contentType: textOf(row, 'content_type'),
-    contentHash: textOf(row, 'content_hash'),
+    contentHash: optionalTextOf(row, 'bytes_hash') ?? textOf(row, 'content_hash'),
     note: optionalTextOf(row, 'note'),
     crashes: numberOf(row, 'crashes'),
     retries: numberOf(row, 'retries'),

@@ -1,10 +1,11 @@
 import { daysBefore } from '../../../base/days-before.ts';
-import type { RestoreDocumentOutcome, StoredDocument } from '../../contracts/documents.ts';
+import type { RestoreDocumentOutcome, StoredDocument, Within } from '../../contracts/documents.ts';
 import { keptDays } from '../../contracts/entries.ts';
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type SqlValue, textOf } from '../../rows.ts';
 import { lock } from '../idempotency.ts';
 import { addIngestJob, knownContent } from './change-jobs.ts';
+import { holdersOf, isWithin } from './content-holders.ts';
 
 /** Notes down what is needed to make these documents again, before they go. */
 export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
@@ -29,15 +30,23 @@ export async function keepDeleted(on: Statements, documents: readonly StoredDocu
 }
 
 /** A job that makes the document again, under its old id, from its original bytes. */
-export async function restoreDocument(on: Statements, { id }: { id: number }): Promise<RestoreDocumentOutcome> {
+export async function restoreDocument(
+  on: Statements,
+  { id, anyTags }: Within & { id: number },
+): Promise<RestoreDocumentOutcome> {
   const [row] = await on.query(
     `SELECT * FROM ${on.dialect.schema}kb_deleted WHERE document = ? AND deleted_at >= ? ${on.dialect.forUpdate}`,
     [id, daysBefore(on.now, keptDays)],
   );
-  if (row === undefined) return { outcome: 'not_found' };
+  const tags: string[] = row === undefined ? [] : JSON.parse(textOf(row, 'tags'));
+  if (row === undefined || !isWithin(tags, anyTags)) return { outcome: 'not_found' };
   const hash = textOf(row, 'content_hash');
   await lock(on, `kb content ${hash}`);
-  const known = await knownContent(on, hash, undefined);
+  const holders = await holdersOf(on, hash);
+  const known = knownContent(
+    holders.filter((holder) => isWithin(holder.tags, anyTags)),
+    undefined,
+  );
   if (known !== undefined) return known;
   const job = await addIngestJob(on, {
     filename: textOf(row, 'filename'),
@@ -45,9 +54,10 @@ export async function restoreDocument(on: Statements, { id }: { id: number }): P
     docType: textOf(row, 'doc_type'),
     sourcePath: optionalTextOf(row, 'source_path'),
     contentType: textOf(row, 'content_type'),
-    tags: JSON.parse(textOf(row, 'tags')),
+    tags,
     note: optionalTextOf(row, 'note'),
     hash,
+    isFirst: holders.every(({ identity }) => identity !== hash),
     bytes: numberOf(row, 'bytes'),
     details: { restores: id, createdAt: textOf(row, 'created_at') },
   });

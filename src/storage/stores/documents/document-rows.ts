@@ -27,7 +27,7 @@ function documentOf(row: Row, tags: string[]): StoredDocument {
     docType: textOf(row, 'doc_type'),
     filename: textOf(row, 'filename'),
     sourcePath: optionalTextOf(row, 'source_path'),
-    contentHash: textOf(row, 'content_hash'),
+    contentHash: optionalTextOf(row, 'bytes_hash') ?? textOf(row, 'content_hash'),
     contentType: textOf(row, 'content_type'),
     bytes: numberOf(row, 'bytes'),
     language: optionalTextOf(row, 'language'),
@@ -42,8 +42,8 @@ function documentOf(row: Row, tags: string[]): StoredDocument {
 /** All but the text of a note that waits, which may be long. */
 export const jobColumns = [
   ...['key', 'kind', 'status', 'filename', 'title', 'doc_type', 'source_path', 'tags', 'phase', 'phase_done'],
-  ...['phase_total', 'error', 'error_code', 'document_id', 'chunk_count', 'content_hash', 'attempts', 'details'],
-  ...['created_at', 'updated_at'],
+  ...['phase_total', 'error', 'error_code', 'document_id', 'chunk_count', 'content_hash', 'bytes_hash', 'attempts'],
+  ...['details', 'created_at', 'updated_at'],
 ].join(', ');
 
 export function jobOf(row: Row): StoredJob {
@@ -66,7 +66,7 @@ export function jobOf(row: Row): StoredJob {
     errorCode: optionalTextOf(row, 'error_code'),
     documentId: optionalNumberOf(row, 'document_id'),
     chunkCount: optionalNumberOf(row, 'chunk_count'),
-    contentHash: optionalTextOf(row, 'content_hash'),
+    contentHash: optionalTextOf(row, 'bytes_hash') ?? optionalTextOf(row, 'content_hash'),
     attempts: numberOf(row, 'attempts'),
     details: JSON.parse(textOf(row, 'details')),
     createdAt: textOf(row, 'created_at'),

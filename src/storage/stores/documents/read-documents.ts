@@ -9,11 +9,13 @@ import type {
   StoredDocument,
   StoredDocumentPage,
   TagUse,
+  Within,
 } from '../../contracts/documents.ts';
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
+import { storable } from '../../storable.ts';
 import { documentsOf } from './document-rows.ts';
-import { parentOf, selectionCondition } from './selection.ts';
+import { parentOf, selectionCondition, taggedWithAny } from './selection.ts';
 
 export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
   const [document] = await byIds(on, [id]);
@@ -44,13 +46,17 @@ export async function documentChunks(on: Statements, { document }: { document: n
   return rows.map(chunkOf);
 }
 
-export async function pendingChunks(on: Statements, { documents, model }: PendingRequest): Promise<PendingChunks[]> {
+export async function pendingChunks(on: Statements, request: PendingRequest): Promise<PendingChunks[]> {
   const { schema, texts } = on.dialect;
+  const [among, list] =
+    'documents' in request
+      ? [`p.parent IN (${texts})`, request.documents.map(parentOf)]
+      : [`CAST(p.parent AS bigint) IN (${taggedWithAny(on.dialect)})`, request.anyTags.map(storable)];
   const rows = await on.query(
-    `SELECT p.parent, count(*) AS chunks FROM ${schema}kb_passages p WHERE p.parent IN (${texts}) AND EXISTS (
+    `SELECT p.parent, count(*) AS chunks FROM ${schema}kb_passages p WHERE ${among} AND EXISTS (
        SELECT 1 FROM ${schema}kb_unembedded u JOIN ${schema}kb_models m ON m.key = u.model
        WHERE u.owner = p.key AND m.name = ?) GROUP BY p.parent`,
-    [{ list: documents.map(parentOf) }, model],
+    [{ list }, request.model],
   );
   return rows.map((row) => ({ document: Number(textOf(row, 'parent')), chunks: numberOf(row, 'chunks') }));
 }
@@ -77,24 +83,35 @@ export async function documentNote(on: Statements, { id }: { id: number }): Prom
   return row === undefined ? undefined : textOf(row, 'text');
 }
 
-export async function documentTags(on: Statements): Promise<TagUse[]> {
+export async function documentTags(on: Statements, { anyTags }: Within): Promise<TagUse[]> {
+  const narrowed = anyTags && {
+    where: `WHERE document IN (${taggedWithAny(on.dialect)})`,
+    list: anyTags.map(storable),
+  };
   const rows = await on.query(
-    `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags GROUP BY tag ORDER BY tag`,
+    `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags ${narrowed?.where ?? ''}
+      GROUP BY tag ORDER BY tag`,
+    narrowed ? [narrowed] : [],
   );
   return rows.map((row) => ({ tag: textOf(row, 'tag'), count: numberOf(row, 'total') }));
 }
 
-export async function countDocuments(on: Statements): Promise<DocumentCounts> {
+export async function countDocuments(on: Statements, { anyTags }: Within): Promise<DocumentCounts> {
+  const list = anyTags && [{ list: anyTags.map(storable) }];
   const [sums = {}] = await on.query(
-    `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks FROM ${on.dialect.schema}kb_documents`,
+    `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks, coalesce(sum(bytes), 0) AS bytes FROM ${on.dialect.schema}kb_documents
+      ${list ? `WHERE key IN (${taggedWithAny(on.dialect)})` : ''}`,
+    list,
   );
   const [distinct = {}] = await on.query(
     `SELECT count(DISTINCT tag) AS total FROM ${on.dialect.schema}kb_document_tags
-      WHERE substr(tag, 1, 11) = 'collection:'`,
+      WHERE substr(tag, 1, 11) = 'collection:' ${list ? `AND tag IN (${on.dialect.texts})` : ''}`,
+    list,
   );
   return {
     documents: numberOf(sums, 'documents'),
     chunks: numberOf(sums, 'chunks'),
+    bytes: numberOf(sums, 'bytes'),
     collections: numberOf(distinct, 'total'),
   };
 }

@@ -20,6 +20,9 @@ export async function replacedBy(on: Statements, { details }: StoredJob): Promis
 interface Replacement extends FinishRequest {
   readonly job: StoredJob;
   readonly hash: string;
+  /** As stored: the hash, or what stands for it and then the hash. */
+  readonly identity: string;
+  readonly bytesHash: string | null;
   readonly bytes: number;
   readonly note: string | undefined;
 }
@@ -28,19 +31,20 @@ interface Replacement extends FinishRequest {
 export async function replaceDocument(
   on: Statements,
   before: StoredDocument,
-  { job, hash, bytes, note, ...request }: Replacement,
+  { job, hash, identity, bytesHash, bytes, note, ...request }: Replacement,
 ): Promise<void> {
   const { id } = before;
   const title = storable(titleAfter(before, job, request, hash));
   await on.query(
     `UPDATE ${on.dialect.schema}kb_documents SET title = ?, doc_type = ?, filename = ?, source_path = ?, content_hash = ?,
-      content_type = ?, bytes = ?, language = ?, details = ?, chunk_count = ?, updated_at = ? WHERE key = ?`,
+      bytes_hash = ?, content_type = ?, bytes = ?, language = ?, details = ?, chunk_count = ?, updated_at = ? WHERE key = ?`,
     [
       title,
       storable(request.docType),
       job.filename ?? before.filename,
       job.sourcePath ?? before.sourcePath ?? null,
-      hash,
+      identity,
+      bytesHash,
       storable(request.contentType),
       bytes,
       request.language ?? null,

@@ -16,6 +16,7 @@ export function selectionCondition(selection: DocumentSelection, dialect: Dialec
   for (const tag of selection.tags ?? []) {
     add(`o.key IN (SELECT t.document FROM ${dialect.schema}kb_document_tags t WHERE t.tag = ?)`, storable(tag));
   }
+  add(`o.key IN (${taggedWithAny(dialect)})`, selection.anyTags && { list: selection.anyTags.map(storable) });
   add('o.doc_type = ?', selection.docType && storable(selection.docType));
   add('o.source_path = ?', selection.sourcePath && storable(selection.sourcePath));
   for (const word of selection.named ?? []) {
@@ -26,6 +27,11 @@ export function selectionCondition(selection: DocumentSelection, dialect: Dialec
   add('o.key >= ?', selection.fromId);
   add('o.key <= ?', selection.toId);
   return { sql: parts.length === 0 ? '1 = 1' : parts.join(' AND '), values };
+}
+
+/** The documents that have at least one tag of a list. */
+export function taggedWithAny({ schema, texts }: Dialect): string {
+  return `SELECT t.document FROM ${schema}kb_document_tags t WHERE t.tag IN (${texts})`;
 }
 
 /** The name of a document among the passages. */

@@ -5,6 +5,7 @@ import { numberOf, optionalTextOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { lock } from '../idempotency.ts';
 import { leaveRecord } from './audit.ts';
+import { holdersOf, isWithin, substituteHash } from './content-holders.ts';
 import { takeDeleted } from './deleted-documents.ts';
 import { documentsOf, jobOf } from './document-rows.ts';
 import { replaceDocument, replacedBy } from './replace-document.ts';
@@ -19,11 +20,13 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   );
   if (row === undefined) return { outcome: 'lost' };
   const job = jobOf(row);
-  const hash = textOf(row, 'content_hash');
+  const identity = textOf(row, 'content_hash');
+  const bytesHash = optionalTextOf(row, 'bytes_hash') ?? null;
+  const hash = bytesHash ?? identity;
   // The document first, as whoever edits a note does.
   const before = await replacedBy(on, job);
   await lock(on, `kb content ${hash}`);
-  const twin = await documentWith(on, hash, before?.id ?? 0);
+  const twin = await documentWith(on, identity, before?.id ?? 0);
   if (twin !== undefined) {
     const message = `Document ${twin.id} has the same content. Nothing was added.`;
     await failJob(on, job.id, message, 'duplicate', twin.id);
@@ -36,7 +39,15 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
     return { outcome: 'superseded', documentId: before.id };
   }
   if (before !== undefined) {
-    await replaceDocument(on, before, { ...request, job, hash, bytes: numberOf(row, 'bytes'), note });
+    await replaceDocument(on, before, {
+      ...request,
+      job,
+      hash,
+      identity,
+      bytesHash,
+      bytes: numberOf(row, 'bytes'),
+      note,
+    });
     await endJob(on, job, before.id, request);
     return {
       outcome: 'done',
@@ -48,8 +59,8 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   const [column, given, place] = restored.id === undefined ? ['', '', ''] : ['key, ', on.dialect.keys.given, '?, '];
   const [inserted = {}] = await on.query(
     `INSERT INTO ${on.dialect.schema}kb_documents (${column}title, doc_type, filename, source_path, content_hash,
-      content_type, bytes, language, details, chunk_count, created_at) ${given}
-      VALUES (${place}?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+      bytes_hash, content_type, bytes, language, details, chunk_count, created_at) ${given}
+      VALUES (${place}?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
       ...(restored.id === undefined ? [] : [restored.id]),
       storable(request.title),
@@ -57,7 +68,8 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
       textOf(row, 'filename'),
       // Of a file that was to replace a document which is gone by now.
       job.sourcePath ?? (note === undefined ? textOf(row, 'filename') : null),
-      hash,
+      identity,
+      bytesHash,
       storable(request.contentType),
       numberOf(row, 'bytes'),
       request.language ?? null,
@@ -97,7 +109,7 @@ async function endJob(on: Statements, job: StoredJob, id: number, request: Finis
 
 export async function editNote(
   on: Statements,
-  { id, text, contentHash, bytes, derivedTitle, derivedFilename, chunks: fresh }: NoteEdit,
+  { id, text, contentHash, bytes, derivedTitle, derivedFilename, chunks: fresh, anyTags }: NoteEdit,
 ): Promise<NoteEditOutcome> {
   const rows = await on.query(`SELECT * FROM ${on.dialect.schema}kb_documents WHERE key = ? ${on.dialect.forUpdate}`, [
     id,
@@ -107,16 +119,26 @@ export async function editNote(
   const [note] = await on.query(`SELECT document FROM ${on.dialect.schema}kb_notes WHERE document = ?`, [id]);
   if (note === undefined) return { outcome: 'not_a_note' };
   await lock(on, `kb content ${contentHash}`);
-  const twin = await documentWith(on, contentHash, id);
-  if (twin !== undefined) return { outcome: 'duplicate', ...twin };
+  const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== undefined && document !== id);
+  const twin = others.find(({ tags }) => isWithin(tags, anyTags));
+  if (twin?.document !== undefined) return { outcome: 'duplicate', id: twin.document, title: twin.title ?? '' };
+  const isFirst = others.every(({ identity }) => identity !== contentHash);
   const isDerived = before.details['derivedTitle'] === true;
   const title = isDerived ? storable(derivedTitle) : before.title;
   const filename = isDerived ? storable(derivedFilename) : before.filename;
   await on.query(`UPDATE ${on.dialect.schema}kb_notes SET text = ? WHERE document = ?`, [storable(text), id]);
   await on.query(
-    `UPDATE ${on.dialect.schema}kb_documents SET title = ?, filename = ?, content_hash = ?, bytes = ?,
+    `UPDATE ${on.dialect.schema}kb_documents SET title = ?, filename = ?, content_hash = ?, bytes_hash = ?, bytes = ?,
       chunk_count = ?, updated_at = ? WHERE key = ?`,
-    [title, filename, contentHash, bytes, fresh.length, on.now, id],
+    [
+      title,
+      filename,
+      ...(isFirst ? [contentHash, null] : [substituteHash(), contentHash]),
+      bytes,
+      fresh.length,
+      on.now,
+      id,
+    ],
   );
   await on.query(`DELETE FROM ${on.dialect.schema}kb_chunks WHERE document = ?`, [id]);
   await writeChunks(on, id, title, labelsOf(before.docType, before.tags), fresh);

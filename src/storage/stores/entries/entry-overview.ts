@@ -1,6 +1,6 @@
-import type { EntryStatistics, TagCount, ThreadPage, ThreadsRequest } from '../../contracts/entries.ts';
+import type { AmongThreads, EntryStatistics, TagCount, ThreadPage, ThreadsRequest } from '../../contracts/entries.ts';
 import type { Statements } from '../../dialect.ts';
-import { numberOf, textOf } from '../../rows.ts';
+import { type BoundValue, type Condition, numberOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 
 const threadsNamed = 5;
@@ -11,10 +11,13 @@ const threadsMax = 1_000_000;
 
 export async function listThreads(on: Statements, request: ThreadsRequest): Promise<ThreadPage> {
   const { containing, limit, offset } = request;
-  const from = `${on.dialect.schema}context_threads t${
-    containing === undefined ? '' : ` WHERE ${on.dialect.position('t.thread_id', '?')} > 0`
-  }`;
-  const wanted = containing === undefined ? [] : [storable(containing)];
+  const named =
+    containing === undefined
+      ? []
+      : [{ sql: `${on.dialect.position('t.thread_id', '?')} > 0`, values: [storable(containing)] }];
+  const condition = whereAll([...named, ...ofThreads(on, request, 't')]);
+  const from = `${on.dialect.schema}context_threads t ${condition.sql}`;
+  const wanted = condition.values;
   const rows = await on.query(`SELECT * FROM ${from} ORDER BY t.last_entry DESC, t.last_id DESC LIMIT ? OFFSET ?`, [
     ...wanted,
     limit ?? threadsMax,
@@ -37,53 +40,80 @@ export async function listThreads(on: Statements, request: ThreadsRequest): Prom
 
 export async function entryStatistics(
   on: Statements,
-  { model }: { readonly model: string | undefined },
+  { model, ...scope }: AmongThreads & { readonly model: string | undefined },
 ): Promise<EntryStatistics> {
-  const [sums = {}] = await on.query(`SELECT coalesce(sum(t.users), 0) AS users, coalesce(sum(t.agents), 0) AS agents,
-    coalesce(sum(t.multimodal), 0) AS multimodal, count(*) AS threads FROM ${on.dialect.schema}context_threads t`);
+  const { schema } = on.dialect;
+  const threads = whereAll(ofThreads(on, scope, 't'));
+  const [sums = {}] = await on.query(
+    `SELECT coalesce(sum(t.users), 0) AS users, coalesce(sum(t.agents), 0) AS agents,
+      coalesce(sum(t.multimodal), 0) AS multimodal, count(*) AS threads FROM ${schema}context_threads t ${threads.sql}`,
+    threads.values,
+  );
   const [users, agents] = [numberOf(sums, 'users'), numberOf(sums, 'agents')];
   const multimodal = numberOf(sums, 'multimodal');
   const mostActive = await on.query(
-    `SELECT t.thread_id, t.users + t.agents AS total FROM ${on.dialect.schema}context_threads t
+    `SELECT t.thread_id, t.users + t.agents AS total FROM ${schema}context_threads t ${threads.sql}
       ORDER BY total DESC, t.thread_id LIMIT ?`,
-    [threadsNamed],
+    [...threads.values, threadsNamed],
   );
-  const tags = await countTags(on);
-  const [indexed = {}] = await on.query(
-    `SELECT sum(documents) AS total FROM ${on.dialect.schema}context_entry_statistics`,
-  );
+  const tags = await countTags(on, scope);
+  const live = whereAll([{ sql: 'o.deleted_at IS NULL', values: [] }, ...ofThreads(on, scope, 'o')]);
+  const total = users + agents;
   return {
-    total: users + agents,
+    total,
     bySource: present({ user: users, agent: agents }),
-    byContentType: present({ text: users + agents - multimodal, multimodal }),
-    images: (await count(on, `${on.dialect.schema}context_images`)) - (await count(on, ofRemoved(on, 'images'))),
+    byContentType: present({ text: total - multimodal, multimodal }),
+    images: await countImages(on, scope),
     uniqueTags: tags.length,
     threads: numberOf(sums, 'threads'),
     mostActive: mostActive.map((row) => ({ threadId: textOf(row, 'thread_id'), count: numberOf(row, 'total') })),
     topTags: tags.slice(0, tagsNamed),
-    summaries: await count(
-      on,
-      `${on.dialect.schema}context_entries o WHERE o.summary IS NOT NULL AND o.deleted_at IS NULL`,
-    ),
-    indexed: numberOf(indexed, 'total'),
-    embedded: await countEmbedded(on, model, users + agents),
+    summaries: await count(on, `${schema}context_entries o ${live.sql} AND o.summary IS NOT NULL`, ...live.values),
+    // Every entry is, in the transaction that writes it.
+    indexed: scope.amongThreads === undefined ? await countIndexed(on) : total,
+    embedded: await countEmbedded(on, model, total, scope),
     vectors: await count(
       on,
-      `${on.dialect.schema}context_vectors WHERE model = (SELECT key FROM ${on.dialect.schema}context_models
-        WHERE name = ?)`,
+      `${schema}context_vectors v WHERE v.model = (SELECT key FROM ${schema}context_models WHERE name = ?)
+        ${ownedBy(on, scope, 'v.owner').sql}`,
       model ?? '',
+      ...ownedBy(on, scope, 'v.owner').values,
     ),
   };
 }
 
-export async function listTags(on: Statements, _request: Record<string, never>): Promise<TagCount[]> {
-  return (await countTags(on)).slice(0, tagsMax);
+async function countIndexed(on: Statements): Promise<number> {
+  const [indexed = {}] = await on.query(
+    `SELECT sum(documents) AS total FROM ${on.dialect.schema}context_entry_statistics`,
+  );
+  return numberOf(indexed, 'total');
+}
+
+async function countImages(on: Statements, scope: AmongThreads): Promise<number> {
+  const { schema } = on.dialect;
+  if (scope.amongThreads === undefined) {
+    return (await count(on, `${schema}context_images`)) - (await count(on, ofRemoved(on, 'images')));
+  }
+  const { sql, values } = ownedBy(on, scope, 'i.entry');
+  return count(on, `${schema}context_images i WHERE 1 = 1 ${sql}`, ...values);
+}
+
+export async function listTags(on: Statements, request: AmongThreads): Promise<TagCount[]> {
+  return (await countTags(on, request)).slice(0, tagsMax);
 }
 
 /** Most first. Few entries are removed at a time: taking theirs off is cheaper than asking each whether it is. */
-async function countTags(on: Statements): Promise<TagCount[]> {
-  const rows = await on.query(`SELECT tag, count(*) AS total FROM ${on.dialect.schema}context_tags GROUP BY tag`);
-  const removed = await on.query(`SELECT p.tag, count(*) AS total FROM ${ofRemoved(on, 'tags')} GROUP BY p.tag`);
+async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[]> {
+  const { schema } = on.dialect;
+  const isSome = scope.amongThreads !== undefined;
+  const own = ownedBy(on, scope, 'p.entry');
+  const rows = await on.query(
+    `SELECT p.tag, count(*) AS total FROM ${schema}context_tags p WHERE 1 = 1 ${own.sql} GROUP BY p.tag`,
+    own.values,
+  );
+  const removed = isSome
+    ? []
+    : await on.query(`SELECT p.tag, count(*) AS total FROM ${ofRemoved(on, 'tags')} GROUP BY p.tag`);
   const gone = new Map(removed.map((row) => [textOf(row, 'tag'), numberOf(row, 'total')]));
   return rows
     .map((row) => ({ tag: textOf(row, 'tag'), total: numberOf(row, 'total') }))
@@ -92,10 +122,38 @@ async function countTags(on: Statements): Promise<TagCount[]> {
     .sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
 }
 
-async function countEmbedded(on: Statements, model: string | undefined, total: number): Promise<number> {
-  const [known] = await on.query(`SELECT key FROM ${on.dialect.schema}context_models WHERE name = ?`, [model ?? '']);
+async function countEmbedded(
+  on: Statements,
+  model: string | undefined,
+  total: number,
+  scope: AmongThreads,
+): Promise<number> {
+  const { schema } = on.dialect;
+  const [known] = await on.query(`SELECT key FROM ${schema}context_models WHERE name = ?`, [model ?? '']);
   if (known === undefined) return 0;
-  return total - (await count(on, `${on.dialect.schema}context_unembedded WHERE model = ?`, numberOf(known, 'key')));
+  const { sql, values } = ownedBy(on, scope, 'u.owner');
+  const waiting = `${schema}context_unembedded u WHERE u.model = ? ${sql}`;
+  return total - (await count(on, waiting, numberOf(known, 'key'), ...values));
+}
+
+/** For rows `t` that name their thread. */
+function ofThreads(on: Statements, { amongThreads: threads }: AmongThreads, alias: string): Condition[] {
+  if (threads === undefined) return [];
+  return [{ sql: `${alias}.thread_id IN (${on.dialect.texts})`, values: [{ list: threads.map(storable) }] }];
+}
+
+/** For rows that belong to an entry: behind another condition, those of entries of the threads that are not removed. */
+function ownedBy(on: Statements, scope: AmongThreads, entry: string): Condition {
+  if (scope.amongThreads === undefined) return { sql: '', values: [] };
+  const { sql, values } = whereAll([{ sql: 'o.deleted_at IS NULL', values: [] }, ...ofThreads(on, scope, 'o')]);
+  return { sql: `AND ${entry} IN (SELECT o.key FROM ${on.dialect.schema}context_entries o ${sql})`, values };
+}
+
+function whereAll(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`,
+    values: conditions.flatMap(({ values }) => values),
+  };
 }
 
 function ofRemoved(on: Statements, part: 'tags' | 'images'): string {
@@ -104,7 +162,7 @@ function ofRemoved(on: Statements, part: 'tags' | 'images'): string {
     WHERE p.entry = o.key AND o.deleted_at IS NOT NULL`;
 }
 
-async function count(on: Statements, from: string, ...values: (string | number)[]): Promise<number> {
+async function count(on: Statements, from: string, ...values: readonly BoundValue[]): Promise<number> {
   const [row = {}] = await on.query(`SELECT count(*) AS total FROM ${from}`, values);
   return numberOf(row, 'total');
 }

@@ -40,7 +40,7 @@ export function createEntryStore({ write, read }: Transactions): EntryStore {
     unsummarised: (request) => read(unsummarisedEntries, request),
     putSummary: (request) => write(putSummary, request),
     threads: (request, options) => read(listThreads, request, options),
-    tags: (options) => read(listTags, {}, options),
+    tags: (request, options) => read(listTags, request, options),
     statistics: (request, options) => read(entryStatistics, request, options),
   };
 }

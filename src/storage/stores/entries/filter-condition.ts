@@ -1,4 +1,5 @@
 import { isLong } from '../../../base/exact-json.ts';
+import type { AmongThreads } from '../../contracts/entries.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
 import type { Dialect, Statements } from '../../dialect.ts';
 import { type Condition, type ListValue, numberOf, type SqlValue } from '../../rows.ts';
@@ -10,6 +11,7 @@ export function columnConditions(filter: EntryFilter, dialect: Dialect): Conditi
   const { ids } = filter;
   return [
     ...(ids === undefined ? [] : [{ sql: `o.key IN (${dialect.integers})`, values: [{ list: ids }] }]),
+    ...amongThreads(filter, dialect),
     ...present([
       ['o.thread_id = ?', filter.threadId && storable(filter.threadId)],
       ['o.source = ?', filter.source],
@@ -17,6 +19,12 @@ export function columnConditions(filter: EntryFilter, dialect: Dialect): Conditi
       ['o.created_at <= ?', filter.createdTo],
     ]),
   ];
+}
+
+/** On an entry `o`, where the caller may not know of all. */
+export function amongThreads({ amongThreads: threads }: AmongThreads, dialect: Dialect): Condition[] {
+  if (threads === undefined) return [];
+  return [{ sql: `o.thread_id IN (${dialect.texts})`, values: [{ list: threads.map(storable) }] }];
 }
 
 /** The conditions on what an update can change: content type, tags, and those fields of metadata that are indexed. */
@@ -101,7 +109,9 @@ function setCondition(
 
 /** Whether the filter lets everything through that is not removed. */
 export function isOpen(filter: EntryFilter): boolean {
-  return Object.values(filter).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
+  const { amongThreads: threads, ...others } = filter;
+  if (threads !== undefined) return false;
+  return Object.values(others).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
 }
 
 function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCondition {

@@ -21,7 +21,7 @@ import { findWords, weighWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { entriesThen } from './entry-history.ts';
 import { entriesOf, imageOf } from './entry-rows.ts';
-import { allOf } from './filter-condition.ts';
+import { allOf, amongThreads } from './filter-condition.ts';
 import { readSetting } from './indexed-fields.ts';
 import {
   changedEntries,
@@ -32,8 +32,13 @@ import {
   selectedKeys,
 } from './select-entries.ts';
 
-export async function getEntries(on: Statements, { ids, images, asOf, textChars }: GetRequest): Promise<Entry[]> {
-  const condition = allOf([amongKeys(on, ids), asOf === undefined ? live : existedAt(asOf, on.dialect)]);
+export async function getEntries(on: Statements, request: GetRequest): Promise<Entry[]> {
+  const { ids, images, asOf, textChars } = request;
+  const condition = allOf([
+    amongKeys(on, ids),
+    ...amongThreads(request, on.dialect),
+    asOf === undefined ? live : existedAt(asOf, on.dialect),
+  ]);
   const { sql, values } = newestFirst(on, columnsWith(textChars), condition, undefined, ids.length, 0);
   const found = await shown(on, await on.query(sql, values), images, asOf);
   // A text of the past comes whole.
@@ -42,7 +47,11 @@ export async function getEntries(on: Statements, { ids, images, asOf, textChars 
 
 export async function loadEntries(on: Statements, request: LoadRequest): Promise<LoadedEntries> {
   const { ids, images, asOf, textChars, order, bytesMax } = request;
-  const condition = allOf([amongKeys(on, ids), asOf === undefined ? live : existedAt(asOf, on.dialect)]);
+  const condition = allOf([
+    amongKeys(on, ids),
+    ...amongThreads(request, on.dialect),
+    asOf === undefined ? live : existedAt(asOf, on.dialect),
+  ]);
   const { sql, values } = newestFirst(on, sizes(on, images), condition, undefined, ids.length, 0);
   const sized = (await on.query(sql, values)).map((row) => sizeOf(row, textChars));
   const byKey = new Map(sized.map((size) => [size.key, size]));
@@ -56,12 +65,14 @@ export async function loadEntries(on: Statements, request: LoadRequest): Promise
   return { entries: ordered.flatMap(({ key }) => entries.get(key) ?? []), rest };
 }
 
-export async function entryImage(on: Statements, { id, position }: ImageRequest): Promise<NewImage | undefined> {
+export async function entryImage(on: Statements, request: ImageRequest): Promise<NewImage | undefined> {
+  const { id, position } = request;
+  const { sql, values } = allOf([live, ...amongThreads(request, on.dialect)]);
   const [row] = await on.query(
     `SELECT i.data, i.mime_type, i.metadata FROM ${on.dialect.schema}context_images i
       JOIN ${on.dialect.schema}context_entries o ON o.key = i.entry
-      WHERE ${live.sql} AND i.entry = ? ORDER BY i.position LIMIT 1 OFFSET ?`,
-    [id, position],
+      WHERE ${sql} AND i.entry = ? ORDER BY i.position LIMIT 1 OFFSET ?`,
+    [...values, id, position],
   );
   return row && imageOf(row);
 }

@@ -14,6 +14,7 @@ import { lockAll, once, threadLock } from '../idempotency.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
 import { replaceWords } from './entry-parts.ts';
+import { amongThreads } from './filter-condition.ts';
 import { writeSetting } from './indexed-fields.ts';
 import { recountThreads } from './thread-counts.ts';
 
@@ -47,15 +48,20 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
 
 export async function restoreEntries(
   on: Statements,
-  { ids, threadId, idempotency }: RestoreRequest,
+  { ids, threadId, idempotency, ...scope }: RestoreRequest,
 ): Promise<RestoreOutcome> {
   return once(on, idempotency, async () => {
     const wanted = threadId === undefined ? `key IN (${on.dialect.integers})` : 'thread_id = ?';
+    const among = amongThreads(scope, on.dialect);
     const select = () =>
       on.query(
-        `SELECT key, thread_id, deleted_at, text_content FROM ${on.dialect.schema}context_entries
-          WHERE ${wanted} AND deleted_at >= ? ORDER BY key`,
-        [threadId === undefined ? { list: ids ?? [] } : storable(threadId), daysBefore(on.now, keptDays)],
+        `SELECT key, thread_id, deleted_at, text_content FROM ${on.dialect.schema}context_entries o
+          WHERE ${[wanted, ...among.map(({ sql }) => sql)].join(' AND ')} AND deleted_at >= ? ORDER BY key`,
+        [
+          threadId === undefined ? { list: ids ?? [] } : storable(threadId),
+          ...among.flatMap(({ values }) => values),
+          daysBefore(on.now, keptDays),
+        ],
       );
     await lockThreads(on, await select());
     const rows = await select();
@@ -104,17 +110,18 @@ function outcome(ids: readonly number[], missing: readonly string[]): RemoveOutc
   return { count: ids.length, ids: ids.slice(0, namedMax), ...told };
 }
 
-async function missingThreads(on: Statements, { threadIds }: RemoveRequest): Promise<string[]> {
+async function missingThreads(on: Statements, { threadIds, amongThreads: visible }: RemoveRequest): Promise<string[]> {
   if (threadIds === undefined) return [];
   const rows = await on.query(
     `SELECT t.thread_id FROM ${on.dialect.schema}context_threads t WHERE t.thread_id IN (${on.dialect.texts})`,
     [{ list: threadIds.map(storable) }],
   );
-  const known = new Set(threadsOf(rows));
+  const known = new Set(threadsOf(rows).filter((thread) => visible?.map(storable).includes(thread) ?? true));
   return threadIds.filter((threadId) => !known.has(storable(threadId)));
 }
 
-function removeCondition({ ids, threadIds, source, olderThanDays }: RemoveRequest, now: string, dialect: Dialect) {
+function removeCondition(request: RemoveRequest, now: string, dialect: Dialect) {
+  const { ids, threadIds, source, olderThanDays } = request;
   assert(ids !== undefined || threadIds !== undefined || olderThanDays !== undefined, 'would remove everything');
   const parts = ['o.deleted_at IS NULL'];
   const values: (SqlValue | ListValue)[] = [];
@@ -125,6 +132,10 @@ function removeCondition({ ids, threadIds, source, olderThanDays }: RemoveReques
   if (threadIds !== undefined) {
     parts.push(`o.thread_id IN (${dialect.texts})`);
     values.push({ list: threadIds.map(storable) });
+  }
+  for (const among of amongThreads(request, dialect)) {
+    parts.push(among.sql);
+    values.push(...among.values);
   }
   if (source !== undefined) {
     parts.push('o.source = ?');

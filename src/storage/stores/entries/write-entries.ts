@@ -2,6 +2,7 @@ import { daysBefore } from '../../../base/days-before.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { textHash } from '../../../base/text-hash.ts';
 import {
+  type AmongThreads,
   type EntryUpdate,
   keptDays,
   type Metadata,
@@ -29,6 +30,7 @@ import {
   writeImages,
   writeTags,
 } from './entry-parts.ts';
+import { allOf, amongThreads } from './filter-condition.ts';
 import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './merge-patch.ts';
 import { parseMetadata } from './metadata-fields.ts';
@@ -61,7 +63,7 @@ export async function storeEntries(
 
 export async function updateEntries(
   on: Statements,
-  { updates, allOrNothing, idempotency }: UpdateRequest,
+  { updates, allOrNothing, idempotency, ...scope }: UpdateRequest,
 ): Promise<UpdateOutcome[]> {
   return once(on, idempotency, async () => {
     const index = await fieldIndex(
@@ -70,7 +72,7 @@ export async function updateEntries(
     );
     const outcomes: UpdateOutcome[] = [];
     for (const [place, update] of updates.entries()) {
-      const outcome = await updateOne(on, update, index);
+      const outcome = await updateOne(on, update, index, scope);
       if (!outcome.found && allOrNothing) throw notFound(update.id, updates.length > 1 ? place : undefined);
       outcomes.push(outcome);
     }
@@ -190,11 +192,20 @@ async function repeat(on: Statements, entry: NewEntry, last: Row, index: FieldIn
   if (entry.summaryWanted && optionalTextOf(last, 'summary') === undefined) await wantSummary(on, id);
 }
 
-async function updateOne(on: Statements, update: EntryUpdate, index: FieldIndex): Promise<UpdateOutcome> {
+async function updateOne(
+  on: Statements,
+  update: EntryUpdate,
+  index: FieldIndex,
+  scope: AmongThreads,
+): Promise<UpdateOutcome> {
   const { id } = update;
+  const { sql, values } = allOf([
+    { sql: 'o.key = ? AND o.deleted_at IS NULL', values: [id] },
+    ...amongThreads(scope, on.dialect),
+  ]);
   const [row] = await on.query(
-    `SELECT * FROM ${on.dialect.schema}context_entries WHERE key = ? AND deleted_at IS NULL ${on.dialect.forUpdate}`,
-    [id],
+    `SELECT * FROM ${on.dialect.schema}context_entries o WHERE ${sql} ${on.dialect.forUpdate}`,
+    values,
   );
   if (row === undefined) return { id, found: false };
   const metadata = newMetadata(update, row);

@@ -37,7 +37,7 @@ export async function filterHints(entries: EntryStore, filter: EntryFilter, sign
       return `There is no thread ${shown(part.threadId)}; ${near ? `the nearest is ${shown(near)}` : 'list_threads names those there are'}.`;
     }
     if (part.tags !== undefined) {
-      const known = (await entries.tags({ signal })).map(({ tag }) => tag);
+      const known = (await entries.tags({}, { signal })).map(({ tag }) => tag);
       const near = part.tags.flatMap((tag) => nearestName(tag, known) ?? []);
       const meant = near.length > 0 ? `; the nearest is ${near.map(shown).join(', ')}` : '';
       return `No entry has the tag ${part.tags.map(shown).join(' or ')}${meant}.`;

@@ -16,7 +16,8 @@ export interface StatisticsSettings {
 export function createGetStatisticsTool(
   settings: StatisticsSettings,
   deps: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'backend' | 'reranker'> & {
-    storage: Pick<Storage, 'describe' | 'metrics' | 'connections'>;
+    /** Undefined for callers who may not know of everything in it. */
+    storage: Pick<Storage, 'describe' | 'metrics' | 'connections'> | undefined;
   },
 ): Tool {
   const { entries, meaning, summaries, backend } = deps;
@@ -32,8 +33,7 @@ export function createGetStatisticsTool(
     async run(_input, { signal }) {
       const counts = await entries.statistics({ model: meaning?.model }, { signal });
       // Not in parallel: it is fast, and would need a connection of its own.
-      const { bytes, version, schema } = await deps.storage.describe();
-      const { calls, failures, consecutiveFailures, lastFailure } = deps.storage.metrics;
+      const database = deps.storage && (await describeDatabase(deps.storage, backend));
       const coverage = (count: number) => (counts.total === 0 ? 0 : rounded((100 * count) / counts.total));
       return {
         total_entries: counts.total,
@@ -46,20 +46,7 @@ export function createGetStatisticsTool(
         most_active_threads: counts.mostActive.map(({ threadId, count }) => ({ thread_id: threadId, count })),
         top_tags: counts.topTags.map((tag) => ({ ...tag })),
         backend,
-        database_size_mb: rounded(bytes / 1024 / 1024),
-        connection_metrics: {
-          backend_type: backend,
-          engine_version: version,
-          schema_version: schema,
-          ...connectionCounts(deps.storage),
-          total_queries: calls,
-          failed_queries: failures,
-          circuit_state:
-            consecutiveFailures === 0 ? 'healthy' : consecutiveFailures < failedFrom ? 'degraded' : 'failed',
-          consecutive_failures: consecutiveFailures,
-          last_error: lastFailure?.code ?? null,
-          last_error_time: lastFailure?.time ?? null,
-        },
+        ...database,
         semantic_search:
           meaning === undefined
             ? { enabled: false, available: false }
@@ -109,6 +96,29 @@ export function createGetStatisticsTool(
       };
     },
   });
+}
+
+async function describeDatabase(
+  storage: Pick<Storage, 'describe' | 'metrics' | 'connections'>,
+  backend: ContextParts['backend'],
+) {
+  const { bytes, version, schema } = await storage.describe();
+  const { calls, failures, consecutiveFailures, lastFailure } = storage.metrics;
+  return {
+    database_size_mb: rounded(bytes / 1024 / 1024),
+    connection_metrics: {
+      backend_type: backend,
+      engine_version: version,
+      schema_version: schema,
+      ...connectionCounts(storage),
+      total_queries: calls,
+      failed_queries: failures,
+      circuit_state: consecutiveFailures === 0 ? 'healthy' : consecutiveFailures < failedFrom ? 'degraded' : 'failed',
+      consecutive_failures: consecutiveFailures,
+      last_error: lastFailure?.code ?? null,
+      last_error_time: lastFailure?.time ?? null,
+    },
+  };
 }
 
 /** Failures in a row from which on the original does not ask the database any more. We go on asking. */

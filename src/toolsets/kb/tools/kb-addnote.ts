@@ -6,7 +6,10 @@ import { describeOutcome, filingInput, noteInput } from '../kb-parts.ts';
 import { createLastingIngestion } from '../lasting-ingestion.ts';
 import { outcomeOutput } from '../shapes.ts';
 
-export function createKbAddnoteTool(engine: Pick<Engine, 'submit' | 'document' | 'job' | 'cancelJob'>): Tool {
+export function createKbAddnoteTool(
+  engine: Pick<Engine, 'submit' | 'document' | 'job' | 'cancelJob'>,
+  allowed?: readonly string[],
+): Tool {
   return defineTool({
     name: 'kb_addnote',
     title: 'Add a note',
@@ -18,7 +21,7 @@ export function createKbAddnoteTool(engine: Pick<Engine, 'submit' | 'document' |
     output: outcomeOutput,
     lasting: createLastingIngestion(engine),
     async run({ text, title, source_path, ...given }, { signal }) {
-      const tags = tagsToStore(given);
+      const tags = tagsToStore(given, allowed);
       const outcome = await engine.submit({ note: text, title, tags, source_path }, { signal });
       return describeOutcome(engine, outcome, tags, { signal });
     },

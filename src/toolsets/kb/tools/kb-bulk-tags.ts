@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
+import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bulkOutput, readSelection, selectionInput, showBulk } from '../bulk-selection.ts';
 import { changeManyTags } from '../change-many-tags.ts';
-import { collectionInput, collectionTag, isCollectionTag, readTags, tagListInput } from '../collections.ts';
+import { collectionInput, readTags, tagListInput } from '../collections.ts';
 
 export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>): Tool {
   return defineTool({

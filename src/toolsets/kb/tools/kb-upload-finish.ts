@@ -8,7 +8,7 @@ import type { Uploads } from '../uploads/create-uploads.ts';
 
 export function createKbUploadFinishTool(deps: {
   uploads: Pick<Uploads, 'finish'>;
-  engine: Pick<Engine, 'document' | 'job' | 'cancelJob'>;
+  engine: Pick<Engine, 'document' | 'submit' | 'job' | 'cancelJob'>;
 }): Tool {
   return defineTool({
     name: 'kb_upload_finish',
@@ -21,7 +21,7 @@ export function createKbUploadFinishTool(deps: {
     output: outcomeOutput,
     lasting: createLastingIngestion(deps.engine),
     async run({ upload_id: id }, call) {
-      const { outcome, tags } = await deps.uploads.finish(id, call);
+      const { outcome, tags } = await deps.uploads.finish(id, call, deps.engine);
       return { upload_id: id, ...(await describeOutcome(deps.engine, outcome, tags, call)) };
     },
   });

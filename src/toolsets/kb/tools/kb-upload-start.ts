@@ -21,6 +21,8 @@ export interface UploadStartConfig {
   bytesMax: number;
   chunkBytesMax: number;
   idleMs: number;
+  /** The collections of callers who may not use all. */
+  collections?: readonly string[] | undefined;
 }
 
 const sizes = {
@@ -76,7 +78,7 @@ function startOrReadTool(config: UploadStartConfig, { uploads, engine }: Deps): 
         }
         return start(config, uploads, { filename, total_size, ...filing }, call);
       }
-      const tags = tagsToStore(filing);
+      const tags = tagsToStore(filing, config.collections);
       const file = await openLocalFile(path, config.allowedRoots);
       try {
         const { size, content } = file;
@@ -106,7 +108,7 @@ async function start(
   { filename, total_size, title, doc_type, source_path, ...given }: Starting,
   { caller }: Call,
 ) {
-  const tags = tagsToStore(given);
+  const tags = tagsToStore(given, config.collections);
   const upload = { filename, totalSize: total_size, tags, title, docType: doc_type, sourcePath: source_path };
   const { id, secret } = await uploads.start(upload, caller.id);
   const origin = (caller.reachedAt === undefined ? undefined : config.publicUrl) ?? caller.reachedAt;

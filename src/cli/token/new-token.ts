@@ -1,0 +1,62 @@
+import { expiryForms, readExpiry } from '../../access/expiry.ts';
+import { createToken, hashToken } from '../../access/token.ts';
+import { isTokenName, nameRule } from '../../access/token-names.ts';
+import { toolsetNames } from '../../app/toolsets.ts';
+import { CarrelError } from '../../base/errors.ts';
+import type { Rights } from '../../base/rights.ts';
+import type { NewToken } from '../../storage/contracts/tokens.ts';
+import type { CommandLine } from '../command-line.ts';
+
+/** A token with the rights that the flags describe, and what is stored of it. */
+export function newToken(line: CommandLine, name: string, now: Date): { token: string; stored: NewToken } {
+  if (!isTokenName(name)) throw usage(`The name ${nameRule}.`);
+  const token = createToken();
+  return {
+    token,
+    stored: { name, hash: hashToken(token), rights: readRights(line), expiresAt: readExpires(line, now) },
+  };
+}
+
+const namesMax = 1_000;
+
+function readRights(line: CommandLine): Rights {
+  const toolsets = namesOf(line, 'toolsets');
+  const unknown = toolsets?.find((each) => !toolsetNames.includes(each));
+  if (unknown !== undefined) {
+    throw usage(`${JSON.stringify(unknown.slice(0, 60))} is not a toolset. Choose from ${toolsetNames.join(', ')}.`);
+  }
+  if (toolsets?.every((each) => each === 'find')) {
+    throw usage('find searches the toolsets that are named beside it. Name some, such as find,kb,context.');
+  }
+  const collections = namesOf(line, 'collections');
+  const threads = namesOf(line, 'threads');
+  return {
+    ...(toolsets ? { toolsets } : {}),
+    ...(line.flags['read-only'] === true ? { readOnly: true } : {}),
+    ...(collections ? { collections } : {}),
+    ...(threads ? { threads } : {}),
+  };
+}
+
+/** Several, separated by commas or given one by one. Undefined if none were given, which means all. */
+function namesOf({ flags, lists }: CommandLine, flag: string): string[] | undefined {
+  const given = lists[flag] ?? (typeof flags[flag] === 'string' ? [flags[flag]] : undefined);
+  if (given === undefined) return undefined;
+  const names = given.flatMap((each) => each.split(',')).map((each) => each.trim());
+  if (names.includes('')) throw usage(`--${flag} has an empty name.`);
+  if (names.length > namesMax) throw usage(`--${flag} can have at most ${namesMax} names.`);
+  return [...new Set(names)];
+}
+
+function readExpires({ flags }: CommandLine, now: Date): string | undefined {
+  const given = flags['expires'];
+  if (typeof given !== 'string') return undefined;
+  const time = readExpiry(given, now);
+  if (time === undefined) throw usage(`--expires must be ${expiryForms}.`);
+  if (Date.parse(time) <= now.getTime()) throw usage('--expires is over already.');
+  return time;
+}
+
+function usage(message: string): CarrelError {
+  return new CarrelError('invalid_usage', message);
+}

@@ -1,0 +1,134 @@
+import { openConfiguredStorage } from '../../app/open-storage.ts';
+import { loadRoleConfig } from '../../app/program.ts';
+import { contextRole } from '../../app/roles.ts';
+import { CarrelError } from '../../base/errors.ts';
+import type { Rights } from '../../base/rights.ts';
+import type { Storage } from '../../storage/contracts/storage.ts';
+import type { StoredToken, TokenStore } from '../../storage/contracts/tokens.ts';
+import { storageSlice } from '../../storage/storage-slice.ts';
+import { date, list, printJson, show } from '../ask/show.ts';
+import type { CommandLine } from '../command-line.ts';
+import type { Column } from '../terminal/table.ts';
+import { newToken } from './new-token.ts';
+
+/** `carrel token add <name>`, `carrel token list`, `carrel token revoke <name>`. */
+export async function tokenCommand(line: CommandLine): Promise<void> {
+  const [action = '', name] = line.words;
+  const run = actions[action];
+  if (run === undefined) throw usage(`Unknown action ${JSON.stringify(action)}. There are add, list and revoke.`);
+  await run(line, name);
+}
+
+type Action = (line: CommandLine, name: string | undefined) => Promise<void>;
+
+const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(null), {
+  async add(line, name) {
+    if (name === undefined) throw usage('carrel token add needs a name for the token.');
+    refuseFlags(line, ['all'], 'add');
+    const { token, stored } = newToken(line, name, new Date());
+    await withTokens(line, async (tokens) => {
+      if (!(await tokens.add(stored))) {
+        throw usage(`There is a token ${name} already. Choose another name, or revoke it first.`);
+      }
+    });
+    const { rights, expiresAt = null } = stored;
+    if (line.flags['json'] === true) printJson({ name, token, ...describedRights(rights), expires_at: expiresAt });
+    else {
+      process.stdout.write(`${token}\n`);
+      process.stderr.write('carrel: this is the token. It is not stored and cannot be shown again.\n');
+    }
+  },
+  async list(line, name) {
+    if (name !== undefined) throw usage('carrel token list takes no name.');
+    refuseFlags(line, [...scopeFlags, 'all'], 'list');
+    await withTokens(line, async (tokens) => {
+      const all = await tokens.list();
+      show(line, { tokens: all.map(described) }, columns, all.map(row), 'no tokens');
+    });
+  },
+  async revoke(line, name) {
+    refuseFlags(line, scopeFlags, 'revoke');
+    const isAll = line.flags['all'] === true;
+    if ((name === undefined) !== isAll) throw usage('carrel token revoke needs the name of a token, or --all.');
+    await withTokens(line, async (tokens) => {
+      if (name === undefined) {
+        const count = await tokens.forgetAll();
+        process.stderr.write(`carrel: ${count} tokens revoked\n`);
+      } else if (await tokens.revoke({ name })) {
+        process.stderr.write(`carrel: ${name} revoked\n`);
+      } else throw usage(`There is no token ${JSON.stringify(name.slice(0, 80))}. carrel token list shows them.`);
+    });
+  },
+} satisfies Record<string, Action>);
+
+const scopeFlags = ['toolsets', 'read-only', 'collections', 'threads', 'expires'];
+
+/** A restriction that is silently left out would be dangerous. */
+function refuseFlags({ flags, lists }: CommandLine, unwanted: readonly string[], action: string): void {
+  const given = unwanted.find((name) => flags[name] !== undefined || lists[name] !== undefined);
+  if (given !== undefined) throw usage(`carrel token ${action} takes no --${given}.`);
+}
+
+const columns: Column[] = [
+  { title: 'NAME' },
+  { title: 'ACCESS' },
+  { title: 'TOOLSETS', share: 2, lines: 3 },
+  { title: 'COLLECTIONS', share: 2, lines: 3 },
+  { title: 'THREADS', share: 2, lines: 3 },
+  { title: 'CREATED' },
+  { title: 'EXPIRES' },
+  { title: 'LAST USED' },
+];
+
+function row(token: StoredToken): string[] {
+  const { name, rights, createdAt, expiresAt, lastUsedAt } = token;
+  return [
+    ...[name, rights.readOnly === true ? 'read' : 'all', list(rights.toolsets), list(rights.collections)],
+    ...[list(rights.threads), date(createdAt), isExpired(token) ? 'expired' : date(expiresAt), date(lastUsedAt)],
+  ];
+}
+
+function described(token: StoredToken): object {
+  const { name, rights, createdAt, expiresAt = null, lastUsedAt = null } = token;
+  return {
+    name,
+    ...describedRights(rights),
+    created_at: createdAt,
+    expires_at: expiresAt,
+    expired: isExpired(token),
+    last_used_at: lastUsedAt,
+  };
+}
+
+/** Null means all. */
+function describedRights({ toolsets, readOnly = false, collections, threads }: Rights): object {
+  return {
+    toolsets: toolsets ?? null,
+    read_only: readOnly,
+    collections: collections ?? null,
+    threads: threads ?? null,
+  };
+}
+
+function isExpired({ expiresAt }: StoredToken): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
+}
+
+async function withTokens(line: CommandLine, work: (tokens: TokenStore) => Promise<void>): Promise<void> {
+  const config = loadRoleConfig(contextRole, withoutScopes(line.flags));
+  const storage: Storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir);
+  try {
+    await work(storage.tokens);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Flags of the same names are settings of servers. */
+function withoutScopes(flags: CommandLine['flags']): CommandLine['flags'] {
+  return Object.fromEntries(Object.entries(flags).filter(([name]) => !scopeFlags.includes(name)));
+}
+
+function usage(message: string): CarrelError {
+  return new CarrelError('invalid_usage', message);
+}

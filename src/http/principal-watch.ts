@@ -1,0 +1,52 @@
+import type { Principal } from '../base/rights.ts';
+import type { Guards } from './guards.ts';
+
+/** Ends what somebody has opened when their token is revoked, in this process or another, or expires. */
+export interface PrincipalWatch {
+  /** Returns what ends the watch. Nothing is watched for somebody whose token cannot be taken back. */
+  add(principal: Principal | undefined, end: () => void): () => void;
+  close(): void;
+}
+
+const lookMs = 1_000;
+
+export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): PrincipalWatch {
+  const watched = new Set<{ principal: Principal; end: () => void }>();
+  let timer: NodeJS.Timeout | undefined;
+  let isLooking = false;
+
+  const look = async (): Promise<void> => {
+    if (watched.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+      return;
+    }
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      const each = [...watched];
+      const valid = await areValid(each.map(({ principal }) => principal));
+      for (const [index, entry] of each.entries()) {
+        if (valid[index] === false && watched.delete(entry)) entry.end();
+      }
+    } catch {
+      // Where tokens cannot be checked now, they will be next time; new requests are refused meanwhile.
+    } finally {
+      isLooking = false;
+    }
+  };
+
+  return {
+    add(principal, end) {
+      if (principal?.credential === undefined && principal?.expiresAt === undefined) return () => {};
+      const entry = { principal, end };
+      watched.add(entry);
+      timer ??= setInterval(() => void look(), lookMs).unref();
+      return () => void watched.delete(entry);
+    },
+    close() {
+      clearInterval(timer);
+      watched.clear();
+    },
+  };
+}

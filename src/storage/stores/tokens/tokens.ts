@@ -1,0 +1,75 @@
+import type { Rights } from '../../../base/rights.ts';
+import type { NewToken, StoredToken } from '../../contracts/tokens.ts';
+import type { Statements } from '../../dialect.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
+import { storable } from '../../storable.ts';
+import { lock } from '../idempotency.ts';
+
+export async function addToken(on: Statements, { name, hash, rights, expiresAt }: NewToken): Promise<boolean> {
+  const table = `${on.dialect.schema}access_tokens`;
+  await lock(on, `token ${name}`);
+  const [taken] = await on.query(`SELECT key FROM ${table} WHERE name = ? AND revoked_at IS NULL`, [storable(name)]);
+  if (taken !== undefined) return false;
+  await on.query(`INSERT INTO ${table} (name, hash, rights, created_at, expires_at) VALUES (?, ?, ?, ?, ?)`, [
+    storable(name),
+    hash,
+    storable(JSON.stringify(rights)),
+    on.now,
+    expiresAt ?? null,
+  ]);
+  return true;
+}
+
+export async function listTokens(on: Statements): Promise<StoredToken[]> {
+  const rows = await on.query(
+    `SELECT * FROM ${on.dialect.schema}access_tokens WHERE revoked_at IS NULL ORDER BY name, key`,
+  );
+  return rows.map(tokenOf);
+}
+
+export async function findToken(on: Statements, { hash }: { hash: string }): Promise<StoredToken | undefined> {
+  const [row] = await on.query(
+    `SELECT * FROM ${on.dialect.schema}access_tokens WHERE hash = ? AND revoked_at IS NULL`,
+    [hash],
+  );
+  return row === undefined ? undefined : tokenOf(row);
+}
+
+export async function revokeToken(on: Statements, { name }: { name: string }): Promise<boolean> {
+  const rows = await on.query(
+    `UPDATE ${on.dialect.schema}access_tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL RETURNING key`,
+    [on.now, storable(name)],
+  );
+  return rows.length > 0;
+}
+
+export async function forgetTokens(on: Statements): Promise<number> {
+  const rows = await on.query(`DELETE FROM ${on.dialect.schema}access_tokens RETURNING revoked_at`);
+  return rows.filter((row) => optionalTextOf(row, 'revoked_at') === undefined).length;
+}
+
+export async function anyToken(on: Statements): Promise<boolean> {
+  const rows = await on.query(`SELECT key FROM ${on.dialect.schema}access_tokens LIMIT 1`);
+  return rows.length > 0;
+}
+
+export async function touchToken(on: Statements, { id, time }: { id: number; time: string }): Promise<void> {
+  await on.query(
+    `UPDATE ${on.dialect.schema}access_tokens SET last_used_at = ?
+      WHERE key = ? AND (last_used_at IS NULL OR last_used_at < ?)`,
+    [time, id, time],
+  );
+}
+
+function tokenOf(row: Row): StoredToken {
+  return {
+    id: numberOf(row, 'key'),
+    name: textOf(row, 'name'),
+    hash: textOf(row, 'hash'),
+    // Written by ourselves, in this shape.
+    rights: JSON.parse(textOf(row, 'rights')) as Rights,
+    createdAt: textOf(row, 'created_at'),
+    expiresAt: optionalTextOf(row, 'expires_at'),
+    lastUsedAt: optionalTextOf(row, 'last_used_at'),
+  };
+}

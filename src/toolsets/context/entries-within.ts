@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { CarrelError } from '../../base/errors.ts';
+import type { EntryStore, Idempotency } from '../../storage/contracts/entries.ts';
+import type { EntryFilter } from '../../storage/contracts/entry-filter.ts';
+import type { EntryMeaning } from './context-parts.ts';
+
+type Writing = { readonly idempotency?: Idempotency | undefined };
+
+/**
+ * The memory as callers know it who may use only some threads: whatever is in others is as unknown to them as if it did not
+ * exist. Work in the background, which serves nobody in particular, must not go through it.
+ */
+export function entriesWithin(entries: EntryStore, threads: readonly string[]): EntryStore {
+  const narrowed = (filter: EntryFilter): EntryFilter => ({ ...filter, amongThreads: threads });
+  const scope = createHash('sha256').update(JSON.stringify(threads)).digest('hex').slice(0, 16);
+  /** Another caller's key must neither conflict with one's own nor give back that caller's answer. */
+  const own = <Request extends Writing>(request: Request): Request => {
+    const { idempotency } = request;
+    if (idempotency === undefined) return request;
+    return { ...request, idempotency: { ...idempotency, key: `${scope} ${idempotency.key}` } };
+  };
+  const denied = async (): Promise<never> => {
+    throw new CarrelError('internal', 'This is not for callers with restricted rights.');
+  };
+  return {
+    async store(request) {
+      if (!request.entries.every(({ threadId }) => threads.includes(threadId))) throw outside(threads);
+      return entries.store(own(request));
+    },
+    update: (request) => entries.update({ ...own(request), amongThreads: threads }),
+    remove: (request) => entries.remove({ ...own(request), amongThreads: threads }),
+    restore: (request) => entries.restore({ ...own(request), amongThreads: threads }),
+    get: (request, options) => entries.get({ ...request, amongThreads: threads }, options),
+    load: (request, options) => entries.load({ ...request, amongThreads: threads }, options),
+    image: (request, options) => entries.image({ ...request, amongThreads: threads }, options),
+    list: (request, options) => entries.list({ ...request, filter: narrowed(request.filter) }, options),
+    searchWords: (request, options) => entries.searchWords({ ...request, filter: narrowed(request.filter) }, options),
+    weighWords: (request, options) => entries.weighWords(request, options),
+    matching: (request, options) => entries.matching(narrowed(request), options),
+    texts: (request, options) => entries.texts({ ...request, filter: narrowed(request.filter) }, options),
+    pastGaps: (request, options) => entries.pastGaps({ ...request, amongThreads: threads }, options),
+    threads: (request, options) => entries.threads({ ...request, amongThreads: threads }, options),
+    tags: (request, options) => entries.tags({ ...request, amongThreads: threads }, options),
+    statistics: (request, options) => entries.statistics({ ...request, amongThreads: threads }, options),
+    takeOver: denied,
+    changeReferences: denied,
+    indexFields: denied,
+    unsummarised: denied,
+    putSummary: denied,
+  };
+}
+
+/** Search by meaning among the entries of these threads. What was found there may be scored again by its ids. */
+export function meaningWithin(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
+  return {
+    get model() {
+      return meaning.model;
+    },
+    get dimensions() {
+      return meaning.dimensions;
+    },
+    get available() {
+      return meaning.available;
+    },
+    wake: () => meaning.wake(),
+    prefer: (owners) => meaning.prefer(owners),
+    search: (request) =>
+      meaning.search(
+        request.allowed === undefined ? { ...request, filter: { ...request.filter, amongThreads: threads } } : request,
+      ),
+    close: async () => {},
+  };
+}
+
+/** The names are the caller's own; whether there is such a thread is not told. */
+function outside(threads: readonly string[]): CarrelError {
+  const names = threads.map((name) => JSON.stringify(name)).join(', ');
+  return new CarrelError('outside_rights', `With this token entries can only be stored in the threads ${names}.`);
+}
