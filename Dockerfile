@@ -26,6 +26,8 @@ LABEL io.modelcontextprotocol.server.name="io.github.carrel/carrel"
 RUN mkdir --mode=700 /data && chown node:node /data
 ENV NODE_ENV=production
 ENV CARREL_HOME=/data
+# Each container has one client, or serves over HTTP.
+ENV CARREL_ALONE=true
 VOLUME /data
 USER node
 EXPOSE 8737

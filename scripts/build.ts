@@ -95,11 +95,12 @@ function sharingFacts(): SharingFacts {
   return {
     variables: [...new Set([...fields.flatMap(({ env }) => env), ...own])].sort(),
     roles: Object.fromEntries(
-      shared.map(({ name, overrides: { 'http.transport': override } }) => [
+      shared.map(({ name, envFile, overrides: { 'http.transport': override } }) => [
         name,
         {
           transport: String(override?.default ?? transport.default),
           transportVariables: override?.env ?? transport.env,
+          readsFolder: envFile,
         },
       ]),
     ),

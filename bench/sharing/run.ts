@@ -6,27 +6,17 @@
  *
  * PSS counts a page that several processes have by their share of it: its sum is what the machine gives. Linux only.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { type Client, startClient } from './client.ts';
 
 const { values: options } = parseArgs({ options: { clients: { type: 'string', default: '10' } } });
-const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
 const clientsMax = Number(options.clients);
 /** Until what a start leaves for later is done. */
 const settleMs = 2_500;
-
-interface Client {
-  child: ChildProcessWithoutNullStreams;
-  ask(method: string, params: object): Promise<void>;
-  startMs: number;
-}
 
 for (const args of [[], ['--alone']]) await measure(args);
 
@@ -38,7 +28,7 @@ async function measure(args: readonly string[]): Promise<void> {
     for (let warmUp = 0; warmUp < 3; warmUp += 1) {
       const client = await startClient(folder, args);
       await delay(settleMs);
-      await end(client);
+      await client.end();
     }
     console.log(`\n${args.length === 0 ? 'sharing one process' : 'each alone'}\n`);
     console.log('| client | initialize answered after, ms | PSS of all, MB | its own process: PSS, RSS, MB |');
@@ -47,7 +37,7 @@ async function measure(args: readonly string[]): Promise<void> {
       const client = await startClient(folder, args);
       clients.push(client);
       await delay(settleMs);
-      const own = memoryOf(Number(client.child.pid));
+      const own = memoryOf(client.pid);
       const all = processesOf(folder).reduce((sum, pid) => sum + memoryOf(pid).pss, 0);
       console.log(`| ${number} | ${client.startMs.toFixed(0)} | ${mb(all)} | ${mb(own.pss)}, ${mb(own.rss)} |`);
     }
@@ -58,35 +48,9 @@ async function measure(args: readonly string[]): Promise<void> {
     const all = processesOf(folder).reduce((sum, pid) => sum + memoryOf(pid).pss, 0);
     console.log(`\nafter a search by each: ${mb(all)} MB`);
   } finally {
-    await Promise.all(clients.map(end));
+    await Promise.all(clients.map((client) => client.end()));
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
-}
-
-async function startClient(folder: string, args: readonly string[]): Promise<Client> {
-  const start = performance.now();
-  const child = spawn(process.execPath, [program, 'serve', ...args], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder, CARREL_HOME: join(folder, 'data') },
-  });
-  child.stderr.resume();
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  let id = 0;
-  const ask = async (method: string, params: object): Promise<void> => {
-    id += 1;
-    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-    await lines.next();
-  };
-  const clientInfo = { name: 'bench', version: '1' };
-  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
-  const startMs = performance.now() - start;
-  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
-  return { child, ask, startMs };
-}
-
-async function end({ child }: Client): Promise<void> {
-  const exited = once(child, 'exit');
-  child.stdin.end();
-  await exited;
 }
 
 /** All processes that were started for the folder. */

@@ -1,4 +1,8 @@
+import type { OAuthConfig } from '../access/oauth/oauth-authority.ts';
+import { oauthSlice } from '../access/oauth/oauth-slice.ts';
+import { readScopes } from '../access/oauth/scope-rights.ts';
 import { createTokenAuthority } from '../access/token-authority.ts';
+import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
 import type { Authority } from '../http/guards.ts';
@@ -8,29 +12,61 @@ import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { openConfiguredStorage, storagePlace } from './open-storage.ts';
 import type { Role } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
+import { toolsetNames } from './toolsets.ts';
 
 export interface Authorities {
   readonly authorities: readonly Authority[];
+  /** What callers are told about the issuer, where there is one. */
+  readonly resource: { readonly path: string; readonly metadata: object } | undefined;
   close(): Promise<void>;
 }
 
-/** Who gives out tokens for a role, besides its settings: its database, if it has one. */
+/** Who gives out tokens for a role, besides its settings: its database, if it has one, and the operator's issuer. */
 export async function openAuthorities(
   role: Role,
   config: Config,
   log: Logger,
   shared: SharedParts,
 ): Promise<Authorities> {
-  if (!(await usesDatabase(role, config))) return { authorities: [], close: async () => {} };
+  const { authorities: issuers, resource } = await openIssuer(config, log);
+  if (!(await usesDatabase(role, config))) return { authorities: issuers, resource, close: async () => {} };
   let lease: ReturnType<SharedParts['storage']> | undefined;
   const tokens = async () => {
     lease ??= shared.storage();
     return (await lease).part.tokens;
   };
   return {
-    authorities: [createTokenAuthority(tokens, log)],
+    authorities: [createTokenAuthority(tokens, log), ...issuers],
+    resource,
     close: async () => (await lease)?.release(),
   };
+}
+
+/** Loaded only where an issuer is configured. */
+async function openIssuer(config: Config, log: Logger): Promise<Pick<Authorities, 'authorities' | 'resource'>> {
+  const oauth = readOAuth(config);
+  if (oauth === undefined) return { authorities: [], resource: undefined };
+  const { createOAuthAuthority, metadataPath, resourceMetadata } = await import('../access/oauth/oauth-authority.ts');
+  return {
+    authorities: [createOAuthAuthority(oauth, log)],
+    resource: { path: metadataPath, metadata: resourceMetadata(oauth) },
+  };
+}
+
+/** Undefined where no issuer is configured. */
+export function readOAuth(config: Config): OAuthConfig | undefined {
+  const { issuer, audience, jwksUrl, scopes } = config.of(oauthSlice);
+  if (issuer === undefined) return undefined;
+  if (audience === undefined) {
+    const message =
+      'CARREL_OAUTH_ISSUER needs CARREL_OAUTH_AUDIENCE too: the URL of this MCP endpoint, for which tokens are issued.';
+    throw new CarrelError('invalid_config', message);
+  }
+  if (scopes.length === 0) {
+    const message = 'CARREL_OAUTH_ISSUER needs CARREL_OAUTH_SCOPES too: which scope allows what, such as "carrel".';
+    throw new CarrelError('invalid_config', message);
+  }
+  return { issuer, audience, jwksUrl, scopes: readScopes(scopes, toolsetNames) };
 }
 
 /** In front of an engine elsewhere there may be none, and none is made for the sake of tokens. */

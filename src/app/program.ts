@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { oauthSlice } from '../access/oauth/oauth-slice.ts';
 import { CarrelError } from '../base/errors.ts';
 import { createLogger, formatFields, type Logger, type LogSink } from '../base/log.ts';
 import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
@@ -18,7 +19,7 @@ import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
-import { hasNamedTokens, openAuthorities } from './open-authorities.ts';
+import { hasNamedTokens, openAuthorities, readOAuth } from './open-authorities.ts';
 import type { Ownership } from './owner/ownership.ts';
 import type { Flags, Role, RoleService } from './role.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
@@ -43,7 +44,7 @@ export interface Program {
 const stopGraceMs = 3_000;
 
 /** Settings that every role has. */
-export const programSlices = [httpSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
+export const programSlices = [httpSlice, oauthSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
 
 /** The role as its own configuration file defines it, if it has one. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
@@ -197,10 +198,11 @@ async function serve(
   }
 
   const { served, pages } = await withConsole(role, config, offer, forPeople);
-  const { authorities, close } = await openAuthorities(role, config, log, shared);
+  const { authorities, resource, close } = await openAuthorities(role, config, log, shared);
   const service = await serveOverHttp({
     ...http,
     authorities,
+    resource,
     offer: served,
     ...(pages ? { pages } : {}),
     ...(telemetry ? { metrics: telemetry.prometheus } : {}),
@@ -307,7 +309,7 @@ function openLogFile(config: Config, debug: boolean): LogSink {
 async function checkExposure(role: Role, config: Config, log: Logger): Promise<void> {
   const { transport, host, authToken } = config.of(httpSlice);
   if (transport === 'stdio' || isLoopbackHost(host) || authToken !== undefined) return;
-  if (await hasNamedTokens(role, config)) return;
+  if (readOAuth(config) !== undefined || (await hasNamedTokens(role, config))) return;
   if (role.tokenBeyondLoopback) {
     throw new CarrelError(
       'invalid_config',

@@ -27,19 +27,19 @@ export function createRoleOffer(
 ): Offer {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
-  const about = (offered: readonly Toolset[], introduction: string) => {
+  const about = (offered: readonly Toolset[], introduction: string, others: Role['toolsetInstructions']) => {
     const announced = offered.flatMap(({ announce }) => (announce ? [announce] : []));
     const experimental = Object.assign({}, ...announced.map((each) => each.experimental));
     return {
       serverInfo: Object.assign({ name, title: 'Carrel', version }, ...announced.map((each) => each.serverInfo)),
-      instructions: [introduction, ...offered.flatMap(({ instructions }) => instructions ?? [])].join(' '),
+      instructions: instructionsOf(introduction, others, offered),
       ...(announced.length === 0 ? {} : { experimental }),
     };
   };
   return createOffer({
-    ...about(toolsets, role.instructions),
+    ...about(toolsets, role.instructions, role.toolsetInstructions),
     // The role's own words speak of all its tools.
-    aboutSome: (offered) => about(offered, outsideText),
+    aboutSome: (offered) => about(offered, outsideText, role.toolsetInstructions),
     toolsets,
     readOnly: tools.readOnly,
     disabledTools: tools.disabledTools,
@@ -50,4 +50,16 @@ export function createRoleOffer(
     log,
     recorder,
   });
+}
+
+/** Put together from what is served, in the order in which the role names it. */
+function instructionsOf(
+  introduction: string,
+  others: Role['toolsetInstructions'] = {},
+  toolsets: readonly Toolset[],
+): string {
+  const served = toolsets.filter(({ tools }) => tools.length > 0);
+  const names = new Set(served.map(({ name }) => name));
+  const parts = Object.entries(others).flatMap(([name, text]) => (names.has(name) ? [text] : []));
+  return [introduction, ...parts, ...served.flatMap(({ instructions }) => instructions ?? [])].join(' ');
 }

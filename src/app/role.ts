@@ -15,6 +15,8 @@ export interface Role {
   summary: string;
   /** What clients are told about the server as a whole. */
   instructions: string;
+  /** What they are told about those toolsets that are served, by name. */
+  toolsetInstructions?: Readonly<Record<string, string>>;
   /** Settings beyond the program's own. */
   slices: readonly Slice[];
   overrides: Readonly<Record<string, FieldOverride>>;

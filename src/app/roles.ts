@@ -33,7 +33,13 @@ export const serveRole: Role = {
   name: 'serve',
   hasConsole: true,
   summary: 'every toolset behind one MCP server',
-  instructions: `Carrel gives you one door to knowledge. Start with find, which searches every source at once; the other tools go deeper into one. What you learn while working belongs into memory, findings from the web into notes, documents into the knowledge base. ${outsideText}`,
+  instructions: `Carrel gives you one door to knowledge. ${outsideText}`,
+  toolsetInstructions: {
+    find: 'Start with find, which searches every source at once; the other tools go deeper into one.',
+    context: 'What you learn while working belongs into memory.',
+    research: 'Findings from the web belong into notes.',
+    kb: 'Documents belong into the knowledge base: kb_search finds, kb_get reads.',
+  },
   slices: serveSlices,
   // Whoever set the token of one of its parts must not serve them all without one.
   overrides: { 'http.authToken': { env: ['CARREL_AUTH_TOKEN', 'MCP_AUTH_TOKEN', 'KB_MCP_API_KEY'] } },

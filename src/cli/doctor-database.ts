@@ -29,7 +29,7 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
     }
     const storage = await openConfiguredStorage(settings, config.dataDir);
     try {
-      return [await checkContent(storage, name), ...(await modelStates(storage))];
+      return [await checkContent(storage, name), ...(await modelStates(storage)), ...(await checkTokens(storage))];
     } finally {
       await storage.close();
     }
@@ -52,6 +52,17 @@ const remedies: Partial<Record<CarrelError['code'], string>> = {
   storage_foreign: 'choose another file with DB_PATH or --data-dir',
   unavailable: 'start PostgreSQL, or fix POSTGRESQL_CONNECTION_STRING',
 };
+
+/** Those that have expired do no harm; whoever used them may wonder. */
+async function checkTokens({ tokens }: Storage): Promise<Check[]> {
+  const all = await tokens.list();
+  if (all.length === 0) return [];
+  const now = new Date().toISOString();
+  const expired = all.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
+  const [first] = expired;
+  const found = `${all.length} named, ${expired.length} expired`;
+  return [{ name: 'tokens', ok: true, found, ...(first ? { remedy: `carrel token revoke ${first.name}` } : {}) }];
+}
 
 async function checkContent(storage: Storage, name: string): Promise<Check> {
   const { version, schema, bytes } = await storage.describe();

@@ -15,6 +15,7 @@ import { checkDatabase } from './doctor-database.ts';
 import { checkModel, checkReranker } from './doctor-models.ts';
 import { checkDataFolder, checkDisks, checkPort } from './doctor-places.ts';
 import { checkSharing } from './doctor-sharing.ts';
+import { checkTelemetry } from './doctor-telemetry.ts';
 import { exitCodes } from './exit-codes.ts';
 import { subjectOf } from './subject.ts';
 
@@ -65,6 +66,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
     await checkPort(config),
     await checkModel(role, config),
     ...(await checkReranker(role, config)),
+    ...(await checkTelemetry(role, config)),
   );
   return checks;
 }

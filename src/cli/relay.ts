@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ownerKey, readSharingFacts } from '../app/owner/owner-key.ts';
 import { isPrivateFolder, ownerFolder, ownerPlace } from '../app/owner/owner-place.ts';
@@ -23,18 +24,20 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   const { env } = process;
   const facts = readSharingFacts();
   const role = facts.roles[command];
-  const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-  const variable = role?.transportVariables.map((name) => env[name]).find((value) => value);
-  const transport = values['transport'] ?? variable ?? role?.transport;
+  if (role === undefined) return {};
+  const variable = role.transportVariables.map((name) => env[name]).find((value) => value);
+  const transport = values['transport'] ?? variable ?? role.transport;
   const { config, 'data-dir': dataDirFlag } = values;
   if (transport !== 'stdio' || config === true || dataDirFlag === true) return {};
+  // A pipe such as /dev/fd/63 can be read once, and only by the process that was given it.
+  if (text(config) !== undefined && !isFile(String(config))) return {};
   const dataDir = dataDirOf(text(dataDirFlag), env);
   const folder = ownerFolder(dataDir, env);
   if (isPrivateFolder(folder) === false) {
     return { remark: `serving one client alone: ${folder} must be a folder of yours with mode 0700 to be shared` };
   }
   const args = argv[0] === command ? argv.slice(1) : argv;
-  const paths = [dataDir, text(config) && resolve(String(config))];
+  const paths = [dataDir, text(config) && resolve(String(config)), role.readsFolder ? process.cwd() : undefined];
   const place = ownerPlace(folder, ownerKey({ facts, command, args, paths, env }));
 
   const finder = createOwnerFinder(place, argv, randomUUID());
@@ -63,4 +66,16 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   const code = await relaying.ended;
   // Whatever still keeps the loop alive has nothing left to do.
   process.exit(code);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

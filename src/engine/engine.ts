@@ -13,6 +13,8 @@ export interface Engine {
   cancelJob(id: JobId, options?: EngineCall): Promise<EngineJob>;
   documents(request: DocumentsRequest, options?: EngineCall): Promise<DocumentPage>;
   document(id: number, options?: EngineCall): Promise<EngineDocumentWithChunks>;
+  /** Without its chunks, where that takes less. */
+  documentAlone?(id: number, options?: EngineCall): Promise<EngineDocument>;
   /** The bytes as they were given. */
   file(id: number, options?: EngineCall): Promise<EngineFile>;
   deleteDocument(id: number, options?: EngineCall): Promise<DeletedDocument>;

@@ -26,12 +26,15 @@ export interface GuardOptions {
 export interface Authority {
   /** Whether callers need a token, even where none is set. */
   isRequired(): Promise<boolean>;
-  /** Whom a token proves. Undefined for one that is not theirs, has expired or was revoked. */
-  identify(token: string): Promise<Principal | undefined>;
+  /**
+   * Whom a token proves. Undefined for one that is not theirs, has expired or was revoked; `insufficient` for a valid one
+   * that gives no rights here.
+   */
+  identify(token: string): Promise<Principal | 'insufficient' | undefined>;
   /** For each whether what proved it holds still. True for those that somebody else has proved. */
   areValid(principals: readonly Principal[]): Promise<boolean[]>;
   /** What callers without a token are told about where to get one: parameters of `WWW-Authenticate`. */
-  readonly challenge?: (request: IncomingMessage) => string;
+  readonly challenge?: string;
 }
 
 export interface Refusal {
@@ -116,7 +119,9 @@ export function createGuards(options: GuardOptions): Guards {
     }
     try {
       for (const authority of authorities) {
-        if (given !== undefined) principal ??= await authority.identify(given);
+        const found = given === undefined || principal ? undefined : await authority.identify(given);
+        if (found === 'insufficient') return insufficient(authority);
+        principal ??= found;
       }
       if (principal !== undefined || !(await isTokenRequired())) return { principal };
     } catch (error) {
@@ -130,7 +135,7 @@ export function createGuards(options: GuardOptions): Guards {
     const problem = 'A valid bearer token is required: Authorization: Bearer <token>.';
     const facts = [
       ...(given === undefined ? [] : ['error="invalid_token"']),
-      ...authorities.flatMap(({ challenge }) => challenge?.(request) ?? []),
+      ...authorities.flatMap(({ challenge }) => challenge ?? []),
     ];
     const challenge = { 'www-authenticate': `Bearer ${facts.join(', ')}`.trim() };
     if (given === undefined) return { status: 401, problem, headers: challenge };
@@ -155,6 +160,16 @@ export function createGuards(options: GuardOptions): Guards {
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, '');
   return name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
+}
+
+/** RFC 6750 §3.1. */
+function insufficient({ challenge }: Authority): Refusal {
+  const facts = ['error="insufficient_scope"', ...(challenge === undefined ? [] : [challenge])];
+  return {
+    status: 403,
+    problem: 'This token has no scope that allows anything here.',
+    headers: { 'www-authenticate': `Bearer ${facts.join(', ')}` },
+  };
 }
 
 function hostName(host: string): string | undefined {

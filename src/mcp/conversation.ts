@@ -219,7 +219,7 @@ function outward(message: object, id: WireId): object {
   return { ...message, id: id.value, error: { ...error, code: codeOnWire(error.code) } };
 }
 
-function idKey(value: unknown): string | undefined {
+export function idKey(value: unknown): string | undefined {
   if (typeof value === 'string') return `s:${value}`;
   return typeof value === 'number' ? `n:${value}` : undefined;
 }

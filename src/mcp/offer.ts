@@ -43,11 +43,19 @@ export function createOffer(options: OfferOptions): Offer {
   const { answerBytesMax = answerBytesDefault } = options;
   const gates = createGates(options.toolsets, inFlight);
   const restricted = new Map<string, Offer>();
+  const writeListeners = new Set<() => void>();
 
   const make = (toolsets: readonly Toolset[], about: About, readOnly: boolean): Offer => {
     const { serverInfo, instructions, experimental } = about;
     const catalogue = createCatalogue(toolsets, { ...options, readOnly });
-    const callTool = createCallTool({ catalogue, jobs, gates, answerBytesMax, ...(clock ? { clock } : {}) });
+    const called = createCallTool({ catalogue, jobs, gates, answerBytesMax, ...(clock ? { clock } : {}) });
+    const callTool: typeof called = async (name, given, call) => {
+      try {
+        return await called(name, given, call);
+      } finally {
+        if (catalogue.find(name)?.tool.effect !== 'read') for (const listener of writeListeners) listener();
+      }
+    };
     return {
       serverInfo,
       instructions,
@@ -62,6 +70,7 @@ export function createOffer(options: OfferOptions): Offer {
       log,
       recorder,
       within,
+      onWrite: (listener) => void writeListeners.add(listener),
     };
   };
 

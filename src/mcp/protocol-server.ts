@@ -1,5 +1,6 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  type Notification,
   ProtocolError,
   Server,
   type ServerContext,
@@ -9,21 +10,22 @@ import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Rights } from '../base/rights.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
-import type { TaskOutcome, Tasks } from '../jobs/tasks.ts';
+import type { TaskOutcome, Tasks, TaskView } from '../jobs/tasks.ts';
 import type { Operation, Recorder } from '../telemetry/recorder.ts';
 import { checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
-import type { Caller, ClientName, Progress } from '../tools/call.ts';
+import type { Call, Caller, ClientName, Progress } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import type { Announcement } from '../tools/toolset.ts';
 import { askBetweenCalls, askWithinCall, canAsk, InputRequired } from './asking.ts';
 import { type CallTool, ToolFailure } from './call-tool.ts';
 import type { IncomingCall, TaskDesk } from './incoming-call.ts';
-import { beginOperation, errorTypeOf } from './observe.ts';
+import { beginOperation, errorTypeOf, otherMethod } from './observe.ts';
 import type { Prompts } from './prompts.ts';
 import type { Era } from './protocol-versions.ts';
 import type { Resources } from './resources.ts';
 import { StartedTask } from './task-calls.ts';
 import { createTaskMethods, takesTasks } from './task-methods.ts';
+import type { Watch, Watches } from './watches.ts';
 import { describeFailure, missingTasks, ownError, tasksExtension, toProtocolError } from './wire-errors.ts';
 
 /** What a role offers, made once and shared by all its connections. It holds no client's state. */
@@ -43,6 +45,8 @@ export interface Offer {
   answerBytesMax: number;
   /** Told of each client that has connected; what it returns, when that one has gone. */
   onClient?: (client: ClientName, caller: Caller) => () => void;
+  /** Calls the listener after every call that may have changed something. */
+  onWrite(listener: () => void): void;
   log: Logger;
   /** What a caller with these rights is offered; the rest is as unknown to it as if it did not exist. */
   within(rights: Rights): Offer;
@@ -54,6 +58,7 @@ export interface ServerOptions {
   caller: Caller;
   revisions: readonly string[];
   keepCancellable(innerId: string | number, cancel: () => void): () => void;
+  watches: Watches;
   /** What is known of a request beside its content, for the recorder. */
   about(innerId: string | number): Pick<Operation, 'transport' | 'revision' | 'sessionId' | 'requestId'>;
 }
@@ -71,7 +76,7 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
     supportedProtocolVersions: [...options.revisions],
     capabilities: {
       tools: {},
-      ...(resources.any ? { resources: {} } : {}),
+      ...(resources.any ? { resources: resources.watchable ? { subscribe: true, listChanged: true } : {} } : {}),
       ...(prompts.any ? { prompts: {} } : {}),
       ...(completes(offer) ? { completions: {} } : {}),
       ...(experimental ? { experimental } : {}),
@@ -80,13 +85,25 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
   });
   server.onerror = (error) => offer.log.debug('protocol', { error });
   server.oninitialized = () => {
-    const gone = offer.onClient?.(clientOf(server), options.caller);
-    if (gone) server.onclose = gone;
+    gone = offer.onClient?.(clientOf(server), options.caller);
+  };
+  let gone: (() => void) | undefined;
+  let watch: Watch | undefined;
+  const openWatch = (): Watch => {
+    watch ??= options.watches.open(options.caller, (method, params) => {
+      void server.notification({ method, ...(params ? { params } : {}) } as Notification).catch(() => {});
+    });
+    return watch;
+  };
+  server.onclose = () => {
+    gone?.();
+    watch?.close();
   };
   const answer = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
     const method = methods[name];
-    if (method === undefined) throw methodNotFound();
+    if (method === undefined || !isOffered(name, offer, options.era)) throw methodNotFound();
     const call = createCall(offer, options, server, context, { ...params });
+    call.watch = openWatch;
     try {
       return (await method(offer, { ...params }, call)) as Params;
     } catch (thrown) {
@@ -97,7 +114,8 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
   const handle: typeof answer = async (name, params, context) => {
     if (offer.recorder === undefined) return answer(name, params, context);
     const { id, _meta: meta, signal } = context.mcpReq;
-    const facts = { ...options.about(id), method: name, params: { ...params }, meta };
+    const method = name in methods ? name : otherMethod;
+    const facts = { ...options.about(id), method, params: { ...params }, meta };
     const end = beginOperation(offer.recorder, offer.catalogue, facts);
     try {
       const result = await answer(name, params, context);
@@ -131,6 +149,9 @@ type Method = (offer: Offer, params: Params, call: ModernCall) => unknown;
 /** From 2026-07-28 on, a request may carry the client's answers to questions. */
 interface ModernCall extends IncomingCall {
   inputResponses?: Params | undefined;
+  isModern?: boolean;
+  /** What this client wants to be told of. */
+  watch?(): Watch;
 }
 
 /** Accepts anything: each method reads its own parameters and reports what is wrong with them. */
@@ -139,12 +160,16 @@ const anyParams: StandardSchemaV1<Params> = {
 };
 
 function methodsOffered(offer: Offer, era: Era): string[] {
-  return Object.keys(methods).filter((name) => {
-    if (name.startsWith('tasks/')) return offersTasks(offer, era);
-    if (name.startsWith('resources/')) return offer.resources.any;
-    if (name.startsWith('completion/')) return completes(offer);
-    return name.startsWith('prompts/') ? offer.prompts.any : true;
-  });
+  return Object.keys(methods).filter((name) => isOffered(name, offer, era));
+}
+
+function isOffered(name: string, offer: Offer, era: Era): boolean {
+  if (name.startsWith('tasks/')) return offersTasks(offer, era);
+  // Later revisions have subscriptions/listen for that.
+  if (name.endsWith('subscribe')) return offer.resources.watchable && era === 'handshake';
+  if (name.startsWith('resources/')) return offer.resources.any;
+  if (name.startsWith('completion/')) return completes(offer);
+  return name.startsWith('prompts/') ? offer.prompts.any : true;
 }
 
 /** The extension belongs to the revisions without sessions; older clients have the handles of jobs. */
@@ -161,25 +186,30 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
   'tools/list': ({ catalogue }) => ({ tools: catalogue.listings }),
   'tools/call': callTool,
   'resources/list': ({ resources }, params, call) => {
-    if (!resources.any) throw methodNotFound();
+    // Whoever has read the list is told when it changes.
+    if (resources.watchable && !call.isModern) void call.watch?.().wantList();
     return resources.list(params['cursor'], call);
   },
-  'resources/templates/list': ({ resources }) => {
-    if (!resources.any) throw methodNotFound();
-    return { resourceTemplates: resources.templates };
+  'resources/subscribe': async (_offer, { uri }, call) => {
+    if (typeof uri !== 'string') throw new CarrelError('invalid_arguments', 'uri must be a string.');
+    if (await call.watch?.().wantResource(uri)) return {};
+    throw new CarrelError(
+      'resource_not_found',
+      'No resource that can be watched has this URI, or too many are watched.',
+      {
+        data: { uri },
+      },
+    );
   },
-  'resources/read': ({ resources }, params, call) => {
-    if (!resources.any) throw methodNotFound();
-    return resources.read(params, call);
+  'resources/unsubscribe': (_offer, { uri }, call) => {
+    call.watch?.().dropResource(String(uri));
+    return {};
   },
-  'prompts/list': ({ prompts }) => {
-    if (!prompts.any) throw methodNotFound();
-    return { prompts: prompts.list() };
-  },
-  'prompts/get': ({ prompts, answerBytesMax }, params) => {
-    if (!prompts.any) throw methodNotFound();
-    return checkAnswer(prompts.get(params), answerBytesMax - envelopeBytes, { copies: 1 });
-  },
+  'resources/templates/list': ({ resources }) => ({ resourceTemplates: resources.templates }),
+  'resources/read': ({ resources }, params, call) => resources.read(params, call),
+  'prompts/list': ({ prompts }) => ({ prompts: prompts.list() }),
+  'prompts/get': ({ prompts, answerBytesMax }, params) =>
+    checkAnswer(prompts.get(params), answerBytesMax - envelopeBytes, { copies: 1 }),
   'completion/complete': complete,
   'tasks/get': (offer, { taskId }, call) => taskMethods(offer, call).get(taskId, call),
   'tasks/update': (offer, { taskId }, call) => taskMethods(offer, call).update(taskId, call.inputResponses, call),
@@ -211,6 +241,13 @@ function failedResult(thrown: unknown): object {
     structuredContent: { error: { ...data, message } },
     isError: true,
   };
+}
+
+/** A task as its owner sees it, whoever asks: a request, or a stream that tells of changes. */
+export async function lookAtTask(offer: Offer, taskId: string, call: Call): Promise<TaskView> {
+  if (offer.tasks === undefined) throw methodNotFound();
+  const { render } = createTaskDesk(offer, offer.tasks, call.caller, 'modern');
+  return createTaskMethods(offer.tasks, offer.catalogue, render).get(taskId, call);
 }
 
 function taskMethods(offer: Offer, call: ModernCall) {
@@ -248,7 +285,6 @@ function shownParts(data: object, listed: string | undefined): unknown[] {
 }
 
 async function complete(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
-  if (!completes(offer)) throw methodNotFound();
   const { ref, argument } = params as { ref?: Reference; argument?: Record<string, unknown> };
   const { name, value } = argument ?? {};
   if (typeof name !== 'string' || typeof value !== 'string') {
@@ -326,6 +362,7 @@ function modernParts(offer: Offer, caller: Caller, context: ServerContext, param
   const capabilities = (envelope as Params | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
   return {
     inputResponses,
+    isModern: true,
     ...(canAsk(capabilities) ? { ask: askBetweenCalls(context, caller.owner, params) } : {}),
     ...(offer.tasks && takesTasks(capabilities) ? { tasks: createTaskDesk(offer, offer.tasks, caller, 'modern') } : {}),
   };

@@ -13,6 +13,10 @@ export interface Resources {
   readonly templates: readonly ResourceTemplate[];
   list(cursor: unknown, call: Call): Promise<ResourcePage>;
   read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents>;
+  /** Whether changes of any can be told. */
+  readonly watchable: boolean;
+  /** See ResourceProvider; undefined for what can't be watched. */
+  stamp(uri: string | undefined, call: Call): Promise<string | undefined>;
   complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
 }
 
@@ -42,8 +46,23 @@ export function createResources(
     return { ...page, nextCursor: `${index + 1}.` };
   };
 
+  const watched = owners.filter(({ provider }) => provider.stamp !== undefined);
+  const stampOf = async ({ provider, toolset }: Owner, uri: string | undefined, call: Call): Promise<string> => {
+    const stamp = async () => (await provider.stamp?.(uri, call)) ?? '';
+    return gates.pass(toolset, call.signal, nothing, stamp);
+  };
+
   return {
     any: owners.length > 0,
+    watchable: watched.length > 0,
+    async stamp(uri, call) {
+      if (uri === undefined) {
+        if (watched.length === 0) return undefined;
+        return (await Promise.all(watched.map((owner) => stampOf(owner, undefined, call)))).join('\n');
+      }
+      const owner = watched.find(({ provider }) => uri.startsWith(provider.uriPrefix));
+      return owner && stampOf(owner, uri, call);
+    },
     templates: owners.flatMap(({ provider }) => provider.templates),
     async list(given, call) {
       const { index, cursor } = readCursor(given, owners.length);
@@ -84,6 +103,11 @@ export function createResources(
 }
 
 const nothing = (): void => {};
+
+interface Owner {
+  provider: ResourceProvider;
+  toolset: Toolset;
+}
 
 function hasTemplate(provider: ResourceProvider, uriTemplate: string): boolean {
   return provider.templates.some((template) => template.uriTemplate === uriTemplate);

@@ -7,11 +7,13 @@ import type { SecretRoute } from '../tools/secret-route.ts';
 import type { Conversation } from './conversation.ts';
 import type { HttpService, PageHandler } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
+import { createListen } from './listen.ts';
 import type { MessageLimits } from './messages.ts';
-import { createProtocolServer, type Offer } from './protocol-server.ts';
+import { createProtocolServer, lookAtTask, type Offer } from './protocol-server.ts';
 import { type Era, modernRevisions, type OfferedRevisions } from './protocol-versions.ts';
 import type { RelayService, RelayServing } from './relay/serve-relays.ts';
 import { type StdioService, serveLines, serveStdio } from './stdio.ts';
+import { createWatches, type Watches } from './watches.ts';
 
 interface Common {
   offer: Offer;
@@ -36,6 +38,7 @@ export interface HttpServing extends Common, Omit<GuardOptions, 'log'> {
   /** Whether answers may be event streams; true unless told. */
   streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
+  resource?: { readonly path: string; readonly metadata: object } | undefined;
   secretRoutes?: readonly SecretRoute[];
   pages?: PageHandler;
   /** What `GET /metrics` answers, in Prometheus's text format. */
@@ -48,20 +51,36 @@ const drainMs = 1_500;
 /** All clients on stdio are one person's: a task that one began can be asked for by the next. */
 const stdioOwner = 'stdio';
 
-export function serveOverStdio(serving: StdioServing): StdioService {
+/** Tells clients of changes, each of what it may see. */
+function watch(offer: Offer): Watches {
+  const watches = createWatches({
+    resourcesOf: ({ rights }) => offer.within(rights).resources,
+    taskOf: (taskId, call) => lookAtTask(offer.within(call.caller.rights), taskId, call),
+    log: offer.log,
+  });
+  offer.onWrite(() => watches.wake());
+  offer.tasks?.onChange(() => watches.wake());
+  return watches;
+}
+
+export function serveOverStdio(given: StdioServing): StdioService {
+  const serving = { ...given, watches: watch(given.offer) };
   const caller: Caller = { ...localUser, id: 'stdio', owner: stdioOwner };
   return serveStdio({
     ...serving,
     log: serving.offer.log,
     drainMs,
     createServer: (era, conversation) => createServer(serving, era, caller, conversation, 'pipe'),
+    caller,
+    listen: createListen(serving.watches),
   });
 }
 
 export interface RelaysServing extends Common, Omit<RelayServing, 'serveLines' | 'welcome' | 'log'> {}
 
 /** Serves the clients of several relays, each as if it were alone on stdio. */
-export async function serveOverRelays(serving: RelaysServing): Promise<RelayService> {
+export async function serveOverRelays(given: RelaysServing): Promise<RelayService> {
+  const serving = { ...given, watches: watch(given.offer) };
   const { offer, limits, revisions } = serving;
   const { serveRelays } = await import('./relay/serve-relays.ts');
   const tools = offer.catalogue.toolsets.flatMap((toolset) => toolset.tools);
@@ -84,12 +103,15 @@ export async function serveOverRelays(serving: RelaysServing): Promise<RelayServ
         log,
         drainMs,
         createServer: (era, conversation) => createServer(own, era, caller, conversation, 'pipe'),
+        caller,
+        listen: createListen(serving.watches),
       });
     },
   });
 }
 
-export async function serveOverHttp(serving: HttpServing): Promise<HttpService> {
+export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
+  const serving = { ...given, watches: watch(given.offer) };
   // These load most of Node's network code, which stdio does not need.
   const [{ serveHttp }, { createBareCall }] = await Promise.all([
     import('./http/service.ts'),
@@ -100,13 +122,14 @@ export async function serveOverHttp(serving: HttpServing): Promise<HttpService> 
     log: serving.offer.log,
     recorder: serving.offer.recorder,
     createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation, 'tcp'),
+    listen: createListen(serving.watches),
     inputSchema: (tool, { rights }) => serving.offer.within(rights).catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
   });
 }
 
 function createServer(
-  { offer, revisions, extend }: Common,
+  { offer, revisions, extend, watches }: Common & { watches: Watches },
   era: Era,
   caller: Caller,
   conversation: Conversation | undefined,
@@ -116,6 +139,7 @@ function createServer(
     era,
     caller,
     revisions: era === 'modern' ? [...modernRevisions] : revisions.handshake,
+    watches,
     keepCancellable: (innerId, cancel) => conversation?.keepCancellable(innerId, cancel) ?? (() => {}),
     about: (id) => ({
       transport,

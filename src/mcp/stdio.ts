@@ -1,12 +1,21 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveSelfDescribing } from '@modelcontextprotocol/server/stdio';
+import { isObject } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
+import type { Caller } from '../tools/call.ts';
 import { gatherAnswers, refuseInitialize } from './batch.ts';
-import { type Conversation, createConversation } from './conversation.ts';
+import { type Conversation, createConversation, idKey } from './conversation.ts';
 import { createLineReader } from './line-reader.ts';
+import type { Listen, Listening } from './listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, readMessageBytes } from './messages.ts';
-import { allowsBatches, carriesRevision, type Era, type OfferedRevisions } from './protocol-versions.ts';
+import {
+  allowsBatches,
+  carriesRevision,
+  type Era,
+  modernRevisions,
+  type OfferedRevisions,
+} from './protocol-versions.ts';
 
 export interface ClientLinesOptions {
   output: LineOutput;
@@ -14,6 +23,8 @@ export interface ClientLinesOptions {
   revisions: OfferedRevisions;
   log: Logger;
   createServer(era: Era, conversation: Conversation | undefined): Server;
+  caller: Caller;
+  listen: Listen;
   /** How long requests may still be answered after the client has closed its end. */
   drainMs: number;
 }
@@ -239,9 +250,36 @@ function createSelfDescribingPeer(options: ClientLinesOptions): Peer {
     legacy: 'reject',
     onerror: (error) => options.log.debug('protocol', { error }),
   });
+  /** Streams that tell of changes, by the keys of their ids, with their lines. */
+  const listening = new Map<string, { line: number; opened: Promise<Listening | undefined> }>();
+  const drop = (key: string): boolean => {
+    const dropped = listening.get(key);
+    if (dropped === undefined) return false;
+    listening.delete(key);
+    output.settle?.(dropped.line);
+    void dropped.opened.then((stream) => stream?.drop());
+    return true;
+  };
+  const openListen = ({ id, params = {} }: Incoming & { kind: 'request' }, line: number): void => {
+    drop(id.key);
+    const send = (message: object): void => output.write(message, 'result' in message ? line : undefined);
+    const end = (): void => void listening.delete(id.key);
+    const opened = options.listen.open({ id, params, caller: options.caller, send, end }).then((outcome) => {
+      if ('listening' in outcome) return outcome.listening;
+      listening.delete(id.key);
+      output.write(outcome.refusal, line);
+      return undefined;
+    });
+    listening.set(id.key, { line, opened });
+  };
   const receiveOne = (item: Incoming, message: JSONRPCMessage, line: number): void => {
     if (item.kind === 'invalid') {
       output.write(errorAnswer(item.id, item.code, item.problem), line);
+      return;
+    }
+    // What is wrong with its envelope is for the SDK to say.
+    if (item.kind === 'request' && item.method === 'subscriptions/listen' && hasEnvelope(item.params)) {
+      openListen(item, line);
       return;
     }
     if (item.kind === 'request') {
@@ -252,6 +290,7 @@ function createSelfDescribingPeer(options: ClientLinesOptions): Peer {
       const cancelled = isCancel ? takeLine(item.params?.['requestId']) : undefined;
       if (cancelled !== undefined) output.settle?.(cancelled);
       output.settle?.(line);
+      if (isCancel && drop(idKey(item.params?.['requestId']) ?? '')) return;
     }
     wire.onmessage?.(withoutOthers(message));
   };
@@ -265,8 +304,17 @@ function createSelfDescribingPeer(options: ClientLinesOptions): Peer {
       for (const item of incoming) receiveOne(item, parsed as JSONRPCMessage, line);
     },
     drain: (ms) => idle.wait(() => unanswered.size === 0, ms),
-    close: () => service.close(),
+    async close() {
+      options.listen.close();
+      await service.close();
+    },
   };
+}
+
+function hasEnvelope(params: Record<string, unknown> | undefined): boolean {
+  const meta = params?.['_meta'];
+  if (!isObject(meta) || !isObject(meta['io.modelcontextprotocol/clientCapabilities'])) return false;
+  return (modernRevisions as readonly unknown[]).includes(meta['io.modelcontextprotocol/protocolVersion']);
 }
 
 const members = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);

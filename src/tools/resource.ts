@@ -47,6 +47,11 @@ export interface ResourceProvider {
   templates: readonly ResourceTemplate[];
   list(cursor: string | undefined, call: Call): Promise<ResourcePage>;
   read(reading: ResourceReading, call: Call): Promise<ResourceContents>;
+  /**
+   * A text that differs when the resource has changed, or, without a URI, when the list has. It is asked for every few
+   * seconds while somebody wants to know, so it must be cheap. Absent: nobody is told of changes.
+   */
+  stamp?(uri: string | undefined, call: Call): Promise<string>;
   /** Suggestions for a template's variable, best first. */
   complete?(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
 }

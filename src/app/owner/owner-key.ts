@@ -8,8 +8,16 @@ import { fileBeside } from '../../base/places.ts';
 export interface SharingFacts {
   /** Every variable that a setting may come from. */
   variables: readonly string[];
-  /** The roles whose clients on stdio share a process, how each is reached by default, and what else may say so. */
-  roles: Readonly<Record<string, { transport: string; transportVariables: readonly string[] }>>;
+  roles: Readonly<Record<string, SharedRole>>;
+}
+
+/** A role whose clients on stdio share a process. */
+export interface SharedRole {
+  /** How it is reached by default, and the variables that may say otherwise. */
+  transport: string;
+  transportVariables: readonly string[];
+  /** It has settings in the current folder. */
+  readsFolder: boolean;
 }
 
 export function readSharingFacts(): SharingFacts {

@@ -4,7 +4,7 @@ import type { Config } from '../../config/load.ts';
 import { sharingSlice } from '../../config/slices.ts';
 import type { RelayService } from '../../mcp/relay/serve-relays.ts';
 import type { RelaysServing, serveOverRelays } from '../../mcp/serve.ts';
-import { announce, prepareAnnouncement, sweep, withdraw } from './owner-place.ts';
+import { type Announcement, announce, prepareAnnouncement, sweep, withdraw } from './owner-place.ts';
 import { type Ownership, refusalOf } from './ownership.ts';
 
 export interface SharedProgram extends Pick<RelaysServing, 'offer' | 'revisions' | 'limits'> {
@@ -26,26 +26,29 @@ export async function shareProgram(
   const { place, say, voice } = ownership;
   const { config, roleName, log } = shared;
   const folder = process.cwd();
+  let announcement: Announcement | undefined;
   let service: RelayService;
   try {
-    const announcement = prepareAnnouncement(place, { role: roleName, version });
+    const own = prepareAnnouncement(place, { role: roleName, version });
+    announcement = own;
     service = await serve({
       ...shared,
-      socketPath: announcement.socket,
-      secret: announcement.secret,
+      socketPath: own.socket,
+      secret: own.secret,
       refusal: (hello) => refusalOf(config, folder, hello),
       createLog: (client, tell) => createLogger([shared.file, shared.people(tell)], { role: roleName, client }),
       saidAtStart: voice.toldAtStart,
       idleMs: config.of(sharingSlice).idleSeconds * 1000,
-      leave: () => withdraw(place, announcement),
+      leave: () => withdraw(place, own),
     });
-    if (!(await announce(place, announcement))) {
+    if (!(await announce(place, own))) {
       await service.close();
       say('other');
       return undefined;
     }
   } catch (error) {
     log.warn('this process cannot be shared, and serves one client alone', { error });
+    if (announcement !== undefined) withdraw(place, announcement);
     say('alone');
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { systemCode } from '../../base/errors.ts';
 import { isRunning } from '../../base/is-running.ts';
 
 /** A start that takes longer has failed in some way that nobody noticed. */
@@ -12,8 +13,11 @@ export function takeStartLock(file: string): boolean {
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 });
     return true;
-  } catch {
-    return isAbandoned(file) && replace(file);
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return isAbandoned(file) && replace(file);
+    // A full disk can't be locked, and must not be waited for.
+    rmSync(file, { force: true });
+    return true;
   }
 }
 

@@ -17,6 +17,8 @@ export interface Relaying {
 /** Owners may be lost this often, within this time: what ends them each time would end the next one as well. */
 const lossesMax = 5;
 const lossesMs = 60_000;
+/** Lines that may wait for their answers: a client that reads none must not fill the memory of a process that others use. */
+const unansweredMax = 1_000;
 /** From an owner's last system call to its end. */
 const endingMs = 100;
 const endingPollMs = 2;
@@ -50,9 +52,14 @@ export function relayLines(
 
   const finish = (code: number): void => void output.write('', () => ended.resolve(code));
 
-  const send = (kind: number, line = 0, bytes?: Buffer): void => {
-    if (link === undefined) return;
-    if (!link.socket.write(encodeFrame(kind, line, bytes))) input.pause();
+  const send = (kind: number, line = 0, bytes?: Buffer): void =>
+    void link?.socket.write(encodeFrame(kind, line, bytes));
+
+  /** Reads on only while somebody takes what is read. */
+  const keepPace = (): void => {
+    const isBehind = link === undefined || link.socket.writableNeedDrain || unanswered.size >= unansweredMax;
+    if (isBehind) input.pause();
+    else input.resume();
   };
 
   const sendLine = (line: number, { bytes }: Unanswered): void =>
@@ -63,13 +70,14 @@ export function relayLines(
     const line = { bytes, repeated: false };
     unanswered.set(count, line);
     if (takenUpTo === Number.POSITIVE_INFINITY) sendLine(count, line);
+    keepPace();
   };
 
   const settle = (line: number): void => {
     const bytes = unanswered.get(line)?.bytes;
     // A copy: the line may be a part of a much longer buffer.
     if (marked.delete(line) && bytes !== undefined) session.push(Buffer.from(bytes));
-    unanswered.delete(line);
+    if (unanswered.delete(line)) keepPace();
   };
 
   const takeFrame = ({ kind, line, bytes }: Frame): void => {
@@ -100,16 +108,17 @@ export function relayLines(
     link = next;
     takenUpTo = Number.POSITIVE_INFINITY;
     marked.clear();
-    next.socket.on('drain', () => input.resume());
+    next.socket.on('drain', keepPace);
     for (const bytes of session) send(frameKinds.replay, 0, bytes);
     for (const [line, each] of unanswered) sendLine(line, each);
     if (inputEnded) send(frameKinds.end);
+    keepPace();
     next.listen(takeFrame, () => void lost(next));
   };
 
   const lost = async ({ welcome }: Link): Promise<void> => {
     link = undefined;
-    input.pause();
+    keepPace();
     if (farewell !== undefined) {
       if (farewell === 'ends') await ending(welcome.pid);
       finish(exitCodes.fine);
@@ -138,7 +147,6 @@ export function relayLines(
     const found = await finder.find();
     if (found.kind === 'link') {
       attach(found.link);
-      input.resume();
       return;
     }
     if (found.kind === 'alone')

@@ -156,6 +156,11 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const pending = await embedding.pendingOf([id], options);
       return { ...documentOnWire(document, pending.get(id)), chunks: chunks.map(chunkOnWire) };
     },
+    async documentAlone(id, options) {
+      const document = await documents.get({ id }, options);
+      if (document === undefined) throw documentNotFound(id);
+      return documentOnWire(document);
+    },
     file,
     async deleteDocument(id) {
       const removed = await documents.remove({ id, keeps: settings.deletedBytesMax > 0 });

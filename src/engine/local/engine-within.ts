@@ -93,6 +93,7 @@ export function engineWithin(engine: LocalEngine, collections: readonly string[]
       return { documents: documents.map(told), total };
     },
     document: async (id, options) => told(await find(id, options)),
+    documentAlone: async (id, options) => told(await find(id, options)),
     async file(id, options) {
       await find(id, options);
       return engine.file(id, options);

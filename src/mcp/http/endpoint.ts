@@ -7,6 +7,7 @@ import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import { type Caller, localUser } from '../../tools/call.ts';
 import type { Conversation } from '../conversation.ts';
+import type { Listen } from '../listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
 import {
   allowsBatches,
@@ -32,6 +33,8 @@ export interface EndpointOptions {
   streams?: boolean;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
   inputSchema(tool: string, caller: Caller): object | undefined;
+  /** Streams of clients of 2026-07-28 that want to be told of changes. */
+  listen: Listen;
   /** Accepts calls without any handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
   recorder?: Recorder | undefined;

@@ -4,8 +4,10 @@ import type { Logger } from '../../base/log.ts';
 import { commonHeaders, respondJson } from '../../http/respond.ts';
 import type { Caller } from '../../tools/call.ts';
 import type { Conversation } from '../conversation.ts';
+import type { Listen, Listening } from '../listen.ts';
 import { errorAnswer, type Incoming } from '../messages.ts';
 import type { Era } from '../protocol-versions.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
 import { findParamHeaderFault, headerMismatch } from './param-headers.ts';
 
 export interface ModernRouteOptions {
@@ -13,6 +15,7 @@ export interface ModernRouteOptions {
   createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
   inputSchema(tool: string, caller: Caller): object | undefined;
+  listen: Listen;
 }
 
 export interface ModernMessage {
@@ -27,13 +30,39 @@ export interface ModernRoute {
 
 /**
  * Requests of 2026-07-28, each served by a server object of its own. The SDK's handler owns the rules of that revision
- * (headers against body, subscriptions, which error gets which status); this only passes requests in and answers out.
+ * (headers against body, which error gets which status); this only passes requests in and answers out. Subscriptions are
+ * ours, once the handler has found nothing wrong with the request.
  */
-export function createModernRoute({ log, createServer, inputSchema }: ModernRouteOptions): ModernRoute {
+export function createModernRoute({ log, createServer, inputSchema, listen }: ModernRouteOptions): ModernRoute {
   const handler = createMcpHandler(
-    ({ authInfo }) => createServer('modern', authInfo?.extra?.['caller'] as Caller, undefined),
-    { legacy: 'reject', onerror: (error) => log.debug('protocol', { error }) },
+    ({ authInfo }) => {
+      const { caller, admit } = (authInfo?.extra ?? {}) as unknown as { caller: Caller; admit: () => void };
+      admit();
+      return createServer('modern', caller, undefined);
+    },
+    { legacy: 'reject', maxSubscriptions: 0, onerror: (error) => log.debug('protocol', { error }) },
   );
+
+  const openListen = async (response: ServerResponse, incoming: Incoming & { kind: 'request' }, caller: Caller) => {
+    let stream: EventStream | undefined;
+    let listening: Listening | undefined;
+    const outcome = await listen.open({
+      id: incoming.id,
+      params: incoming.params ?? {},
+      caller,
+      send(message) {
+        stream ??= openEventStream(response, {}, () => listening?.drop());
+        stream.send(message);
+      },
+      end: () => stream?.end(),
+    });
+    if ('refusal' in outcome) respondJson(response, 400, outcome.refusal);
+    else {
+      listening = outcome.listening;
+      if (response.destroyed) listening.drop();
+    }
+  };
+
   return {
     async handle(request, response, { parsed, incoming }, caller) {
       const [first] = incoming;
@@ -48,13 +77,25 @@ export function createModernRoute({ log, createServer, inputSchema }: ModernRout
       // In this revision closing the response stream is how a client cancels.
       const controller = new AbortController();
       response.on('close', () => controller.abort());
+      let admitted = false;
+      const admit = (): void => {
+        admitted = true;
+      };
       const answer = await handler.fetch(toWebRequest(request, controller.signal), {
         parsedBody: parsed,
-        authInfo: { token: '', clientId: caller.id, scopes: [], extra: { caller } },
+        authInfo: { token: '', clientId: caller.id, scopes: [], extra: { caller, admit } },
       });
+      if (admitted && first?.kind === 'request' && first.method === 'subscriptions/listen') {
+        await answer.body?.cancel();
+        await openListen(response, first, caller);
+        return;
+      }
       await sendWebResponse(answer, response);
     },
-    close: () => handler.close(),
+    async close() {
+      listen.close();
+      await handler.close();
+    },
   };
 }
 

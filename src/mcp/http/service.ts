@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../../base/rights.ts';
+import { fullRights, isUnrestricted, type Principal } from '../../base/rights.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, type HttpListener, type ListenLimits, listen } from '../../http/listen.ts';
@@ -18,6 +18,8 @@ export interface HttpServiceOptions extends Omit<EndpointOptions, 'watch'>, Omit
   listenLimits?: Partial<ListenLimits>;
   /** The body of `GET /health`, which needs no token; details are for those who have one. */
   health(detailed: boolean): Record<string, unknown>;
+  /** What callers without a token may know about how to get one (RFC 9728), and below which path. */
+  resource?: { readonly path: string; readonly metadata: object } | undefined;
   /** Paths that need no token because they are secrets themselves. */
   secretRoutes?: readonly SecretRoute[];
   /** Pages for people, with a way to sign in of their own. Answers whether the path is one of theirs. */
@@ -101,6 +103,10 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     },
   });
 
+  const isResourcePath = (path: string): boolean =>
+    options.resource !== undefined &&
+    (path === options.resource.path || path === `${options.resource.path}${options.path}`);
+
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refusedSite = guards.checkSite(request);
     if (refusedSite) {
@@ -113,11 +119,16 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       await answerSecretRoute(secretRoute, request, response);
       return;
     }
+    if (isResourcePath(path) && (request.method === 'GET' || request.method === 'HEAD')) {
+      respondJson(response, 200, options.resource?.metadata ?? {});
+      return;
+    }
     // The operator may have put MCP where a page would be.
     if (path !== options.path && options.pages && (await options.pages(request, response, entranceOf(request)))) return;
     const access = await guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
-      respondJson(response, 200, options.health('principal' in access));
+      const isKnown = 'principal' in access && isUnrestricted(access.principal?.rights ?? fullRights);
+      respondJson(response, 200, options.health(isKnown));
       return;
     }
     if (!('principal' in access)) {

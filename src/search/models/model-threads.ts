@@ -66,7 +66,7 @@ interface Lane<Request, Answer> {
   working: Promise<void> | undefined;
 }
 
-/** CPU time: half a second to a second is usual. */
+/** Usually half a second to a second; many times that on a busy machine. */
 const loadTimeoutMs = 120_000;
 
 /**

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
-import { createServiceClient, type ServiceAnswer } from '../../http/service-client.ts';
+import type { ServiceAnswer } from '../../http/service-client.ts';
 import type { Registry } from '../registry.ts';
 import { metricsPayload, type Span, tracesPayload } from './payload.ts';
-import { toProtobuf } from './protobuf.ts';
+import { createOtlpSender, isTaken } from './sender.ts';
 import type { OtlpTarget } from './target.ts';
 
 /** The defaults of OpenTelemetry's batches. */
@@ -14,8 +14,6 @@ const batchEveryMs = 5_000;
 const attemptsMax = 4;
 const firstPauseMs = 1_000;
 const pauseMsMax = 30_000;
-/** An answer says little more than that it was received. */
-const answerBytesMax = 64 * 1024;
 
 export interface OtlpExporter {
   /** Never waits: a span that finds the queue full is dropped and counted. */
@@ -33,34 +31,24 @@ export interface ExporterDeps {
 
 /** Sends spans in batches and metrics at intervals. A receiver that is gone costs a bounded queue and nothing else. */
 export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log }: ExporterDeps): OtlpExporter {
-  const client = createServiceClient({
-    baseUrl: target.baseUrl,
-    headers: {
-      ...target.headers,
-      'content-type': target.encoding === 'json' ? 'application/json' : 'application/x-protobuf',
-    },
-    timeoutMs: target.timeoutMs,
-    answerBytesMax,
-  });
+  const sender = createOtlpSender(target);
   const lost = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and exports of metrics that were given up.' });
   const closing = new AbortController();
   let queue: Span[] = [];
   let isTold = false;
 
   const post = async (path: string, payload: object): Promise<'sent' | 'refused' | { retryMs: number | undefined }> => {
-    const body = target.encoding === 'json' ? Buffer.from(JSON.stringify(payload)) : toProtobuf(payload);
-    try {
-      const { status, headers } = await client.request({ method: 'POST', path, body, repeatable: true });
-      if (status >= 200 && status < 300) {
-        isTold = false;
-        return 'sent';
-      }
-      tellOnce(`answered ${status}`);
-      return retryable.has(status) ? { retryMs: retryAfterMs(headers) } : 'refused';
-    } catch {
+    const answer = await sender.post(path, payload);
+    if (answer === undefined) {
       tellOnce('does not answer');
       return { retryMs: undefined };
     }
+    if (isTaken(answer.status)) {
+      isTold = false;
+      return 'sent';
+    }
+    tellOnce(`answered ${answer.status}`);
+    return retryable.has(answer.status) ? { retryMs: retryAfterMs(answer.headers) } : 'refused';
   };
 
   const tellOnce = (problem: string): void => {
@@ -115,7 +103,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       closing.abort();
       const last = Promise.all([spans(), ...(target.sendsMetrics ? [metrics()] : [])]);
       await Promise.race([last, pause(limitMs)]);
-      client.close();
+      sender.close();
     },
   };
 }

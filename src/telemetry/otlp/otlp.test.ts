@@ -37,6 +37,7 @@ test("settings as OpenTelemetry has them; what can't be used is told in a senten
   for (const wrong of [
     { protocol: 'grpc' },
     { endpoint: 'localhost:4317' },
+    { endpoint: 'http://user:password@127.0.0.1:4318' },
     { sampler: 'sometimes' },
     { sampler: 'traceidratio', samplerArg: '2' },
     { headers: new Secret('just text') },

@@ -33,6 +33,9 @@ export function readTarget(settings: TelemetrySettings, role: string): OtlpTarge
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return 'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL, such as http://127.0.0.1:4318.';
   }
+  if (url.username !== '' || url.password !== '') {
+    return 'OTEL_EXPORTER_OTLP_ENDPOINT must be without user name and password. Put them into OTEL_EXPORTER_OTLP_HEADERS.';
+  }
   const sampler = readSampler(settings.sampler.trim(), settings.samplerArg.trim());
   if (sampler === undefined) {
     return 'OTEL_TRACES_SAMPLER must be always_on, always_off or traceidratio, alone or after parentbased_, and OTEL_TRACES_SAMPLER_ARG a number from 0 to 1.';

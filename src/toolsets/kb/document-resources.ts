@@ -8,9 +8,12 @@ const pageSize = 50;
 /** About how much text one read returns; a cursor leads to the rest. */
 const readingUnitsMax = 200_000;
 const mimeType = 'text/plain';
+const completionsMax = 20;
 
 /** Documents as `carrel://kb/doc/<id>`. */
-export function createDocumentResources(engine: Pick<Engine, 'documents' | 'document'>): ResourceProvider {
+export function createDocumentResources(
+  engine: Pick<Engine, 'documents' | 'document' | 'documentAlone'>,
+): ResourceProvider {
   const listCursors = createCursorSigner(documentUriPrefix);
   const readCursors = createCursorSigner(`${documentUriPrefix} text`);
   return {
@@ -38,13 +41,25 @@ export function createDocumentResources(engine: Pick<Engine, 'documents' | 'docu
         ? { resources, nextCursor: listCursors.issue(offset + pageSize) }
         : { resources };
     },
+    async stamp(uri, { signal }) {
+      if (uri === undefined) {
+        const { documents, total } = await engine.documents({ limit: 1 }, { signal });
+        return JSON.stringify([total, documents[0]?.id, documents[0]?.updated_at]);
+      }
+      const id = idOf(uri);
+      const found = engine.documentAlone?.(id, { signal }) ?? engine.document(id, { signal });
+      const { title, content_hash, updated_at, tags } = await found.catch(unknownAs(uri));
+      return JSON.stringify([title, content_hash, updated_at, tags]);
+    },
+    /** By id, or by words of the title. */
+    async complete(_template, _variable, typed, { signal }) {
+      const { documents } = await engine.documents({ query: typed, limit: completionsMax }, { signal });
+      return documents.map(({ id }) => String(id));
+    },
     async read({ uri, cursor }, { signal }) {
-      const id = /^[1-9]\d{0,14}$/.exec(uri.slice(documentUriPrefix.length))?.[0];
-      if (id === undefined) throw notFound(uri);
+      const id = idOf(uri);
       const first = cursor === undefined ? 0 : readCursors.read(cursor);
-      const { chunks, ...document } = await engine.document(Number(id), { signal }).catch((error: unknown) => {
-        throw error instanceof CarrelError && error.code === 'document_not_found' ? notFound(uri) : error;
-      });
+      const { chunks, ...document } = await engine.document(id, { signal }).catch(unknownAs(uri));
       const { text, next } = readFrom(chunks, first);
       const { uri: own, ...meta } = showDocument(document);
       const following = next < chunks.length ? { nextCursor: readCursors.issue(next) } : {};
@@ -67,6 +82,18 @@ function readFrom(chunks: readonly EngineChunk[], first: number): { text: string
     units += text.length;
   }
   return { text: texts.join('\n\n'), next };
+}
+
+function idOf(uri: string): number {
+  const id = /^[1-9]\d{0,14}$/.exec(uri.slice(documentUriPrefix.length))?.[0];
+  if (id === undefined) throw notFound(uri);
+  return Number(id);
+}
+
+function unknownAs(uri: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof CarrelError && error.code === 'document_not_found' ? notFound(uri) : error;
+  };
 }
 
 function notFound(uri: string): CarrelError {

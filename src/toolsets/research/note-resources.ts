@@ -12,6 +12,7 @@ export function noteCitation({ id, contentHash, snippet }: ListedNote) {
 }
 
 const pageSize = 50;
+const completionsMax = 20;
 const mimeType = 'text/markdown';
 
 /** Notes as `carrel://notes/<id>`, newest first. */
@@ -44,6 +45,21 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
       return next < page.total && page.notes.length > 0
         ? { resources, nextCursor: cursors.issue(next) }
         : { resources };
+    },
+    async stamp(uri, { signal }) {
+      if (uri === undefined) {
+        const { notes: newest, total } = await notes.list({ limit: 1, offset: 0 }, { signal });
+        return JSON.stringify([total, newest[0]?.id, newest[0]?.updatedAt]);
+      }
+      const note = await findNote(notes, uri.slice(noteUriPrefix.length), signal);
+      if (note === undefined) throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
+      return note.updatedAt;
+    },
+    /** By words of the note. */
+    async complete(_template, _variable, typed, { signal }) {
+      const query = typed.trim() === '' ? {} : { query: typed };
+      const found = await notes.list({ ...query, limit: completionsMax, offset: 0 }, { signal });
+      return found.notes.map(({ id }) => id);
     },
     async read({ uri }, call) {
       const note = await findNote(notes, uri.slice(noteUriPrefix.length), call.signal);

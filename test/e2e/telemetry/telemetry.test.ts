@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { parse as parseYaml } from 'yaml';
 import type { Owner } from '../../fakes/loopback-server.ts';
-import { type Carrel, carrelProgram, startCarrel } from '../../support/child-program.ts';
+import { type Carrel, carrelProgram, cleanEnv, makeFolder, startCarrel } from '../../support/child-program.ts';
 import { pythonWith } from '../../support/python-clients.ts';
 import { startStdioClient } from '../../support/stdio-client.ts';
 import { type Family, type Receiver, startReceiver } from './receiver.ts';
@@ -31,15 +32,26 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
   const owner: Owner = { after: (end) => void endings.unshift(end) };
   let receiver: Receiver;
   let carrel: Carrel;
+  let partial: string;
 
   const scrape = (path = '/metrics', authorization = `Bearer ${token}`) =>
     fetch(`${carrel.origin}${path}`, { headers: authorization === '' ? {} : { authorization } });
   const families = async (): Promise<Map<string, Family>> => receiver.parse(await (await scrape()).text());
 
+  const connect = async (bearer: string): Promise<Client> => {
+    const client = new Client({ name: 'test', version: '1' });
+    const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(carrel.url), { requestInit }));
+    return client;
+  };
+
   before(async () => {
     assert.ok('python' in clients);
     receiver = await startReceiver(owner, clients.python);
+    const dataDir = makeFolder(owner);
+    partial = addToken(dataDir, 'partial', '--toolsets', 'kb');
     carrel = await startCarrel(owner, ['serve', '--transport', 'http'], {
+      dataDir,
       env: {
         CARREL_AUTH_TOKEN: token,
         OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/`,
@@ -48,9 +60,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
         OTEL_METRIC_EXPORT_INTERVAL: '100',
       },
     });
-    const client = new Client({ name: 'test', version: '1' });
-    const requestInit = { headers: { authorization: `Bearer ${token}` } };
-    await client.connect(new StreamableHTTPClientTransport(new URL(carrel.url), { requestInit }));
+    const client = await connect(token);
     const traceparent = `00-${trace.id}-${trace.span}-01`;
     await client.callTool({
       name: 'kb_search',
@@ -62,6 +72,9 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     await client.callTool({ name: `no-such-tool-${'x'.repeat(500)}`, arguments: {} }).catch(() => {});
     await client.listTools();
     await client.close();
+    const other = await connect(partial);
+    await other.callTool({ name: 'kb_status', arguments: {} });
+    await other.close();
     await scrape('/metrics', '');
     await scrape('/metrics', 'Bearer wrong');
   });
@@ -73,6 +86,9 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     const refused = await scrape('/metrics', '');
     assert.equal(refused.status, 401);
     assert.doesNotMatch(await refused.text(), /carrel_/);
+    const forbidden = await scrape('/metrics', `Bearer ${partial}`);
+    assert.equal(forbidden.status, 403, 'a token for a part');
+    assert.doesNotMatch(await forbidden.text(), /carrel_/);
     const answer = await scrape();
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
@@ -90,6 +106,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     assert.equal(sumOf(found, 'carrel_tool_calls_total', { tool: '(unknown)', outcome: 'unknown_tool' }), 1);
     assert.equal(sumOf(found, 'carrel_caller_calls_total', { caller: 'default', result: 'ok' }), 2);
     assert.equal(sumOf(found, 'carrel_caller_calls_total', { caller: 'default', result: 'invalid' }), 2);
+    assert.equal(sumOf(found, 'carrel_caller_calls_total', { caller: 'partial', result: 'ok' }), 1);
     const timed = { mcp_method_name: 'tools/call', gen_ai_tool_name: 'kb_search', network_transport: 'tcp' };
     assert.equal(sumOf(found, 'mcp_server_operation_duration_seconds_count', timed), 1);
     assert.equal(sumOf(found, 'mcp_server_operation_duration_seconds_bucket', { ...timed, le: '+Inf' }), 1);
@@ -135,7 +152,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
   });
 
   it('spans follow the conventions for MCP, continue the trace of the caller, and hold nothing of the content', async () => {
-    const { exports, spans, resource } = await receiver.spans(4);
+    const { exports, spans, resource } = await receiver.spans(5);
     assert.deepEqual([exports[0]?.kind, exports[0]?.key], ['application/x-protobuf', 'k ey']);
     assert.deepEqual([resource['service.name'], resource['deployment.environment.name']], ['carrel', 'test']);
     const search = spans.find(({ name }) => name === 'tools/call kb_search');
@@ -198,8 +215,16 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
       ],
     );
     assert.ok((await other.metrics(1)).metrics.has('process.cpu.time'));
+    const env = cleanEnv(makeFolder(t), { OTEL_EXPORTER_OTLP_ENDPOINT: other.url });
+    const doctor = execFileSync(process.execPath, [carrelProgram, 'doctor', 'research'], { env, encoding: 'utf8' });
+    assert.match(doctor, new RegExp(`^ok   telemetry +${other.url}/$`, 'm'));
   });
 });
+
+function addToken(dataDir: string, ...args: string[]): string {
+  const command = [carrelProgram, 'token', 'add', ...args];
+  return execFileSync(process.execPath, command, { env: cleanEnv(dataDir), encoding: 'utf8', stdio: 'pipe' }).trim();
+}
 
 describe('without a receiver', () => {
   it('one that is gone, or a protocol that is not spoken, is told of and stops nothing', async () => {

@@ -77,6 +77,17 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       const page = resources.slice(0, pageSize);
       return isMore ? { resources: page, nextCursor: lists.issue(offset + pageSize) } : { resources: page };
     },
+    async stamp(uri, { signal }) {
+      if (uri === undefined) return JSON.stringify((await newest(signal)).map(({ id, updatedAt }) => [id, updatedAt]));
+      const [, given = ''] = /^([1-9]\d{0,14})$/.exec(uri.slice(entryUriPrefix.length)) ?? [];
+      const request = { ids: [Number(given)], images: false, textChars: 1, bytesMax: batchBytes } as const;
+      const [entry] = given === '' ? [] : (await entries.load({ ...request, order: 'given' }, { signal })).entries;
+      if (entry === undefined) throw notFound(uri);
+      return entry.updatedAt;
+    },
+    /** The newest ones whose ids begin like that. */
+    complete: async (_template, variable, typed, { signal }) =>
+      variable === 'id' ? (await newest(signal)).map(({ id }) => String(id)).filter((id) => id.startsWith(typed)) : [],
     async read({ uri, cursor }, call) {
       const [, given, position] =
         /^([1-9]\d{0,14})(?:\/images\/(\d{1,4}))?$/.exec(uri.slice(entryUriPrefix.length)) ?? [];
@@ -106,6 +117,11 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       };
     },
   };
+
+  async function newest(signal: AbortSignal) {
+    const only = { filter: {}, limit: pageSize, offset: 0, images: false, explain: false, textChars: 1 };
+    return (await entries.list(only, { signal })).entries;
+  }
 
   /** An image that is too large for an answer comes in parts, whose base64 can be joined. */
   async function readImage(wanted: { id: number; position: number }, cursor: string | undefined, call: Call) {

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export interface Answer {
+  id?: number;
+  result?: { isError?: boolean; structuredContent?: Record<string, unknown> };
+  error?: { data?: { code?: string } };
+}
+
+export interface Client {
+  readonly pid: number;
+  /** From the start to the answer to `initialize`. */
+  readonly startMs: number;
+  /** Answers that nobody waited for. */
+  readonly surplus: Answer[];
+  ask(method: string, params: object): Promise<Answer>;
+  end(): Promise<number>;
+}
+
+const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
+
+/** A client of the built program, whose data and settings are all in the folder. */
+export async function startClient(folder: string, args: readonly string[]): Promise<Client> {
+  const start = performance.now();
+  const child = spawn(process.execPath, [program, 'serve', ...args], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: folder,
+      CARREL_HOME: join(folder, 'data'),
+      RATE_LIMIT_NOTES: '100000',
+    },
+  });
+  child.stderr.pipe(process.stderr);
+  const waiting = new Map<number, (answer: Answer) => void>();
+  const surplus: Answer[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const answer: Answer = JSON.parse(line);
+    const taker = waiting.get(Number(answer.id));
+    waiting.delete(Number(answer.id));
+    if (taker) taker(answer);
+    else surplus.push(answer);
+  });
+  let id = 0;
+  const ask = (method: string, params: object): Promise<Answer> => {
+    id += 1;
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    waiting.set(id, resolve);
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    return promise;
+  };
+  const clientInfo = { name: 'bench', version: '1' };
+  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+  const startMs = performance.now() - start;
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
+  return {
+    pid: Number(child.pid),
+    startMs,
+    surplus,
+    ask,
+    async end() {
+      const exited = once(child, 'exit');
+      child.stdin.end();
+      const [code] = await exited;
+      return code;
+    },
+  };
+}

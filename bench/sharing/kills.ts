@@ -1,0 +1,75 @@
+/**
+ * Four clients write while the process that they share is killed again and again, every third time with SIGTERM. Compares what
+ * was acknowledged with what is stored; exits with 1 if a write is missing or stored twice, or an answer came twice.
+ *
+ *     npm run build && node bench/sharing/kills.ts [--kills 12]
+ *
+ * Kills are more than twelve seconds apart: a process that ends more often is given up.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { announcedOwners } from '../../src/app/owner/owner-place.ts';
+import { type Client, startClient } from './client.ts';
+
+const { values: options } = parseArgs({ options: { kills: { type: 'string', default: '12' } } });
+const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+const acknowledged: string[] = [];
+const interrupted: string[] = [];
+let stopping = false;
+
+try {
+  const clients: Client[] = [];
+  for (let count = 0; count < 4; count += 1) clients.push(await startClient(folder, ['--toolsets', 'research']));
+  const writing = clients.map(writeUntilStopped);
+  for (let kill = 1; kill <= Number(options.kills); kill += 1) {
+    await delay(12_500 + 1_500 * Math.random());
+    for (const { announcement } of announcedOwners(join(folder, 'data/run'))) {
+      process.kill(announcement.pid, kill % 3 === 0 ? 'SIGTERM' : 'SIGKILL');
+    }
+  }
+  await delay(3_000);
+  stopping = true;
+  await Promise.all(writing);
+  const stored = clients[0] ? await titles(clients[0]) : [];
+  const distinct = new Set(stored);
+  const missing = acknowledged.filter((title) => !distinct.has(title)).length;
+  const doubled = stored.length - distinct.size;
+  const surplus = clients.flatMap((client) => client.surplus).length;
+  const carriedOut = interrupted.filter((title) => distinct.has(title)).length;
+  console.log(`${acknowledged.length} acknowledged, ${missing} of them missing, ${doubled} stored twice`);
+  console.log(`${interrupted.length} interrupted, ${carriedOut} of them carried out; ${surplus} answers too many`);
+  const codes = await Promise.all(clients.map((client) => client.end()));
+  if (missing + doubled + surplus > 0 || codes.some((code) => code !== 0)) process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function writeUntilStopped(client: Client, number: number): Promise<void> {
+  for (let round = 0; !stopping; round += 1) {
+    const batch = [0, 1, 2, 3].map((index) => `${number}.${round}.${index}`);
+    await Promise.all(batch.map((title) => write(client, title)));
+  }
+}
+
+async function write(client: Client, title: string): Promise<void> {
+  const { result, error } = await client.ask('tools/call', {
+    name: 'save_note',
+    arguments: { title, content: 'x' },
+  });
+  if (result && result.isError !== true) acknowledged.push(title);
+  else if (error?.data?.code === 'interrupted') interrupted.push(title);
+  else throw new Error(`an answer that was not expected: ${JSON.stringify(result ?? error)}`);
+}
+
+async function titles(client: Client): Promise<string[]> {
+  const found: string[] = [];
+  for (let offset = 0; ; offset += 100) {
+    const { result } = await client.ask('tools/call', { name: 'list_notes', arguments: { limit: 100, offset } });
+    const notes = result?.structuredContent?.['notes'] as { title: string }[];
+    found.push(...notes.map(({ title }) => title));
+    if (notes.length < 100) return found;
+  }
+}

@@ -1,0 +1,103 @@
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { isObject } from '../../base/json.ts';
+import type { Logger } from '../../base/log.ts';
+import { createServiceClient } from '../../http/service-client.ts';
+
+export interface IssuerKeysConfig {
+  readonly issuer: string;
+  readonly jwksUrl: string | undefined;
+}
+
+/** The keys of the operator's issuer. */
+export interface IssuerKeys {
+  /** For jose. Throws where no key fits. */
+  readonly find: JWTVerifyGetKey;
+}
+
+const timeoutMs = 5_000;
+const bytesMax = 256 * 1024;
+/** Keys are looked at anew after this time. Those that are known serve on while the issuer does not answer. */
+const freshMs = 10 * 60_000;
+/** A token that names an unknown key makes us look at once, but not more often than this. */
+const lookMs = 30_000;
+/** Before the first keys are there, callers wait for nothing else. */
+const retryMs = 2_000;
+const longAgo = Number.NEGATIVE_INFINITY;
+
+/** Fetched when they are first needed, from the issuer's own host or where the operator says, and nowhere else. */
+export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerKeys {
+  let known: JWTVerifyGetKey | undefined;
+  let fetching: Promise<void> | undefined;
+  const last = { fetched: longAgo, tried: longAgo, missed: longAgo };
+  const isPast = (time: number, ms: number): boolean => performance.now() - time > ms;
+
+  const look = async (): Promise<void> => {
+    last.tried = performance.now();
+    try {
+      known = createLocalJWKSet(await fetchKeys(config));
+      last.fetched = performance.now();
+    } catch (error) {
+      log.warn('the keys of the OAuth issuer cannot be read', { error });
+    }
+  };
+  const refresh = (): Promise<void> => {
+    fetching ??= look().finally(() => {
+      fetching = undefined;
+    });
+    return fetching;
+  };
+
+  return {
+    async find(header, token) {
+      if (known === undefined) {
+        if (fetching !== undefined || isPast(last.tried, retryMs)) await refresh();
+      } else if (isPast(last.fetched, freshMs) && isPast(last.tried, lookMs)) void refresh();
+      if (known === undefined) throw new Error('the keys of the issuer are not known');
+      try {
+        return await known(header, token);
+      } catch (error) {
+        if (!isPast(last.missed, lookMs)) throw error;
+        last.missed = performance.now();
+        await refresh();
+        return known(header, token);
+      }
+    },
+  };
+}
+
+async function fetchKeys({ issuer, jwksUrl }: IssuerKeysConfig): Promise<JSONWebKeySet> {
+  const keys = await getJson(jwksUrl ?? (await discover(issuer)));
+  if (!isObject(keys) || !Array.isArray(keys['keys'])) throw new Error('no key set');
+  return keys as unknown as JSONWebKeySet;
+}
+
+/** RFC 8414 and OpenID Connect Discovery put it at different places. */
+async function discover(issuer: string): Promise<string> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  const places = [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ];
+  for (const place of places) {
+    const metadata = await getJson(place).catch(() => undefined);
+    if (!isObject(metadata) || metadata['issuer'] !== issuer || typeof metadata['jwks_uri'] !== 'string') continue;
+    if (URL.parse(metadata['jwks_uri'])?.origin !== origin) {
+      throw new Error('the keys are on another host than the issuer: set oauth.jwksUrl');
+    }
+    return metadata['jwks_uri'];
+  }
+  throw new Error('the issuer has no metadata');
+}
+
+async function getJson(url: string): Promise<unknown> {
+  const { origin, pathname, searchParams } = new URL(url);
+  const client = createServiceClient({ baseUrl: origin, headers: {}, timeoutMs, answerBytesMax: bytesMax });
+  try {
+    const { status, body } = await client.request({ method: 'GET', path: pathname, query: searchParams });
+    if (status !== 200) throw new Error(`status ${status}`);
+    return JSON.parse(body.toString('utf8'));
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { errors, jwtVerify } from 'jose';
+import type { Logger } from '../../base/log.ts';
+import type { Principal } from '../../base/rights.ts';
+import type { Authority } from '../../http/guards.ts';
+import { createIssuerKeys } from './issuer-keys.ts';
+import { rightsOf, type ScopeRights } from './scope-rights.ts';
+
+export interface OAuthConfig {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksUrl: string | undefined;
+  readonly scopes: readonly ScopeRights[];
+}
+
+/** Signatures with public keys only: a shared secret, or none at all, proves nothing about the issuer. */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+const clockToleranceSeconds = 30;
+const tokenCharsMax = 8_192;
+const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/** Access tokens of the operator's authorization server: Carrel is an OAuth 2.1 resource server. */
+export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authority {
+  const { issuer, audience, scopes } = config;
+  const keys = createIssuerKeys(config, log);
+  return {
+    isRequired: async () => true,
+    async identify(token): Promise<Principal | 'insufficient' | undefined> {
+      if (token.length > tokenCharsMax || !jwtForm.test(token)) return undefined;
+      try {
+        const { payload } = await jwtVerify(token, keys.find, {
+          issuer,
+          audience,
+          algorithms,
+          clockTolerance: clockToleranceSeconds,
+          requiredClaims: ['exp'],
+        });
+        const rights = rightsOf(scopes, payload['scope'] ?? payload['scp']);
+        if (rights === undefined) return 'insufficient';
+        const subject = payload.sub ?? payload['client_id'];
+        return { name: nameOf(subject), rights, expiresAt: ((payload.exp ?? 0) + clockToleranceSeconds) * 1000 };
+      } catch (error) {
+        // What is wrong with a token is its sender's business; the token itself is not logged.
+        if (error instanceof errors.JOSEError) log.debug('an OAuth token was refused', { code: error.code });
+        return undefined;
+      }
+    },
+    areValid: async (principals) => principals.map(() => true),
+    challenge: `resource_metadata="${metadataUrl(audience)}"`,
+  };
+}
+
+/** It stands in logs and metrics. One that is not plain is told apart by its hash. */
+function nameOf(subject: unknown): string {
+  const text = typeof subject === 'string' ? subject : '';
+  const isPlain = /^[\w.@:|/-]{1,64}$/.test(text);
+  return `oauth ${isPlain ? text : createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+}
+
+/** Where this server tells about itself, below its origin: RFC 9728 §3. */
+export const metadataPath = '/.well-known/oauth-protected-resource';
+
+function metadataUrl(audience: string): string {
+  const { origin, pathname } = new URL(audience);
+  return `${origin}${metadataPath}${pathname === '/' ? '' : pathname}`;
+}
+
+/** RFC 9728 §2. */
+export function resourceMetadata({ issuer, audience, scopes }: OAuthConfig): object {
+  return {
+    resource: audience,
+    authorization_servers: [issuer],
+    scopes_supported: scopes.map(({ scope }) => scope),
+    bearer_methods_supported: ['header'],
+    resource_name: 'Carrel',
+  };
+}

@@ -1,0 +1,38 @@
+import { createServiceClient, type ServiceAnswer } from '../../http/service-client.ts';
+import { toProtobuf } from './protobuf.ts';
+import type { OtlpTarget } from './target.ts';
+
+/** An answer says little more than that it was received. */
+const answerBytesMax = 64 * 1024;
+
+/** Sends requests of OTLP to the operator's receiver. */
+export interface OtlpSender {
+  /** What it answered; undefined if it did not. */
+  post(path: string, payload: object): Promise<Pick<ServiceAnswer, 'status' | 'headers'> | undefined>;
+  close(): void;
+}
+
+export function createOtlpSender({ baseUrl, headers, timeoutMs, encoding }: OtlpTarget): OtlpSender {
+  const type = encoding === 'json' ? 'application/json' : 'application/x-protobuf';
+  const client = createServiceClient({
+    baseUrl,
+    headers: { ...headers, 'content-type': type },
+    timeoutMs,
+    answerBytesMax,
+  });
+  return {
+    async post(path, payload) {
+      const body = encoding === 'json' ? Buffer.from(JSON.stringify(payload)) : toProtobuf(payload);
+      try {
+        return await client.request({ method: 'POST', path, body, repeatable: true });
+      } catch {
+        return undefined;
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+export function isTaken(status: number): boolean {
+  return status >= 200 && status < 300;
+}

@@ -1,0 +1,59 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+
+type PrivateKey = Parameters<SignJWT['sign']>[0];
+
+export interface OAuthIssuer {
+  readonly url: string;
+  /** Paths that were asked for. */
+  readonly asked: string[];
+  /** Makes a new key of this kind, which it publishes from now on unless told otherwise. */
+  addKey(algorithm: string, published?: boolean): Promise<{ kid: string; publicJwk: object }>;
+  /** Signed with the key, with good claims unless others are given; undefined leaves one out. */
+  issue(kid: string, claims?: Record<string, unknown>): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** An authorization server on loopback: metadata, keys and tokens. */
+export async function startOAuthIssuer(audience: () => string): Promise<OAuthIssuer> {
+  const keys = new Map<string, { privateKey: PrivateKey; algorithm: string; jwk: object; published: boolean }>();
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    asked.push(path);
+    const published = [...keys.values()].filter((key) => key.published).map(({ jwk }) => jwk);
+    const answers: Record<string, object> = {
+      '/.well-known/oauth-authorization-server': { issuer: url, jwks_uri: `${url}/keys` },
+      '/keys': { keys: published },
+    };
+    response.writeHead(answers[path] ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answers[path] ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    asked,
+    async addKey(algorithm, published = true) {
+      const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
+      const kid = `key-${keys.size}`;
+      const jwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' };
+      keys.set(kid, { privateKey, algorithm, jwk, published });
+      return { kid, publicJwk: jwk };
+    },
+    async issue(kid, claims = {}) {
+      const key = keys.get(kid);
+      if (key === undefined) throw new Error('no such key');
+      const now = Math.floor(Date.now() / 1000);
+      const good = { iss: url, aud: audience(), sub: 'somebody', scope: 'openid carrel', iat: now, exp: now + 600 };
+      const payload = JSON.parse(JSON.stringify({ ...good, ...claims })) as JWTPayload;
+      return new SignJWT(payload).setProtectedHeader({ alg: key.algorithm, kid, typ: 'at+jwt' }).sign(key.privateKey);
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
