@@ -159,6 +159,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
   const forget = async (id: string): Promise<void> => {
     counted.delete(id);
+    ended.delete(id);
     await Promise.all([rm(beginningOf(id), { force: true }), rm(endingOf(id), { force: true })]);
   };
 
@@ -309,7 +310,6 @@ export function createTasks(options: TasksOptions): Tasks {
     const ending = kept?.ending ?? (await readJson<Ending>(endingOf(id)));
     if (ending === undefined) return { id, beginning };
     if (now() > beginning.createdAt + ttlOf(beginning.createdAt, ending.endedAt, keepMs)) {
-      ended.delete(id);
       await forget(id);
       throw unknownTask();
     }
