@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
-import { isUnrestricted, type Principal } from '../base/rights.ts';
+import { fullRights, isUnrestricted, type Principal, rightsKey } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
 import type { Activity } from './activity.ts';
@@ -158,12 +158,22 @@ const securityHeaders = {
 
 /** For the longest memory, two million characters, of which a form may make nine bytes each. */
 const formBytesMax = 20 * 1024 * 1024;
+const pacesMax = 100;
 /** From somebody who has not signed in yet. */
 const tokenBytesMax = 16 * 1024;
 
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
-  const pace = createPace();
+  /** Of each part of the queue that somebody may see. */
+  const paces = new Map<string, Pace>();
+  const paceOf = (principal: Principal | undefined): Pace => {
+    const key = rightsKey(principal?.rights ?? fullRights);
+    const pace = paces.get(key) ?? createPace();
+    paces.set(key, pace);
+    const [oldest] = paces.keys();
+    if (paces.size > pacesMax && oldest !== undefined) paces.delete(oldest);
+    return pace;
+  };
 
   const shellOf = (current: string, { tools, principal, canSignOut }: Known) => ({
     menu: rooms.filter((room) => isOpenTo(room, principal) && (room.needs === undefined || tools.has(room.needs))),
@@ -252,7 +262,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const about: About = {
         ...deps,
         config,
-        pace,
+        pace: paceOf(principal),
         mcpUrl: `${origin}${config.mcpPath}`,
         needsToken: principal !== undefined,
       };
@@ -325,7 +335,7 @@ function signInPage(message: string | undefined): Page {
     title: 'Sign in',
     body: html`<h1>Sign in</h1>${message !== undefined && problem(message)}
 <form method="post" action="/sign-in" class="sign-in"><label>Token <input type="password" name="token" required autofocus autocomplete="current-password"></label><button>Sign in</button></form>
-<p>It is the token that clients send to this server (CARREL_AUTH_TOKEN).</p>`,
+<p>It is the token that clients send to this server: CARREL_AUTH_TOKEN, or one made by carrel token add.</p>`,
   };
 }
 

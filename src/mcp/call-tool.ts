@@ -3,7 +3,7 @@ import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { createSlidingWindow, type MonotonicClock, type SlidingWindow } from '../base/sliding-window.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { answerBytesDefault, checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
-import type { Call } from '../tools/call.ts';
+import { type Call, localUser } from '../tools/call.ts';
 import type { Catalogue, OfferedTool } from '../tools/catalogue.ts';
 import { spend } from '../tools/quota.ts';
 import type { Toolset } from '../tools/toolset.ts';
@@ -120,7 +120,7 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
         ms: Math.round(performance.now() - start),
       };
       // Where callers have names, it is recorded who did what.
-      call.log[call.caller.authenticated ? 'info' : 'debug']('called', facts);
+      call.log[call.caller.name === localUser.name ? 'debug' : 'info']('called', facts);
     };
     try {
       const answer = await carryOut(name, given, call);

@@ -32,9 +32,8 @@ export function observeCalls(callTool: CallTool, catalogue: Catalogue, recorder:
   };
 }
 
-const methodNotFound = '-32601';
-/** OpenTelemetry's word for what is not among the known values. */
-const otherMethod = '_OTHER';
+/** OpenTelemetry's word for a method that is none of ours, and so may be anything. */
+export const otherMethod = '_OTHER';
 
 /** What is known of a request before it is carried out. */
 export type OperationFacts = Pick<
@@ -57,7 +56,6 @@ export function beginOperation(
     const subject = subjectOf(catalogue, facts.method, params['name'], error);
     recorder.operation({
       ...facts,
-      method: error === methodNotFound ? otherMethod : facts.method,
       error,
       startedAt: performance.timeOrigin + start,
       ms: performance.now() - start,

@@ -19,7 +19,7 @@ import type { Announcement } from '../tools/toolset.ts';
 import { askBetweenCalls, askWithinCall, canAsk, InputRequired } from './asking.ts';
 import { type CallTool, ToolFailure } from './call-tool.ts';
 import type { IncomingCall, TaskDesk } from './incoming-call.ts';
-import { beginOperation, errorTypeOf } from './observe.ts';
+import { beginOperation, errorTypeOf, otherMethod } from './observe.ts';
 import type { Prompts } from './prompts.ts';
 import type { Era } from './protocol-versions.ts';
 import type { Resources } from './resources.ts';
@@ -102,10 +102,11 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
   const answer = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
     const method = methods[name];
     if (method === undefined || !isOffered(name, offer, options.era)) throw methodNotFound();
-    const call = createCall(offer, options, server, context, { ...params });
+    const given = { ...params };
+    const call = createCall(offer, options, server, context, given);
     call.watch = openWatch;
     try {
-      return (await method(offer, { ...params }, call)) as Params;
+      return (await method(offer, given, call)) as Params;
     } catch (thrown) {
       if (thrown instanceof InputRequired) return { ...thrown.result };
       throw toProtocolErrorOf(thrown, options.era, call.log);
@@ -114,7 +115,8 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
   const handle: typeof answer = async (name, params, context) => {
     if (offer.recorder === undefined) return answer(name, params, context);
     const { id, _meta: meta, signal } = context.mcpReq;
-    const facts = { ...options.about(id), method: name, params: { ...params }, meta };
+    const method = name in methods ? name : otherMethod;
+    const facts = { ...options.about(id), method, params: { ...params }, meta };
     const end = beginOperation(offer.recorder, offer.catalogue, facts);
     try {
       const result = await answer(name, params, context);

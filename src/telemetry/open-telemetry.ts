@@ -33,7 +33,7 @@ export async function openTelemetry(
 ): Promise<Telemetry> {
   const registry = createRegistry();
   const recorder = createRecorder(registry);
-  const process = watchProcess(registry, role);
+  const watched = watchProcess(registry, role);
   let sampling: Sampling | undefined;
   const refresh = async (): Promise<void> => sampling?.refresh();
   const exporter = target && (await startExporter(target));
@@ -70,7 +70,7 @@ export async function openTelemetry(
       return prometheusText(registry);
     },
     async close() {
-      process.close();
+      watched.close();
       await exporter?.close(flushMs);
     },
   };

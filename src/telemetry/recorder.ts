@@ -63,6 +63,7 @@ const scoringBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** Names of tokens are the operator's, so there are few; beyond this they are counted together. */
 const callersMax = 100;
+const callerCharsMax = 64;
 
 export function createRecorder(registry: Registry): Recorder {
   const operations = registry.histogram(
@@ -87,7 +88,8 @@ export function createRecorder(registry: Registry): Recorder {
     { labels: {}, value: running },
   ]);
   const callers = new Set<string>();
-  const callerLabel = (name: string): string => {
+  const callerLabel = (given: string): string => {
+    const name = given.slice(0, callerCharsMax);
     if (callers.size < callersMax) callers.add(name);
     return callers.has(name) ? name : '(others)';
   };

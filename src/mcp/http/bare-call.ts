@@ -3,7 +3,7 @@ import type { Caller } from '../../tools/call.ts';
 import { ToolFailure } from '../call-tool.ts';
 import type { IncomingCall } from '../incoming-call.ts';
 import { errorAnswer } from '../messages.ts';
-import { beginOperation } from '../observe.ts';
+import { beginOperation, otherMethod } from '../observe.ts';
 import type { Offer } from '../protocol-server.ts';
 import { ownError, toProtocolError } from '../wire-errors.ts';
 import type { BareCall } from './endpoint.ts';
@@ -19,7 +19,13 @@ export function createBareCall(whole: Offer): BareCall {
     if (incoming.kind !== 'request') return undefined;
     const { id, method, params = {} } = incoming;
     const call = createCall(offer, caller, signal);
-    const facts = { method, params, transport: 'tcp', requestId: String(id.value), meta: params['_meta'] } as const;
+    const facts = {
+      method: methods.has(method) ? method : otherMethod,
+      params,
+      transport: 'tcp',
+      requestId: String(id.value),
+      meta: params['_meta'],
+    } as const;
     const end = offer.recorder && beginOperation(offer.recorder, offer.catalogue, facts);
     try {
       const result = await answer(offer, method, params, call);
@@ -32,6 +38,8 @@ export function createBareCall(whole: Offer): BareCall {
     }
   };
 }
+
+const methods: ReadonlySet<string> = new Set(['ping', 'tools/list', 'tools/call', 'health', 'server/info']);
 
 async function answer(
   offer: Offer,

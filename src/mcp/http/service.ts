@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../../base/rights.ts';
+import { fullRights, isUnrestricted, type Principal } from '../../base/rights.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, type HttpListener, type ListenLimits, listen } from '../../http/listen.ts';
@@ -127,7 +127,8 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     if (path !== options.path && options.pages && (await options.pages(request, response, entranceOf(request)))) return;
     const access = await guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
-      respondJson(response, 200, options.health('principal' in access));
+      const isKnown = 'principal' in access && isUnrestricted(access.principal?.rights ?? fullRights);
+      respondJson(response, 200, options.health(isKnown));
       return;
     }
     if (!('principal' in access)) {

@@ -16,6 +16,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
   let dataDir: string;
   let program: ListeningProgram;
   const given: string[] = [];
+  let full: Record<string, string> = {};
   before(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'carrel-test-'));
     program = await startListening(carrelProgram, ['serve', '--data-dir', dataDir, '--debug'], env);
@@ -48,7 +49,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
 
   it('the first token closes a server on loopback that was open, for its console too', async () => {
     assert.equal(await statusWith({}), 200);
-    const full = add('full');
+    full = add('full');
     await until(async () => (await statusWith({})) === 401);
     assert.equal((await exchange(program.url.replace('/mcp', '/'), { method: 'GET' })).status, 401);
     assert.equal(await statusWith(full), 200);
@@ -56,7 +57,6 @@ describe('named tokens on the product (contract §8, §9)', () => {
   });
 
   it('tools, prompts, resources and instructions of other toolsets do not exist, and reading changes nothing', async () => {
-    const full = add('whole');
     const some = add('some', '--toolsets', 'kb,find', '--read-only');
     const all = await list(full, 'tools/list', 'tools');
     const tools = await list(some, 'tools/list', 'tools');
@@ -127,7 +127,6 @@ describe('named tokens on the product (contract §8, §9)', () => {
         ['full', false],
         ['short', false],
         ['some', false],
-        ['whole', false],
       ],
     );
     const some = tokens.find(({ name }) => name === 'some');
@@ -141,13 +140,12 @@ describe('named tokens on the product (contract §8, §9)', () => {
   });
 
   it('the log and the console’s activity name who called', async () => {
-    const headers = add('named');
-    const session = await openSession(program.url, '2025-11-25', { headers });
+    const session = await openSession(program.url, '2025-11-25', { headers: full });
     await session.call(2, 'list_threads');
     const activity = new URL('/activity', program.url).href;
-    const page = await exchange(activity, { method: 'GET', headers });
-    assert.match(page.text, /token named/);
-    const line = /info called .*caller=named tool=list_threads outcome=ok/;
+    const page = await exchange(activity, { method: 'GET', headers: full });
+    assert.match(page.text, /token full/);
+    const line = /info called .*caller=full tool=list_threads outcome=ok/;
     await until(async () => line.test(readFileSync(join(dataDir, 'log', 'carrel.log'), 'utf8')));
     const some = add('part', '--toolsets', 'context');
     assert.equal((await exchange(activity, { method: 'GET', headers: some })).status, 404);
@@ -159,7 +157,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
       codes.add(await statusWith({ authorization: `Bearer carrel_${String(round).padStart(43, 'x')}` }));
     }
     assert.deepEqual([...codes].sort(), [401, 429]);
-    assert.equal(await statusWith(add('late')), 200);
+    assert.equal(await statusWith(full), 200);
   });
 });
 

@@ -238,6 +238,44 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
     t.diagnostic(`${requests - first} requests compared`);
   });
 
+  it('the engine’s own API knows no more (contract §6)', async (t: TestContext) => {
+    const first = requests;
+    const engine = await startListening(carrelProgram, ['engine', '--data-dir', dataDir], {
+      ...env,
+      EMBEDDING_PROVIDER: 'none',
+    });
+    const answer = async ({ headers }: Caller, [method, path, body]: EngineRequest): Promise<string> => {
+      requests += 1;
+      const url = `${engine.url}${path}`;
+      const json = body === undefined ? {} : { body: JSON.stringify(body) };
+      const { status, text } = await exchange(url, {
+        method,
+        headers: { ...headers, 'content-type': 'application/json' },
+        ...json,
+      });
+      return `${status} ${text}`;
+    };
+    try {
+      const pairs: [Caller, Probe, string][] = [
+        [reader as Caller, southProbe, south.word],
+        [writer as Caller, northProbe, north.word],
+      ];
+      for (const [caller, foreign, word] of pairs) {
+        const nothing = engineRequests(absent);
+        for (const [place, request] of engineRequests(foreign).entries()) {
+          const name = request.slice(0, 2).join(' ');
+          const theirs = await answer(caller, request);
+          const none = await answer(caller, nothing[place] as EngineRequest);
+          assert.equal(withoutGiven(theirs, foreign).includes(word), false, `${name}: ${theirs}`);
+          assert.equal(masked(theirs, foreign), masked(none, absent), name);
+        }
+      }
+    } finally {
+      assert.equal(await engine.stop(), 0);
+    }
+    t.diagnostic(`${requests - first} requests compared`);
+  });
+
   it('the content of others is no duplicate, and is ingested for whoever gives it', async () => {
     const given = await data(writer as Caller, 'kb_addnote', { text: north.text });
     assert.equal(given['status'], 'queued');
@@ -276,6 +314,32 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
     );
   });
 });
+
+type EngineRequest = [method: string, path: string, body?: object];
+
+function engineRequests(probe: Probe): EngineRequest[] {
+  const { document, note, job, collection, path, tag, word, text } = probe;
+  return [
+    ['GET', '/status'],
+    ['GET', '/tags'],
+    ['GET', '/documents'],
+    ['GET', `/documents?tags=${encodeURIComponent(`collection:${collection}`)}`],
+    ['GET', `/documents?tags=${tag}`],
+    ['GET', `/documents?source_path=${encodeURIComponent(path)}`],
+    ['GET', `/documents?query=${word}`],
+    ['GET', `/documents/${document}`],
+    ['GET', `/documents/${document}/file`],
+    ['GET', `/jobs?limit=100`],
+    ['GET', `/jobs/${job}`],
+    ['DELETE', `/jobs/${job}`],
+    ['POST', '/search', { query: word }],
+    ['POST', '/search', { query: 'harbour', tags: [`collection:${collection}`] }],
+    ['DELETE', `/documents/${document}`],
+    ['PATCH', `/documents/${document}`, { source_path: '/elsewhere' }],
+    ['PUT', `/documents/${document}/tags`, { add: ['n'] }],
+    ['PATCH', `/notes/${note}`, { text }],
+  ];
+}
 
 /** So that no id is equal to a count. */
 function raiseIds(file: string): void {
