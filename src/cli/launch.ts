@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { useCompiledCode } from '../app/compiled-code.ts';
 import { ownerVariable } from '../app/owner/owner-variable.ts';
 import { fileBeside, isBuilt } from '../base/places.ts';
@@ -46,7 +47,16 @@ export async function run(argv: readonly string[]): Promise<void> {
     useCompiledCode(dataDirOf(flag, process.env));
   }
   const main: typeof import('./main.ts') = await import(fileBeside(import.meta.url, 'main').href);
+  keepYoungGenerationSmall();
   await main.run(argv, start);
+}
+
+/**
+ * By itself V8 lets the room for new objects of every thread grow eightfold as soon as a few of them live on, and keeps it.
+ * From here on it stays as it is: 50 MB less in a server that answers much at once, for 5 to 9 % more CPU time of searches by words.
+ */
+function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** A person at a terminal is alone, and so is everybody on Windows, where no folder of sockets can be kept from others. */

@@ -81,6 +81,7 @@ export async function documentPage({ tools, rest, query }: Visit): Promise<Page>
     body: html`<h1>${title}</h1>
 <p class="place">${read.text(document, 'collection')} · ${read.text(document, 'doc_type')} · ${read.text(document, 'source_path')} · ${time(read.text(document, 'created_at'))}</p>
 ${leftOut(document)}${tagList(tags)}
+${first > 0 && html`<p><a rel="prev" href="${path}/${id}">From the beginning</a></p>`}
 <article>${chunks.map((chunk) => html`<section id="chunk-${read.text(chunk, 'chunk_index')}">${place(chunk)}<p class="text">${read.text(chunk, 'text')}</p></section>`)}</article>
 ${next !== undefined && html`<p><a rel="next" href="${path}/${id}?offset=${next}">Read on</a></p>`}
 <section class="changes" aria-label="Change">

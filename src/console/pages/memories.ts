@@ -1,7 +1,18 @@
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { changedTags, changeForm, noSuchChange, offsetOf, pager, tagFields, tagList, textArea, time } from './parts.ts';
+import {
+  changedTags,
+  changeForm,
+  noSuchChange,
+  offsetOf,
+  pager,
+  tagFields,
+  tagList,
+  textArea,
+  time,
+  withPassage,
+} from './parts.ts';
 
 const limit = 50;
 const path = '/memories';
@@ -73,7 +84,7 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
     title: `Memory ${id}`,
     body: html`<h1>Memory ${id}</h1>
 <p class="place"><a href="${path}?thread=${encodeURIComponent(thread)}">${thread}</a> · ${read.text(entry, 'source')} · ${time(read.text(entry, 'created_at'))}</p>${tagList(tags)}
-<article><p class="text">${text}</p></article>
+<article><p class="text">${withPassage(text, query.get('mark'))}</p></article>
 ${typeof metadata === 'object' && metadata !== null && html`<pre>${JSON.stringify(metadata, null, 2)}</pre>`}
 <section class="changes" aria-label="Change">
 ${tools.has('update_context') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', html`<label>Text ${textArea('text', 10, text)}</label>${tagFields(tags)}`)}</details>`}

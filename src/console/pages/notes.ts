@@ -12,6 +12,7 @@ import {
   tagList,
   textArea,
   time,
+  withPassage,
 } from './parts.ts';
 
 const limit = 50;
@@ -63,7 +64,7 @@ export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
   return {
     title,
     body: html`<h1>${title}</h1><p class="place">${time(read.text(note, 'created_at'))}</p>${tagList(tags)}
-<article><p class="text">${read.text(note, 'content')}</p></article>
+<article><p class="text">${withPassage(read.text(note, 'content'), query.get('mark'))}</p></article>
 <ul>${read.texts(note, 'source_urls').map((url) => html`<li>${linkTo(url, url)}</li>`)}</ul>
 <section class="changes" aria-label="Change">
 ${tools.has('update_note') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', fields(title, read.text(note, 'content'), tags))}</details>`}

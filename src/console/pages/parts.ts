@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { read } from '../console-tools.ts';
 import { fieldValue, type Html, html, type Part } from '../html.ts';
 
 /** The page of the console that shows what a URI names; undefined if it has none. */
@@ -9,8 +10,7 @@ export function pageOf(uri: string): string | undefined {
 }
 
 /** A link to another page of the console, or away from it without telling from where. */
-export function linkTo(uri: string, text: Part): Html {
-  const page = pageOf(uri);
+export function linkTo(uri: string, text: Part, page = pageOf(uri)): Html {
   if (page === undefined) return html`<span>${text}</span>`;
   return page.startsWith('/')
     ? html`<a href="${page}">${text}</a>`
@@ -21,6 +21,26 @@ export function linkTo(uri: string, text: Part): Html {
 export function bar(name: string, share: number): Html {
   const percent = Math.round(Math.min(1, Math.max(0, share)) * 100);
   return html`<div class="bar"><span>${name}</span><meter min="0" max="100" value="${percent}">${percent} %</meter><span class="figure">${share.toFixed(2)}</span></div>`;
+}
+
+/** The page of a hit, at the passage that was found. */
+export function passagePage(uri: string, hit: Record<string, unknown>): string | undefined {
+  const page = pageOf(uri);
+  if (page === undefined || !page.startsWith('/')) return page;
+  const chunk = read.number(hit, 'chunk_index');
+  // With a little of what stands before it.
+  if (chunk !== undefined) return `${page}?offset=${Math.max(0, chunk - 2)}#chunk-${chunk}`;
+  const range = hit['range'];
+  return Array.isArray(range) ? `${page}?mark=${range.map(Number).join('-')}#mark` : page;
+}
+
+/** The text with the passage marked that an address asks for, if it asks for one. */
+export function withPassage(text: string, asked: string | null): Html {
+  const [, from, to] = /^(\d{1,8})-(\d{1,8})$/.exec(asked ?? '') ?? [];
+  const [start, end] = [Number(from ?? 0), Math.min(Number(to ?? 0), text.length)];
+  // A passage that is the whole text needs no mark.
+  if (end <= start || end - start === text.length) return html`${text}`;
+  return html`${text.slice(0, start)}<mark id="mark">${text.slice(start, end)}</mark>${text.slice(end)}`;
 }
 
 /** The text with the words of a query marked. */

@@ -1,7 +1,7 @@
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { bar, linkTo, marked, tagList, time } from './parts.ts';
+import { bar, linkTo, marked, passagePage, tagList, time } from './parts.ts';
 
 const limit = 20;
 
@@ -45,7 +45,8 @@ export async function searchPage({ tools, query }: Visit): Promise<Page> {
 }
 
 function findHit(hit: Record<string, unknown>, query: string): Html {
-  return html`<li class="hit" tabindex="0"><h2>${linkTo(read.text(hit, 'uri'), read.text(hit, 'title') || read.text(hit, 'uri'))}</h2>
+  const uri = read.text(hit, 'uri');
+  return html`<li class="hit" tabindex="0"><h2>${linkTo(uri, read.text(hit, 'title') || uri, passagePage(uri, hit))}</h2>
 <p class="place"><span class="source">${read.text(hit, 'source')}</span> ${time(read.text(hit, 'date'))}</p>
 <p class="passage">${marked(read.text(hit, 'snippet'), query)}</p>
 ${explained(hit, read.object(hit, 'scores'))}</li>`;
@@ -53,7 +54,7 @@ ${explained(hit, read.object(hit, 'scores'))}</li>`;
 
 function documentHit(hit: Record<string, unknown>, query: string): Html {
   const uri = `carrel://kb/doc/${read.text(hit, 'document_id')}`;
-  return html`<li class="hit" tabindex="0"><h2>${linkTo(uri, read.text(hit, 'title') || uri)}</h2>
+  return html`<li class="hit" tabindex="0"><h2>${linkTo(uri, read.text(hit, 'title') || uri, passagePage(uri, hit))}</h2>
 <p class="place"><span class="source">${read.text(hit, 'collection')}</span> ${time(read.text(hit, 'created_at'))}</p>
 ${tagList(read.texts(hit, 'tags'))}
 <p class="passage">${marked(read.text(hit, 'text').slice(0, 600), query)}</p>

@@ -76,6 +76,12 @@ test('searching shows hits as one types, with source, relevance and reason, and 
   // The document has its vector by now, or soon: then its hit has a bar for the meaning.
   while ((await page.locator('.bar', { hasText: 'meaning' }).count()) === 0) await page.reload();
   assert.match(page.url(), /q=lighthouse\+keeper/);
+  await page.goto('/?q=granite');
+  await page.locator('.hit', { hasText: 'granite' }).getByRole('link').first().click();
+  await page.locator('section:target', { hasText: 'built of granite' }).waitFor();
+  await page.goto('/?q=where+the+gulls+sleep');
+  await page.locator('.hit', { hasText: 'gulls' }).getByRole('link').first().click();
+  assert.match(await page.locator('mark').innerText(), /The gulls sleep on the lantern/);
   await page.goto('/notes');
   assert.match(await page.locator('.hit h2').first().innerText(), /<img src=x onerror=/);
   assert.equal(await page.evaluate('window.broken'), undefined);
@@ -253,6 +259,8 @@ async function fill({ call }: KbAgent): Promise<void> {
     text: 'The lighthouse keeper retired in May',
     tags: [hostile],
   });
+  const long = `${'Nothing happened on this day. '.repeat(60)}The gulls sleep on the lantern.`;
+  await call('store_context', { thread_id: 'log', source: 'user', text: long });
   await call('save_note', { title: hostile, content: 'A note on the lighthouse and its keeper.', tags: ['sea'] });
   await call('kb_addnote', { text: 'The lighthouse was built of granite.', title: `Granite ${hostile}` });
 }

@@ -2,6 +2,8 @@ import { sharesOf } from '../../../search/evidence-shares.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { whyFound } from '../../../tools/why-found.ts';
+import { makeSnippet } from '../../../words/snippet.ts';
+import { nothing } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { citationOf } from '../show/citation.ts';
 import { titleOf } from '../show/entry-resources.ts';
@@ -33,10 +35,12 @@ export function createEntrySource(
           const { relevance, range, evidence } = top.get(entry.id) ?? {};
           const passage = range && entry.text.slice(...range);
           const excerpt = excerpts[place];
+          const shown =
+            excerpt && (excerpt.words.length > 0 ? excerpt : beginningOf(entry.text, range ?? excerpt.range));
           return {
-            ...citationOf(entry, excerpt?.range),
+            ...citationOf(entry, shown?.range),
             title: titleOf(entry.text),
-            snippet: excerpt?.snippet ?? '',
+            snippet: shown?.snippet ?? '',
             date: entry.createdAt,
             origin: originOfMetadata(entry.metadata),
             relevance,
@@ -50,4 +54,15 @@ export function createEntrySource(
       };
     },
   };
+}
+
+/** Of a passage that was found by its meaning: there are no words to show it around. */
+function beginningOf(
+  text: string,
+  [from, to]: readonly [start: number, end: number],
+): { snippet: string; range: [start: number, end: number] } {
+  // A passage is so many characters, and may begin within a word.
+  const start = from === 0 ? 0 : from + Math.max(0, text.slice(from, to).search(/(?<=\s)\S/));
+  const { text: snippet, range } = makeSnippet(text.slice(start, to), nothing);
+  return { snippet: start === 0 ? snippet : `…${snippet}`, range: [start, start + range[1]] };
 }
