@@ -76,6 +76,18 @@ test('the first end counts, whoever ends it', async (t) => {
   assert.equal((await tasks.get(other.id, 'me')).view.status, 'cancelled');
 });
 
+test('whoever asks while the end is written is told the end', async (t) => {
+  const { tasks } = open(t);
+  const task = await started(tasks);
+  const ending = task.end(done);
+  const seen = await Promise.all(Array.from({ length: 20 }, () => tasks.get(task.id, 'me')));
+  await ending;
+  assert.deepEqual(
+    new Set([...seen, await tasks.get(task.id, 'me')].map(({ view }) => view.status)),
+    new Set(['completed']),
+  );
+});
+
 test('a task is kept as long as it said, then forgotten, and its files with it', async (t) => {
   let time = Date.now();
   const { folder, tasks } = open(t, { keepMs: 1_000, now: () => time });

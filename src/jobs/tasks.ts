@@ -147,6 +147,8 @@ export function createTasks(options: TasksOptions): Tasks {
   const running = new Map<string, Running>();
   /** Every task of this process that is still kept, and the ends that earlier ones left. */
   const counted = new Map<string, Counted>();
+  /** Ends that are not on disk, yet or at all. */
+  const ended = new Map<string, { beginning: Beginning; ending: Ending }>();
   const listeners = new Set<(id: string) => void>();
   let questionsAsked = 0;
   let closed = false;
@@ -159,6 +161,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
   const forget = async (id: string): Promise<void> => {
     counted.delete(id);
+    ended.delete(id);
     await Promise.all([rm(beginningOf(id), { force: true }), rm(endingOf(id), { force: true })]);
   };
 
@@ -219,22 +222,22 @@ export function createTasks(options: TasksOptions): Tasks {
   const end = async (id: string, outcome: TaskOutcome): Promise<void> => {
     const task = running.get(id);
     if (task === undefined || closed) return;
-    running.delete(id);
     clearTimeout(task.timer);
-    const endedAt = now();
+    const ending = { endedAt: now(), outcome };
+    const { owner } = task.beginning;
+    // Before the work is forgotten: whoever asks meanwhile must not be told that it was broken off.
+    ended.set(id, { beginning: task.beginning, ending });
+    running.delete(id);
     try {
-      const bytes = await writeEnd(id, { endedAt, outcome });
-      counted.set(id, { owner: task.beginning.owner, bytes, endedAt });
+      const bytes = await writeEnd(id, ending);
+      counted.set(id, { owner, bytes, endedAt: ending.endedAt });
+      ended.delete(id);
     } catch (error) {
-      // The work is done; whoever asks must not be told that it still runs.
       log.warn('the end of a task was not saved', { error });
-      ended.set(id, { beginning: task.beginning, ending: { endedAt, outcome } });
-      counted.set(id, { owner: task.beginning.owner, bytes: 0, endedAt });
+      counted.set(id, { owner, bytes: 0, endedAt: ending.endedAt });
     }
     changed(id);
   };
-  /** Ends that the disk did not take. */
-  const ended = new Map<string, { beginning: Beginning; ending: Ending }>();
 
   const update = (id: string, change: (task: Running) => void): void => {
     const task = running.get(id);
@@ -309,7 +312,6 @@ export function createTasks(options: TasksOptions): Tasks {
     const ending = kept?.ending ?? (await readJson<Ending>(endingOf(id)));
     if (ending === undefined) return { id, beginning };
     if (now() > beginning.createdAt + ttlOf(beginning.createdAt, ending.endedAt, keepMs)) {
-      ended.delete(id);
       await forget(id);
       throw unknownTask();
     }

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createTaskSessionFromClient, resultFromTaskOutcome } from '@modelcontextprotocol/ext-tasks/client';
 import { startFakeEngine } from '../fakes/kb-engine/start-fake-engine.ts';
 import {
+  cleanEnv,
   echoProgram,
   type ListeningProgram,
   makeFolder,
@@ -12,6 +16,7 @@ import {
   startListening,
 } from '../support/child-program.ts';
 import { pause } from '../support/pause.ts';
+import { pythonWith } from '../support/python-clients.ts';
 import { exchange, modernRequest, openStream } from '../support/raw-http.ts';
 
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
@@ -19,6 +24,9 @@ const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
 const ownToken = 'token-of-the-one-caller';
 const otherToken = 'token-of-the-other-caller';
+
+const python = pythonWith('clients');
+const script = fileURLToPath(new URL('clients/python/do_tasks.py', import.meta.url));
 
 type Fields = Record<string, unknown>;
 
@@ -200,6 +208,14 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 60_000 
     assert.equal((await ending).outcome.status, 'cancelled');
     await session.close();
     await client.close();
+  });
+
+  it('so does the official Python client', { skip: 'obstacle' in python ? python.obstacle : false }, async () => {
+    assert.ok('python' in python);
+    const child = spawn(python.python, [script, program.url, ownToken], { env: cleanEnv(folder) });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    assert.ok(stdout.startsWith('['), stderr.slice(-3000));
+    assert.deepEqual(JSON.parse(stdout), ['working', 'completed', { marker: 'clay' }, 'working', 'cancelled', null]);
   });
 
   async function restarted(): Promise<ListeningProgram> {
