@@ -29,7 +29,7 @@ async function connect(url: string) {
   return { client, told, call };
 }
 
-describe('clients are told of the changes that they asked for, and of no others', { timeout: 40_000 }, () => {
+describe('clients are told of the changes that they asked for, and of no others', { timeout: 300_000 }, () => {
   const cleanUps: (() => unknown)[] = [];
   let server: Carrel;
   before(async () => {

@@ -56,7 +56,7 @@ async function ended(url: string, taskId: unknown): Promise<Fields> {
   }
 }
 
-describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 60_000 }, () => {
+describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000 }, () => {
   let program: ListeningProgram;
   let folder: string;
   const cleanUps: (() => void)[] = [];
@@ -226,7 +226,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 60_000 
   }
 });
 
-test('an ingestion is followed as a task across kill -9, and cancelled through it', { timeout: 60_000 }, async (t) => {
+test('an ingestion is followed as a task across kill -9, and cancelled through it', { timeout: 300_000 }, async (t) => {
   const engine = await startFakeEngine(t, { holdsJobs: true });
   const options = { env: { KB_ENGINE_URL: engine.origin } };
   const first = await startCarrel(t, ['kb'], options);

@@ -9,7 +9,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
   return defineTool({
     name: 'kb_bulk_delete',
     title: 'Delete many documents',
-    description: 'Deletes the documents that match all given conditions, for good.',
+    description: 'Deletes the documents that match all given conditions.',
     effect: 'change',
     input: z.object(selectionInput),
     output: bulkOutput,
