@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * What these processes and everything below them have used so far, in milliseconds, with the threads that have ended since. In
- * steps of 10 ms: enough for many calls together. Processes that have ended don't count.
+ * What these processes and everything below them have used so far, in milliseconds, with the threads and processes that have
+ * ended since. In steps of 10 ms: enough for many calls together.
  */
 export function cpuMilliseconds(roots: readonly number[]): number {
   const processes = new Map(readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : [])));
@@ -25,9 +25,11 @@ const millisecondsPerTick = 10;
 /** Nothing of a process that has ended. */
 function statOf(pid: number): [number, { parent: number; milliseconds: number }][] {
   try {
-    // Behind the name, which may have anything in it: state, parent, and from the twelfth on the times of user and system.
+    // Behind the name, which may have anything in it: state, parent, and from the twelfth on the times of user and system, its
+    // own and those of children that have ended.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? [];
-    const milliseconds = millisecondsPerTick * ((fields[11] ?? 0) + (fields[12] ?? 0));
+    const ticks = fields.slice(11, 15).reduce((sum, each) => sum + each, 0);
+    const milliseconds = millisecondsPerTick * ticks;
     return [[pid, { parent: fields[1] ?? 0, milliseconds }]];
   } catch {
     return [];

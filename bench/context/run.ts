@@ -135,7 +135,11 @@ async function measureServer(
     for (const operation of createWorkload(entriesCount, callsCount)) {
       const { name, tool } = operation;
       const isAsked = only === undefined || name.startsWith('store') || only.some((part) => name.includes(part));
-      if (isAsked && offered.has(tool)) measured.set(name, await measure(client, operation, processes));
+      if (!(isAsked && offered.has(tool))) continue;
+      const times = await measure(client, operation, processes);
+      measured.set(name, times);
+      // It may take long until the table comes.
+      console.error(`${command}: ${name}: ${shown(times)}`);
     }
   } finally {
     await client.close();

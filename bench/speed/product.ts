@@ -3,6 +3,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { searchDocuments } from '../../src/engine/local/search-documents.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
 import { unrankedReranker } from '../../src/search/reranking/open-reranker.ts';
+import type { Reranker } from '../../src/search/reranking/reranker.ts';
 import type { PassageDocument, PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
@@ -24,7 +25,7 @@ export async function createProduct(path: string) {
   return { ...createProductOn(storage), bytes: () => statSync(path).size };
 }
 
-export function createProductOn(storage: Storage) {
+export function createProductOn(storage: Storage, reranker: Reranker = unrankedReranker()) {
   const meaning = createMeaning<PassageFilter>({
     vectors: storage.vectors.kb,
     provider: {
@@ -37,7 +38,6 @@ export function createProductOn(storage: Storage) {
     waitedForMax: 0,
   });
   const signal = new AbortController().signal;
-  const reranker = unrankedReranker();
   return {
     insert: (documents: readonly PassageDocument[]) => storage.passages.replace(documents),
     /** Vectors of all rows that have none, as the background makes them. The number of them. */

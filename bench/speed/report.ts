@@ -1,4 +1,5 @@
 import type { FilterFigures } from './measure-postgres.ts';
+import type { RerankingFigures } from './measure-reranking.ts';
 import type { SizeFigures } from './measure-size.ts';
 import type { Timings } from './timings.ts';
 
@@ -106,6 +107,19 @@ export function filterTable(figures: readonly FilterFigures[]): string {
       both(timings),
       ratio(timings.p50 / open),
       recall.toFixed(4),
+    ]),
+  );
+}
+
+export function rerankingTable(figures: readonly RerankingFigures[]): string {
+  return table(
+    ['20 candidates of', 'without, p50 / p99 in ms', 'reranked', 'p50 above', 'MB above'],
+    figures.map(({ pieces, without, reranked, megabytes: above }) => [
+      `${pieces} word pieces`,
+      both(without),
+      both(reranked),
+      milliseconds(reranked.p50 - without.p50),
+      above.toFixed(0),
     ]),
   );
 }

@@ -6,6 +6,7 @@
  *     npm run bench:speed -- --sizes 10000 --searches 100
  *     npm run bench:speed -- --cpu             # CPU time of the process, for a machine that has other work
  *     npm run bench:speed -- --postgres 50000  # only filters on PostgreSQL, with this many passages
+ *     npm run bench:speed -- --reranking       # only what reranking adds to a search
  *
  * Prints Markdown, and exits with 1 if a target is missed at 100,000.
  */
@@ -14,8 +15,9 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measurePostgres } from './measure-postgres.ts';
+import { measureReranking } from './measure-reranking.ts';
 import { measureSize, type SizeFigures } from './measure-size.ts';
-import { filterTable, ingestTable, searchTable, targetsOf, targetTable } from './report.ts';
+import { filterTable, ingestTable, rerankingTable, searchTable, targetsOf, targetTable } from './report.ts';
 import { countCpuTime } from './timings.ts';
 
 const { values: options } = parseArgs({
@@ -25,6 +27,7 @@ const { values: options } = parseArgs({
     million: { type: 'boolean', default: false },
     cpu: { type: 'boolean', default: false },
     postgres: { type: 'string' },
+    reranking: { type: 'boolean', default: false },
   },
 });
 const sizes = options.sizes.split(',').map(Number);
@@ -37,6 +40,10 @@ console.log(
 );
 if (options.postgres !== undefined) {
   console.log(filterTable(await measurePostgres(Number(options.postgres), Number(options.searches))));
+  process.exit();
+}
+if (options.reranking) {
+  console.log(rerankingTable(await measureReranking(Number(options.searches))));
   process.exit();
 }
 const figures: SizeFigures[] = [];

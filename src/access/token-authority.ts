@@ -11,11 +11,22 @@ const requiredKeptMs = 1_000;
 /** The time of last use is rounded down to this, and written at most so often. */
 const usedRoundMs = 3_600_000;
 
+export interface TokenAuthorityOptions {
+  /** Others can reach the server: it does not open because all tokens are taken back while it runs. */
+  readonly isExposed: boolean;
+  /** Nobody may call without a token, whether or not there has ever been one. */
+  readonly isAlwaysRequired: boolean;
+}
+
 /**
  * Named tokens of a database. Each request is checked against it, so that a token that any process revokes ends with the
  * answer to whoever revoked it.
  */
-export function createTokenAuthority(tokens: () => Promise<TokenStore>, log: Logger): Authority {
+export function createTokenAuthority(
+  tokens: () => Promise<TokenStore>,
+  log: Logger,
+  { isExposed, isAlwaysRequired }: TokenAuthorityOptions,
+): Authority {
   const touched = new Map<number, string>();
   let required: boolean | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -43,6 +54,7 @@ export function createTokenAuthority(tokens: () => Promise<TokenStore>, log: Log
 
   return {
     async isRequired() {
+      if (isAlwaysRequired || (isExposed && required)) return true;
       if (performance.now() - lookedAt <= requiredKeptMs) return required ?? true;
       looking ??= look().finally(() => {
         looking = undefined;

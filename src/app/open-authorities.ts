@@ -1,11 +1,12 @@
 import type { OAuthConfig } from '../access/oauth/oauth-authority.ts';
 import { oauthSlice } from '../access/oauth/oauth-slice.ts';
 import { readScopes } from '../access/oauth/scope-rights.ts';
-import { createTokenAuthority } from '../access/token-authority.ts';
+import { createTokenAuthority, type TokenAuthorityOptions } from '../access/token-authority.ts';
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
-import type { Authority } from '../http/guards.ts';
+import { httpSlice } from '../config/slices.ts';
+import { type Authority, isLoopbackHost } from '../http/guards.ts';
 import { inspectStorage } from '../storage/inspect-storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
@@ -36,10 +37,16 @@ export async function openAuthorities(
     return (await lease).part.tokens;
   };
   return {
-    authorities: [createTokenAuthority(tokens, log), ...issuers],
+    authorities: [createTokenAuthority(tokens, log, exposureOf(role, config)), ...issuers],
     resource,
     close: async () => (await lease)?.release(),
   };
+}
+
+/** The same as is asked at the start (checkExposure), for as long as the server runs. */
+function exposureOf(role: Role, config: Config): TokenAuthorityOptions {
+  const isExposed = !isLoopbackHost(config.of(httpSlice).host);
+  return { isExposed, isAlwaysRequired: isExposed && role.tokenBeyondLoopback };
 }
 
 /** Loaded only where an issuer is configured. */

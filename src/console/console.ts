@@ -244,7 +244,7 @@ function signInPage(message: string | undefined): Page {
     title: 'Sign in',
     body: html`<h1>Sign in</h1>${message !== undefined && problem(message)}
 <form method="post" action="/sign-in" class="sign-in"><label>Token <input type="password" name="token" required autofocus autocomplete="current-password"></label><button>Sign in</button></form>
-<p>It is the token that clients send to this server: your own (carrel token add), or the one in its settings.</p>`,
+<p>It is the token that clients send to this server: CARREL_AUTH_TOKEN, or one made by carrel token add.</p>`,
   };
 }
 

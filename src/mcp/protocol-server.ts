@@ -102,10 +102,11 @@ export function createProtocolServer(offer: Offer, options: ServerOptions): Serv
   const answer = async (name: string, params: Params | undefined, context: ServerContext): Promise<Params> => {
     const method = methods[name];
     if (method === undefined || !isOffered(name, offer, options.era)) throw methodNotFound();
-    const call = createCall(offer, options, server, context, { ...params });
+    const given = { ...params };
+    const call = createCall(offer, options, server, context, given);
     call.watch = openWatch;
     try {
-      return (await method(offer, { ...params }, call)) as Params;
+      return (await method(offer, given, call)) as Params;
     } catch (thrown) {
       if (thrown instanceof InputRequired) return { ...thrown.result };
       throw toProtocolErrorOf(thrown, options.era, call.log);

@@ -115,10 +115,10 @@ export async function runOrBecomeTask(
 }
 
 async function settle(running: Promise<object>, task: Task, tool: string, desk: TaskDesk): Promise<void> {
-  const outcome = await running.then(
-    (result) => desk.render(tool, { result }),
-    (failure: unknown) => desk.render(tool, { failure }),
-  );
+  // What can't be rendered has failed, too: nobody waits here who could be told otherwise.
+  const outcome = await running
+    .then((result) => desk.render(tool, { result }))
+    .catch((failure: unknown) => desk.render(tool, { failure }));
   await task.end(outcome);
 }
 

@@ -23,7 +23,12 @@ const samplesMax = 3;
 const sampleUnitsMax = 60;
 
 /** Whether so many things are to be removed, some of them by name. The names may come from outside: the text is for people. */
-export function askToRemove(what: string, count: number | string, samples: readonly string[]): Questions {
+export function askToRemove(
+  [one, many]: readonly [string, string],
+  count: number | string,
+  samples: readonly string[],
+): Questions {
+  const what = count === 1 ? one : many;
   const shown = samples.slice(0, samplesMax).map(oneLine);
   const more = shown.length === 0 ? '' : `, such as ${shown.map((sample) => `“${sample}”`).join(', ')}`;
   const message = `Delete ${count} ${what}${more}?`;

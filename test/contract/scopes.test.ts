@@ -27,6 +27,9 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     assert.ok(done.outcome === 'done');
     return done.documentId;
   };
+  const finishAll = async (): Promise<void> => {
+    while ((await storage.ingestion.counts({})).queued > 0) await finish();
+  };
 
   before(async () => {
     storage = await backend.open();
@@ -77,6 +80,19 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     assert.equal(deleted?.kind, 'bulk_delete');
     assert.equal((await documents.restore({ id: 1, ...mine })).outcome, 'not_found');
     assert.equal((await documents.restore({ id: 1, anyTags: ['collection:theirs'] })).outcome, 'accepted');
+  });
+
+  test('a note that is given the content of a job of somebody else does not stand in its way', async () => {
+    const [left, right] = [{ anyTags: ['collection:left'] }, { anyTags: ['collection:right'] }];
+    await finishAll();
+    await accept('a note', 'collection:right', right);
+    const id = await finish();
+    await accept('wanted by both', 'collection:left', left);
+    const contentHash = createHash('sha256').update('wanted by both').digest('hex');
+    const given = { id, text: 'wanted by both', contentHash, bytes: 14, derivedTitle: 'd', derivedFilename: 'd' };
+    assert.equal((await storage.documents.editNote({ ...given, chunks: [], ...right })).outcome, 'edited');
+    assert.notEqual(await finish(), id);
+    assert.equal((await storage.documents.counts(left)).documents, 1);
   });
 
   test('entries of other threads are not found, listed, counted, changed or removed', async () => {

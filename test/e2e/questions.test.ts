@@ -94,6 +94,9 @@ describe('before much is deleted, the user is asked through the client', { timeo
       assert.deepEqual(asked[0], 'Delete 2 memory entries, such as “Second thought”, “First thought”?');
       assert.equal((await call('delete_context_batch', { context_ids: [9_999] }))['deleted_count'], 0);
       assert.equal(asked.length, 2);
+      await call('store_context', { thread_id: revision, source: 'agent', text: 'x'.repeat(200) });
+      await call('delete_context_batch', { thread_ids: [revision] });
+      assert.equal(asked[2], `Delete 1 memory entry, such as “${'x'.repeat(60)}…”?`);
       await close();
     });
   }

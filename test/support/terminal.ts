@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { carrelProgram, cleanEnv } from './child-program.ts';
 
+/** Far above what any command takes on a busy machine. */
+const hangMs = 300_000;
+
 export interface CliRun {
   status: number | null;
   stdout: string;
@@ -17,7 +20,7 @@ export function runPiped(
     env: cleanEnv(dataDir, env),
     input,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: hangMs,
   });
   return { status, stdout, stderr };
 }
@@ -34,7 +37,7 @@ export function runOnTerminal(
     env: cleanEnv(dataDir, { TERM: 'xterm', SHELL: '/bin/sh', ...env }),
     input,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: hangMs,
   });
   return { status, stdout: stdout.replaceAll('\r\n', '\n'), stderr };
 }

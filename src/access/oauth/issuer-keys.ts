@@ -14,6 +14,11 @@ export interface IssuerKeys {
   readonly find: JWTVerifyGetKey;
 }
 
+/** Nobody can tell now whether a token is good. */
+export class KeysUnknown extends Error {
+  override readonly name = 'KeysUnknown';
+}
+
 const timeoutMs = 5_000;
 const bytesMax = 256 * 1024;
 /** Keys are looked at anew after this time. Those that are known serve on while the issuer does not answer. */
@@ -52,7 +57,7 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
       if (known === undefined) {
         if (fetching !== undefined || isPast(last.tried, retryMs)) await refresh();
       } else if (isPast(last.fetched, freshMs) && isPast(last.tried, lookMs)) void refresh();
-      if (known === undefined) throw new Error('the keys of the issuer are not known');
+      if (known === undefined) throw new KeysUnknown('the keys of the issuer are not known');
       try {
         return await known(header, token);
       } catch (error) {

@@ -3,7 +3,7 @@ import { errors, jwtVerify } from 'jose';
 import type { Logger } from '../../base/log.ts';
 import type { Principal } from '../../base/rights.ts';
 import type { Authority } from '../../http/guards.ts';
-import { createIssuerKeys } from './issuer-keys.ts';
+import { createIssuerKeys, KeysUnknown } from './issuer-keys.ts';
 import { rightsOf, type ScopeRights } from './scope-rights.ts';
 
 export interface OAuthConfig {
@@ -53,6 +53,7 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
         const subject = payload.sub ?? payload['client_id'];
         return { name: nameOf(subject), rights, expiresAt: ((payload.exp ?? 0) + clockToleranceSeconds) * 1000 };
       } catch (error) {
+        if (error instanceof KeysUnknown) throw error;
         // What is wrong with a token is its sender's business; the token itself is not logged.
         if (error instanceof errors.JOSEError) log.debug('an OAuth token was refused', { code: error.code });
         return undefined;

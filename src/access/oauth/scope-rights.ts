@@ -32,7 +32,7 @@ function readRight(line: string, word: string, toolsets: readonly string[]): Rig
     throw fault(line, `has ${JSON.stringify(word)}, which is no restriction`);
   const unknown = kind === 'toolsets' ? names.find((name) => !toolsets.includes(name)) : undefined;
   if (unknown !== undefined) throw fault(line, `names the toolset ${JSON.stringify(unknown)}, which does not exist`);
-  return { [kind]: names };
+  return { [kind]: kind === 'collections' ? names.map((name) => name.normalize('NFC')) : names };
 }
 
 function fault(line: string, problem: string): CarrelError {

@@ -8,8 +8,8 @@ export type NativeSection = Int32Array<SharedArrayBuffer>;
 const inside = 1;
 const barred = 2;
 
-/** How long the end of the process waits for native code, all threads together. */
-const exitWaitMs = 5_000;
+/** How long the end of the process waits for native code, all threads together: a second of CPU time, on a very busy machine. */
+const exitWaitMs = 30_000;
 
 const open = new Set<NativeSection>();
 

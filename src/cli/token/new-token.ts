@@ -28,7 +28,8 @@ function readRights(line: CommandLine): Rights {
   if (toolsets?.every((each) => each === 'find')) {
     throw usage('find searches the toolsets that are named beside it. Name some, such as find,kb,context.');
   }
-  const collections = namesOf(line, 'collections');
+  // As the engine stores them.
+  const collections = namesOf(line, 'collections')?.map((name) => name.normalize('NFC'));
   const threads = namesOf(line, 'threads');
   return {
     ...(toolsets ? { toolsets } : {}),

@@ -62,6 +62,8 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     if (toolsets !== undefined && !toolsets.includes('kb')) {
       return refuse(response, 403, 'forbidden', 'This token is not for the knowledge base.');
     }
+    // Whoever has gone meanwhile would be watched for ever: `close` comes once.
+    if (response.destroyed) return;
     // A download ends with the token.
     response.once(
       'close',

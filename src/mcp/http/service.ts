@@ -135,6 +135,8 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       refuseUnread(response, access.status, rpcProblem(access.problem), access.headers);
       return;
     }
+    // Whoever has gone meanwhile would be watched for ever: `close` comes once.
+    if (response.destroyed) return;
     const visitor: Visitor = {
       principal: access.principal,
       address: clientAddress(request.socket.remoteAddress),

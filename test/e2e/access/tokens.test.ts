@@ -166,14 +166,6 @@ test('with a named token, serve starts beyond loopback; the token of the setting
   const { status, stdout } = runPiped(dataDir, ['token', 'add', 'reader', '--read-only'], { env });
   assert.equal(status, 0);
   const set = 'the-token-of-the-settings';
-  const named = await startListening(carrelProgram, ['serve', '--data-dir', dataDir, '--host', '0.0.0.0'], env);
-  try {
-    const url = named.url.replace('0.0.0.0', '127.0.0.1');
-    assert.equal((await post(url, initialize)).status, 401);
-    assert.equal((await post(url, initialize, { authorization: `Bearer ${stdout.trim()}` })).status, 200);
-  } finally {
-    assert.equal(await named.stop(), 0);
-  }
   const both = await startListening(carrelProgram, ['serve', '--data-dir', dataDir], {
     ...env,
     CARREL_AUTH_TOKEN: set,
@@ -188,5 +180,15 @@ test('with a named token, serve starts beyond loopback; the token of the setting
     assert.deepEqual([await canDelete(set), await canDelete(stdout.trim())], [true, false]);
   } finally {
     assert.equal(await both.stop(), 0);
+  }
+  const named = await startListening(carrelProgram, ['serve', '--data-dir', dataDir, '--host', '0.0.0.0'], env);
+  try {
+    const url = named.url.replace('0.0.0.0', '127.0.0.1');
+    assert.equal((await post(url, initialize, { authorization: `Bearer ${stdout.trim()}` })).status, 200);
+    // Others can reach it: it does not open when the last token goes.
+    assert.equal(runPiped(dataDir, ['token', 'revoke', '--all'], { env }).status, 0);
+    assert.equal((await post(url, initialize)).status, 401);
+  } finally {
+    assert.equal(await named.stop(), 0);
   }
 });

@@ -74,7 +74,7 @@ test('contract §3: without its provider a document is found by words, and by me
   assert.ok(Number(found.results[0]?.['score']) > 0.5);
   assert.equal((await engine.get('/status'))['unembedded'], 0);
   const [hit] = (await engine.search({ query: 'quartz hill' })).results;
-  assert.deepEqual(Object.keys(hit?.['why'] as Json).sort(), ['meaning', 'rrf', 'words']);
+  assert.deepEqual(Object.keys(hit?.['why'] as Json).sort(), ['evidence', 'meaning', 'rrf', 'words']);
 });
 
 test('issue "PDF, with page numbers": each chunk of a PDF has its page, however short the pages are', async (t) => {

@@ -119,10 +119,13 @@ export async function editNote(
   const [note] = await on.query(`SELECT document FROM ${on.dialect.schema}kb_notes WHERE document = ?`, [id]);
   if (note === undefined) return { outcome: 'not_a_note' };
   await lock(on, `kb content ${contentHash}`);
-  const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== undefined && document !== id);
-  const twin = others.find(({ tags }) => isWithin(tags, anyTags));
+  const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== id);
+  const twin = others.find(({ document, tags }) => document !== undefined && isWithin(tags, anyTags));
   if (twin?.document !== undefined) return { outcome: 'duplicate', id: twin.document, title: twin.title ?? '' };
-  const isFirst = others.every(({ identity }) => identity !== contentHash);
+  // A job that the caller may not know of must not find its content taken; one that they may know of is told so.
+  const isFirst = others.every(
+    ({ identity, job, tags }) => identity !== contentHash || (job !== undefined && isWithin(tags, anyTags)),
+  );
   const isDerived = before.details['derivedTitle'] === true;
   const title = isDerived ? storable(derivedTitle) : before.title;
   const filename = isDerived ? storable(derivedFilename) : before.filename;

@@ -38,7 +38,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       return count === 0
         ? undefined
         : askToRemove(
-            'memory entries',
+            ['memory entry', 'memory entries'],
             count,
             shown.map(({ text }) => text),
           );

@@ -17,7 +17,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
       const selection = readSelection(input);
       if ((selection.document_ids?.length ?? Number.POSITIVE_INFINITY) <= unaskedIdsMax) return undefined;
       const { count, titles } = await lookAtSelection(engine, selection, { signal });
-      return count === 0 ? undefined : askToRemove('documents', count, titles);
+      return count === 0 ? undefined : askToRemove(['document', 'documents'], count, titles);
     },
     async run(input, { signal, answers }) {
       const force = hasAgreed(answers) ?? input.force;

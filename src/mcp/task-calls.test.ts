@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { silentLogger } from '../base/log.ts';
+import { createTasks } from '../jobs/tasks.ts';
+import { localUser } from '../tools/call.ts';
+import { defineTool } from '../tools/tool.ts';
+import { runOrBecomeTask, StartedTask } from './task-calls.ts';
+
+test('a task whose answer cannot be written has failed, and takes nothing else down', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-tasks-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const tasks = createTasks({ folder, log: silentLogger });
+  const ended = Promise.withResolvers<void>();
+  tasks.onChange(() => ended.resolve());
+  const tool = defineTool({
+    ...{ name: 'odd', title: 'Odd', description: 'Odd.', effect: 'read', task: { begins: 'at once' } },
+    ...{ input: z.object({}), output: z.object({}), run: async () => ({}) },
+  });
+  const caller = { ...localUser, id: 'a', owner: 'a' };
+  const { signal } = new AbortController();
+  const call = { caller, signal, log: silentLogger, report() {}, keepCancellable: () => () => {} };
+  const started = await runOrBecomeTask(async () => ({ count: 1n }), call, {
+    tool,
+    afterMs: 60_000,
+    desk: {
+      start: (name, cancel) => tasks.start({ owner: 'a', tool: name, cancel }),
+      render: (_tool, outcome) =>
+        'failure' in outcome
+          ? { status: 'failed', error: { code: -32_603, message: String(outcome.failure) } }
+          : { status: 'completed', result: { text: JSON.stringify(outcome.result) } },
+    },
+  });
+  assert.ok(started instanceof StartedTask);
+  await ended.promise;
+  const { view } = await tasks.get(started.view.taskId, 'a');
+  assert.equal(view.status, 'failed');
+});
