@@ -76,7 +76,9 @@ export function createModernRoute({ log, createServer, inputSchema, listen }: Mo
       }
       // In this revision closing the response stream is how a client cancels.
       const controller = new AbortController();
-      response.on('close', () => controller.abort());
+      response.on('close', () => {
+        if (!response.writableFinished) controller.abort();
+      });
       let admitted = false;
       const admit = (): void => {
         admitted = true;
@@ -101,13 +103,19 @@ export function createModernRoute({ log, createServer, inputSchema, listen }: Mo
 
 const forwarded = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (typeof value === 'string' && (forwarded.includes(name) || name.startsWith('mcp-param-')))
-      headers.set(name, value);
-  }
-  return new Request('http://localhost/mcp', { method: 'POST', headers, signal });
+/**
+ * What the handler looks at in a request whose body it is given: the method, headers and the signal. A whole `Request` with
+ * `Headers` of its own would cost as much as the call itself.
+ */
+function toWebRequest({ headers }: IncomingMessage, signal: AbortSignal): Request {
+  const get = (name: string): string | null => {
+    const lower = name.toLowerCase();
+    const value = headers[lower];
+    if (typeof value !== 'string') return null;
+    return forwarded.includes(lower) || lower.startsWith('mcp-param-') ? value : null;
+  };
+  const read = { method: 'POST', url: 'http://localhost/mcp', body: null, signal, headers: { get } };
+  return read as unknown as Request;
 }
 
 async function sendWebResponse(answer: Response, response: ServerResponse): Promise<void> {
@@ -115,11 +123,14 @@ async function sendWebResponse(answer: Response, response: ServerResponse): Prom
     await answer.body?.cancel();
     return;
   }
-  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...commonHeaders });
-  if (answer.body === null) {
-    response.end();
+  const headers = { ...Object.fromEntries(answer.headers), ...commonHeaders };
+  // Only a stream is worth sending in parts.
+  if (answer.body === null || answer.headers.get('content-type') === 'application/json') {
+    const body = Buffer.from(await answer.arrayBuffer());
+    response.writeHead(answer.status, { ...headers, 'content-length': body.length }).end(body);
     return;
   }
+  response.writeHead(answer.status, headers);
   response.flushHeaders();
   const reader = answer.body.getReader();
   response.on('close', () => void reader.cancel().catch(() => {}));
