@@ -388,6 +388,7 @@ onEachBackend('documents', (backend) => {
       id: document.id,
       title: document.title,
       contentHash: document.contentHash,
+      bytes: document.bytes,
     });
     assert.equal(await storage.documents.get({ id: document.id }), undefined);
     assert.deepEqual(await storage.documents.chunks({ document: document.id }), []);

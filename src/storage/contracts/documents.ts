@@ -139,6 +139,7 @@ export interface RemovedDocument {
   readonly id: number;
   readonly title: string;
   readonly contentHash: string;
+  readonly bytes: number;
 }
 
 export interface TagsRequest {
