@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
-import type { NewChunk, StoredDocument } from '../../src/storage/contracts/documents.ts';
+import type { StoredDocument } from '../../src/storage/contracts/documents.ts';
 import type { AcceptRequest } from '../../src/storage/contracts/ingestion.ts';
+import type { NewChunk } from '../../src/storage/contracts/new-chunk.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';
