@@ -213,7 +213,7 @@ function describeSchema(schema: Record<string, unknown>): string {
 }
 
 function showDefault(value: unknown): string {
-  if (value === undefined || (Array.isArray(value) && value.length === 0)) return '';
+  if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return '';
   return `\`${Array.isArray(value) ? value.join(',') : value}\``;
 }
 

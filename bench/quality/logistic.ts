@@ -70,6 +70,6 @@ function dot(left: readonly number[], right: readonly number[]): number {
   return left.reduce((sum, value, place) => sum + value * (right[place] ?? 0), 0);
 }
 
-export function sigmoid(value: number): number {
+function sigmoid(value: number): number {
   return 1 / (1 + Math.exp(-value));
 }

@@ -178,8 +178,8 @@ async function serve(
     const stdioLimits = { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) };
     if (ownership) {
       const { shareProgram } = await import('./owner/share-program.ts');
-      const shared = { ...logging, config, roleName: role.name, offer, revisions, limits: stdioLimits };
-      const service = await shareProgram(ownership, shared, serveOverRelays);
+      const program = { ...logging, config, roleName: role.name, offer, revisions, limits: stdioLimits };
+      const service = await shareProgram(ownership, program, serveOverRelays);
       return {
         url: undefined,
         ended: (service?.ended ?? Promise.resolve()).then(finish),

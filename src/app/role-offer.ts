@@ -3,7 +3,7 @@ import { version } from '../base/package-info.ts';
 import type { Config } from '../config/load.ts';
 import { toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
-import type { Tasks } from '../jobs/tasks.ts';
+import type { Tasks } from '../jobs/task.ts';
 import { createOffer } from '../mcp/offer.ts';
 import type { Offer } from '../mcp/protocol-server.ts';
 import type { Recorder } from '../telemetry/recorder.ts';

@@ -48,7 +48,7 @@ export const serveRole: Role = {
   openToolsets: openServed,
 };
 
-export const researchRole: Role = {
+const researchRole: Role = {
   ...common,
   name: 'research',
   summary: 'web search, page fetching, notes',

@@ -66,7 +66,7 @@ function flagLines(flags: readonly FlagDescription[]): string {
 }
 
 function line(name: string, summary: string): string {
-  return `  ${name.padEnd(26)}${summary}`.trimEnd();
+  return `  ${name.padEnd(24)}  ${summary}`.trimEnd();
 }
 
 function indent(text: string): string {

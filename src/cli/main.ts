@@ -43,7 +43,7 @@ async function runCommand(line: CommandLine, start: Start): Promise<void> {
     case 'config':
       return (await import('./config.ts')).configCommand(line);
     case 'doctor':
-      return (await import('./doctor.ts')).doctorCommand(line);
+      return (await import('./doctor/doctor-command.ts')).doctorCommand(line);
     case 'find':
       return (await import('./ask/find.ts')).findCommand(line);
     case 'get':

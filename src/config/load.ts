@@ -209,7 +209,7 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
 }
 
 /** Parses a file that must contain a JSON object; the error says where it goes wrong. */
-export function parseJsonFile(path: string, content: string): Record<string, unknown> {
+function parseJsonFile(path: string, content: string): Record<string, unknown> {
   const text = content.replace(/^\uFEFF/, '');
   let parsed: unknown;
   try {

@@ -3,39 +3,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
-import { fullRights, isUnrestricted, type Principal, rightsKey } from '../base/rights.ts';
+import { fullRights, type Principal, rightsKey } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
-import type { Activity } from './activity.ts';
-import type { Clients } from './clients.ts';
 import type { ConsoleTools, Visit } from './console-tools.ts';
 import { html } from './html.ts';
 import { createPace, type Pace } from './pace.ts';
 import { type Page, renderPage } from './page.ts';
-import { activityPage } from './pages/activity.ts';
-import { changeDocument, documentPage, documentsPage } from './pages/documents.ts';
-import { finishUpload, jobsPage, startUpload } from './pages/jobs.ts';
-import { changeEntry, entryPage, memoriesPage } from './pages/memories.ts';
-import { changeNote, notePage, notesPage } from './pages/notes.ts';
 import { problem } from './pages/parts.ts';
-import { searchPage } from './pages/search.ts';
-import { type ConnectSnippet, connectPage, type ShownSetting, settingsPage, sourcesPage } from './pages/status.ts';
+import { type About, actions, isOpenTo, type Room, type RoomDeps, rooms, type ShownConfig } from './rooms.ts';
 import { createSignIns } from './sign-in.ts';
 
-export interface ConsoleConfig {
+export interface ConsoleConfig extends ShownConfig {
   isReadOnly: boolean;
-  dataDir: string;
-  settings: readonly ShownSetting[];
   /** The path of MCP on this server. */
   mcpPath: string;
 }
 
-export interface ConsoleDeps {
+export interface ConsoleDeps extends RoomDeps {
   tools(visitor: ConsoleVisitor): ConsoleTools;
-  activity: Activity;
-  clients: Clients;
-  /** The entry for this server in the files of clients; the token is only named. */
-  snippets(url: string, needsToken: boolean): Promise<readonly ConnectSnippet[]>;
   log: Logger;
 }
 
@@ -66,79 +52,6 @@ export interface Console {
   /** Answers the request if its path is one of the console's; Host and Origin were checked. */
   handle(request: IncomingMessage, response: ServerResponse, entrance: Entrance): Promise<boolean>;
 }
-
-interface Room {
-  path: string;
-  name: string;
-  /** The tool without which there is nothing to show. */
-  needs?: string;
-  /** Tells about the server as a whole, so not for those who may see only a part. */
-  isWhole?: boolean;
-  show(visit: Visit, about: About): Promise<Page> | Page;
-  /** What stands below the path. */
-  showOne?(visit: Visit): Promise<Page>;
-  /** Carries out a form and returns where to go then. */
-  change?(visit: Visit): Promise<string>;
-}
-
-interface About extends Pick<ConsoleDeps, 'activity' | 'clients' | 'snippets'> {
-  config: ConsoleConfig;
-  pace: Pace;
-  mcpUrl: string;
-  /** Whether clients have to send a token. */
-  needsToken: boolean;
-}
-
-const rooms: readonly Room[] = [
-  { path: '/', name: 'Search', needs: 'kb_search', show: searchPage },
-  {
-    path: '/documents',
-    name: 'Documents',
-    needs: 'kb_list',
-    show: documentsPage,
-    showOne: documentPage,
-    change: changeDocument,
-  },
-  { path: '/notes', name: 'Notes', needs: 'list_notes', show: notesPage, showOne: notePage, change: changeNote },
-  {
-    path: '/memories',
-    name: 'Memories',
-    needs: 'list_threads',
-    show: memoriesPage,
-    showOne: entryPage,
-    change: changeEntry,
-  },
-  {
-    path: '/jobs',
-    name: 'Files',
-    needs: 'kb_jobs',
-    show: (visit, { pace }) => jobsPage(visit, pace, Date.now()),
-  },
-  { path: '/sources', name: 'Sources', show: sourcesPage },
-  {
-    path: '/activity',
-    name: 'Activity',
-    isWhole: true,
-    show: (_, { activity, clients }) => activityPage(activity, clients, Date.now()),
-  },
-  {
-    path: '/connect',
-    name: 'Connect',
-    show: async (_, { needsToken, mcpUrl, snippets }) =>
-      connectPage(mcpUrl, needsToken, await snippets(mcpUrl, needsToken)),
-  },
-  {
-    path: '/settings',
-    name: 'Settings',
-    isWhole: true,
-    show: (_, { config }) => settingsPage(config.settings, config.dataDir),
-  },
-];
-
-const actions: Record<string, (visit: Visit) => Promise<Record<string, unknown>>> = {
-  '/console/upload-start': startUpload,
-  '/console/upload-finish': finishUpload,
-};
 
 const assets: ReadonlyMap<string, string> = new Map([
   ['console.css', 'text/css; charset=utf-8'],
@@ -325,10 +238,6 @@ const nobody: Known = {
   principal: undefined,
   canSignOut: false,
 };
-
-function isOpenTo({ isWhole }: Room, principal: Principal | undefined): boolean {
-  return !isWhole || principal === undefined || isUnrestricted(principal.rights);
-}
 
 function signInPage(message: string | undefined): Page {
   return {

@@ -31,7 +31,7 @@ export function fieldValue(text: string): Html {
  * For text and for quoted attributes. What reverses or hides the text around it is shown as a box: a title must not be
  * able to change how the page beside it reads.
  */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return escapeMarkup(
     text.replace(/[\u202a-\u202e\u2066-\u2069\p{Cc}]/gu, (character) =>
       /[\n\t]/.test(character) ? character : '\u25a1',

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '../base/log.ts';
-import { createTasks, type TaskOutcome, type TasksOptions } from './tasks.ts';
+import type { TaskOutcome } from './task.ts';
+import { createTasks, type TasksOptions } from './tasks.ts';
 
 function open(t: TestContext, more: Partial<TasksOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-tasks-'));

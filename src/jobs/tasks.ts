@@ -1,90 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { replaceFile, syncFolder, writeNewFile } from '../base/durable-files.ts';
-import { CarrelError, type ErrorCode, systemCode } from '../base/errors.ts';
+import { CarrelError, type ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { makeFolder } from '../base/make-folder.ts';
 import { createLeaseOwner, isGone } from './lease-owner.ts';
-
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-
-/** How the work ended: with what the call would have answered, or with its error, or not at all. */
-export type TaskOutcome =
-  | { status: 'completed'; result: object }
-  | { status: 'failed'; error: TaskError }
-  | { status: 'cancelled' };
-
-export interface TaskError {
-  code: number;
-  message: string;
-  data?: unknown;
-}
-
-/** A task as its owner sees it. Times are ISO-8601. */
-export interface TaskView {
-  taskId: string;
-  status: TaskStatus;
-  statusMessage?: string;
-  createdAt: string;
-  lastUpdatedAt: string;
-  /** From its creation. Grows while the work goes on. */
-  ttlMs: number;
-  pollIntervalMs: number;
-  /** What the client is asked, by key. */
-  inputRequests?: Record<string, object>;
-  result?: object;
-  error?: TaskError;
-}
-
-/** What is known of a task that may belong to an earlier process. */
-export interface FoundTask {
-  view: TaskView;
-  tool: string;
-  /** Work that goes on by itself, and that nobody in this process follows. */
-  leftWork?: string;
-}
-
-/** A task whose work runs in this process. */
-export interface Task {
-  readonly id: string;
-  view(): TaskView;
-  report(message: string): void;
-  /** The rest goes on by itself under this name, also after a restart. Resolves when that is on disk. */
-  lasts(work: string): Promise<void>;
-  /** Resolves when everything is answered, with the answers under the same keys. */
-  ask(requests: Readonly<Record<string, object>>): Promise<Record<string, unknown>>;
-  /** Only the first end counts. */
-  end(outcome: TaskOutcome): Promise<void>;
-}
-
-export interface NewTask {
-  owner: string;
-  tool: string;
-  /** Stops the work. */
-  cancel(): void;
-  /** See `Task.lasts`. */
-  work?: string | undefined;
-}
-
-/**
- * Calls that are answered with a task. A task is on disk before its id is given out, and so is its end; what becomes of the
- * work depends on its kind. Only its owner can reach a task: to others it is as unknown as one that never existed.
- */
-export interface Tasks {
-  /** Undefined if there are too many, or the disk takes no more: then the caller waits for the answer itself. */
-  start(task: NewTask): Promise<Task | undefined>;
-  get(id: unknown, owner: string): Promise<FoundTask>;
-  /** Answers to questions that are open; others are ignored. */
-  answer(id: unknown, owner: string, answers: Readonly<Record<string, unknown>>): Promise<void>;
-  cancel(id: unknown, owner: string): Promise<FoundTask>;
-  /** Ends a task that nobody in this process follows. */
-  endLeft(id: string, outcome: TaskOutcome): Promise<void>;
-  /** Tells of every change of a task in this process. */
-  onChange(listener: (id: string) => void): () => void;
-  /** From now on nothing is written: work that a stop breaks off must not look as if it had failed by itself. */
-  close(): void;
-}
+import type { FoundTask, Task, TaskOutcome, TaskStatus, Tasks, TaskView } from './task.ts';
+import { type Beginning, createTaskFiles, type Ending, type FileKind } from './task-files.ts';
 
 export interface TasksOptions {
   folder: string;
@@ -100,21 +19,6 @@ export interface TasksOptions {
   /** Of all ends on disk. */
   bytesMax?: number;
   now?: () => number;
-}
-
-/** What is on disk of a task from its beginning. */
-interface Beginning {
-  owner: string;
-  tool: string;
-  createdAt: number;
-  /** Whose work it is; see lease-owner. */
-  process: string;
-  work?: string;
-}
-
-interface Ending {
-  endedAt: number;
-  outcome: TaskOutcome;
 }
 
 interface Running {
@@ -143,6 +47,7 @@ const hourMs = 3_600_000;
 export function createTasks(options: TasksOptions): Tasks {
   const { folder, log, keepMs = hourMs, runMs = 24 * hourMs, answerMs = hourMs } = options;
   const { perOwnerMax = 100, allMax = 1_000, bytesMax = 256 * 1024 * 1024, now = Date.now } = options;
+  const files = createTaskFiles(folder);
   const process = createLeaseOwner();
   const running = new Map<string, Running>();
   /** Every task of this process that is still kept, and the ends that earlier ones left. */
@@ -154,28 +59,20 @@ export function createTasks(options: TasksOptions): Tasks {
   let closed = false;
   let prepared: Promise<void> | undefined;
 
-  const beginningOf = (id: string): string => join(folder, `${id}.task`);
-  const endingOf = (id: string): string => join(folder, `${id}.end`);
   const changed = (id: string): void => {
     for (const listener of listeners) listener(id);
   };
   const forget = async (id: string): Promise<void> => {
     counted.delete(id);
     ended.delete(id);
-    await Promise.all([rm(beginningOf(id), { force: true }), rm(endingOf(id), { force: true })]);
+    await files.remove(id);
   };
 
+  const lastsMs = (kind: FileKind | undefined): number => (kind === 'task' ? runMs + 2 * keepMs : 2 * keepMs);
   /** Counts what earlier processes left, and removes what nobody can ask for any more. */
   const prepare = async (): Promise<void> => {
-    makeFolder(folder);
-    for (const name of await readdir(folder)) {
-      const [, id = '', kind] = /^([\w-]{32})\.(task|end)$/.exec(name) ?? [];
-      const file = join(folder, name);
-      const { mtimeMs, size } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0 }));
-      const lastsMs = kind === 'task' ? runMs + 2 * keepMs : 2 * keepMs;
-      if (now() - mtimeMs > lastsMs) await rm(file, { force: true });
-      else if (kind === 'end') counted.set(id, { owner: '', bytes: size, endedAt: mtimeMs });
-    }
+    const left = await files.prepare((kind, changedAt) => now() - changedAt > lastsMs(kind));
+    for (const { id, bytes, endedAt } of left) counted.set(id, { owner: '', bytes, endedAt });
   };
 
   const sweep = async (): Promise<void> => {
@@ -207,18 +104,6 @@ export function createTasks(options: TasksOptions): Tasks {
     return view;
   };
 
-  /** The first end is the one that counts, also among processes: the file is made once. */
-  const writeEnd = async (id: string, ending: Ending): Promise<number> => {
-    const bytes = Buffer.from(JSON.stringify(ending));
-    try {
-      await writeNewFile(endingOf(id), bytes);
-      await syncFolder(folder);
-    } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw error;
-    }
-    return bytes.length;
-  };
-
   const end = async (id: string, outcome: TaskOutcome): Promise<void> => {
     const task = running.get(id);
     if (task === undefined || closed) return;
@@ -229,7 +114,7 @@ export function createTasks(options: TasksOptions): Tasks {
     ended.set(id, { beginning: task.beginning, ending });
     running.delete(id);
     try {
-      const bytes = await writeEnd(id, ending);
+      const bytes = await files.writeEnd(id, ending);
       counted.set(id, { owner, bytes, endedAt: ending.endedAt });
       ended.delete(id);
     } catch (error) {
@@ -262,7 +147,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const task = running.get(id);
       if (task === undefined || closed) return;
       task.beginning = { ...task.beginning, work };
-      await replaceFile(beginningOf(id), Buffer.from(JSON.stringify(task.beginning)));
+      await files.replaceBeginning(id, task.beginning);
     },
     ask: (requests) => askClient(id, requests),
     end: (outcome) => end(id, outcome),
@@ -306,10 +191,10 @@ export function createTasks(options: TasksOptions): Tasks {
   const read = async (id: unknown, owner: string): Promise<{ id: string; beginning: Beginning; ending?: Ending }> => {
     if (typeof id !== 'string' || !idPattern.test(id)) throw unknownTask();
     const kept = ended.get(id);
-    const beginning = running.get(id)?.beginning ?? kept?.beginning ?? (await readJson<Beginning>(beginningOf(id)));
+    const beginning = running.get(id)?.beginning ?? kept?.beginning ?? (await files.readBeginning(id));
     if (beginning === undefined || beginning.owner !== owner) throw unknownTask();
     if (running.has(id)) return { id, beginning };
-    const ending = kept?.ending ?? (await readJson<Ending>(endingOf(id)));
+    const ending = kept?.ending ?? (await files.readEnding(id));
     if (ending === undefined) return { id, beginning };
     if (now() > beginning.createdAt + ttlOf(beginning.createdAt, ending.endedAt, keepMs)) {
       await forget(id);
@@ -321,9 +206,9 @@ export function createTasks(options: TasksOptions): Tasks {
   const endLeft = async (id: string, outcome: TaskOutcome): Promise<void> => {
     if (closed || running.has(id)) return;
     const endedAt = now();
-    await writeEnd(id, { endedAt, outcome }).catch((error: unknown) =>
-      log.warn('the end of a task was not saved', { error }),
-    );
+    await files
+      .writeEnd(id, { endedAt, outcome })
+      .catch((error: unknown) => log.warn('the end of a task was not saved', { error }));
     changed(id);
   };
 
@@ -361,8 +246,7 @@ export function createTasks(options: TasksOptions): Tasks {
         const createdAt = now();
         const beginning: Beginning = { owner, tool, createdAt, process, ...(work === undefined ? {} : { work }) };
         try {
-          await writeNewFile(beginningOf(id), Buffer.from(JSON.stringify(beginning)));
-          await syncFolder(folder);
+          await files.writeBeginning(id, beginning);
         } catch (error) {
           await forget(id);
           throw error;
@@ -447,13 +331,3 @@ const overdueOutcome = {
     data: { code: 'task_expired' satisfies ErrorCode },
   },
 } as const satisfies TaskOutcome;
-
-async function readJson<Content>(path: string): Promise<Content | undefined> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as Content;
-  } catch (error) {
-    // A file that was cut off by a power cut is as good as none.
-    if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}

@@ -1,4 +1,4 @@
-import type { Task, TaskOutcome } from '../jobs/tasks.ts';
+import type { Task, TaskOutcome } from '../jobs/task.ts';
 import type { Call } from '../tools/call.ts';
 import type { Ask } from './asking.ts';
 

@@ -45,7 +45,7 @@ const idUnitsMax = 20_000;
 /** An escape of one unit: \uXXXX. */
 const escapeUnits = 6;
 
-export const parseError = -32_700;
+const parseError = -32_700;
 export const invalidRequest = -32_600;
 export const invalidParams = -32_602;
 

@@ -3,7 +3,7 @@ import { type Rights, rightsKey } from '../base/rights.ts';
 import type { MonotonicClock } from '../base/sliding-window.ts';
 import type { SlotsOptions } from '../base/slots.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
-import type { Tasks } from '../jobs/tasks.ts';
+import type { Tasks } from '../jobs/task.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import { answerBytesDefault } from '../tools/answer-limit.ts';
 import { createCatalogue } from '../tools/catalogue.ts';

@@ -10,7 +10,7 @@ import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Rights } from '../base/rights.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
-import type { TaskOutcome, Tasks, TaskView } from '../jobs/tasks.ts';
+import type { TaskOutcome, Tasks, TaskView } from '../jobs/task.ts';
 import type { Operation, Recorder } from '../telemetry/recorder.ts';
 import { checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
 import type { Call, Caller, ClientName, Progress } from '../tools/call.ts';

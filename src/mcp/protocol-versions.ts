@@ -1,5 +1,5 @@
 /** Revisions that open with `initialize`, newest first: the first is offered to a client that asks for an unsupported one. */
-export const handshakeRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+const handshakeRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 /** Revisions where every request carries its own context and there is no session. */
 export const modernRevisions = ['2026-07-28'] as const;
 

@@ -163,6 +163,14 @@ interface Peer {
   close(): Promise<void>;
 }
 
+/** Requests that change what the session is: whoever has read a list is told when it changes, too. */
+const lastingMethods: ReadonlySet<string> = new Set([
+  'initialize',
+  'resources/list',
+  'resources/subscribe',
+  'resources/unsubscribe',
+]);
+
 function createPeer(options: ClientLinesOptions): Peer {
   const { output, limits } = options;
   const idle = createIdleSignal();
@@ -177,10 +185,10 @@ function createPeer(options: ClientLinesOptions): Peer {
       output.settle?.(line);
       return;
     }
-    const opens = item.kind === 'request' && item.method === 'initialize';
+    const lasts = item.kind === 'request' && lastingMethods.has(item.method);
     void conversation.receive(item, {
       answer(message) {
-        if (opens && 'result' in message) output.keep?.(line);
+        if (lasts && 'result' in message) output.keep?.(line);
         output.write(message, line);
         idle.check();
       },

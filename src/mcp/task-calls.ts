@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
-import type { Task, TaskView } from '../jobs/tasks.ts';
+import type { Task, TaskView } from '../jobs/task.ts';
 import type { Progress } from '../tools/call.ts';
 import type { LastingWork, Tool } from '../tools/tool.ts';
 import { readAnswers, toInputRequests } from './asking.ts';

@@ -1,6 +1,6 @@
 import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
-import type { TaskOutcome, Tasks, TaskView } from '../jobs/tasks.ts';
+import type { TaskOutcome, Tasks, TaskView } from '../jobs/task.ts';
 import type { Call } from '../tools/call.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import type { TaskDesk } from './incoming-call.ts';

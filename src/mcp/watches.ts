@@ -1,6 +1,6 @@
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { TaskView } from '../jobs/tasks.ts';
+import type { TaskView } from '../jobs/task.ts';
 import type { Call, Caller } from '../tools/call.ts';
 import type { Resources } from './resources.ts';
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { WordMatch } from './fusion.ts';
-import { type HybridSettings, type MeaningLeg, searchHybrid, type WordLeg } from './hybrid.ts';
+import { type HybridSettings, type MeaningLeg, searchHybrid } from './hybrid.ts';
 import type { MeaningMatch } from './meaning/nearest-vectors.ts';
+import type { WordLeg } from './word-leg.ts';
 
 const settings: HybridSettings = { order: 'weighted', rrfK: 60 };
 

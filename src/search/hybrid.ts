@@ -5,6 +5,7 @@ import type { MeaningMatch } from './meaning/nearest-vectors.ts';
 import { newerFirst, type TextsOf } from './newer-first.ts';
 import type { Evidence } from './relevance.ts';
 import type { RerankingState } from './reranking/reranker.ts';
+import type { WordLeg } from './word-leg.ts';
 
 export interface HybridQuery {
   text: string;
@@ -20,14 +21,6 @@ export interface HybridQuery {
 }
 
 export type HybridSettings = Pick<FusionSettings, 'order' | 'rrfK'>;
-
-/** Search by words, over the passages that pass the caller's filter. Both legs filter before they rank. */
-export interface WordLeg {
-  /** The best first. Far down a long list the share may be 0: found, but not scored. */
-  search(text: string, limit: number, signal?: AbortSignal): Promise<readonly WordMatch[]>;
-  /** Scores given passages, with terms. Passages without any of the terms may be left out. */
-  score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<readonly WordMatch[]>;
-}
 
 export interface MeaningLeg {
   search(text: string, limit: number, signal?: AbortSignal): Promise<MeaningFound>;

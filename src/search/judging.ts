@@ -1,7 +1,7 @@
-import type { WordLeg } from './hybrid.ts';
 import { type Evidence, threeDigits } from './relevance.ts';
 import { bestPart, type TextPart, type Windowed } from './reranking/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from './reranking/reranker.ts';
+import type { WordLeg } from './word-leg.ts';
 
 /** A hit as the search ranked it. */
 export interface RankedHit {

@@ -3,7 +3,14 @@ import { coverageOf } from '../words/ranking/rank-pool.ts';
 import type { WeighedWords, WeighRequest } from '../words/ranking/word-index.ts';
 import { plainQuery, type WordQuery } from '../words/word-query.ts';
 import type { WordMatch } from './fusion.ts';
-import type { WordLeg } from './hybrid.ts';
+
+/** Search by words, over the passages that pass the caller's filter. Both legs filter before they rank. */
+export interface WordLeg {
+  /** The best first. Far down a long list the share may be 0: found, but not scored. */
+  search(text: string, limit: number, signal?: AbortSignal): Promise<readonly WordMatch[]>;
+  /** Scores given passages, with terms. Passages without any of the terms may be left out. */
+  score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<readonly WordMatch[]>;
+}
 
 /** A store of passages or entries, with the caller's filter built in. */
 export interface WordSource {

@@ -1,6 +1,7 @@
 import type { DocumentTerms } from '../words/ranking/bm25.ts';
 import type { CandidatePlan, CountCache } from '../words/ranking/candidates.ts';
 import type { IndexedTexts } from '../words/ranking/word-index.ts';
+import type { Vocabulary } from '../words/vocabulary.ts';
 import type { WordLeaf, WordQuery } from '../words/word-query.ts';
 import type { StagedOriginal } from './contracts/ingestion.ts';
 import type { PassageFilter } from './contracts/passages.ts';
@@ -8,7 +9,6 @@ import type { StorageDescription } from './contracts/storage.ts';
 import type { ModelState, VectorBlock, VectorCorpus, VectorsAfter } from './contracts/vectors.ts';
 import type { IdPages } from './id-set.ts';
 import type { BoundValue, Condition, Row } from './rows.ts';
-import type { VocabularyCache } from './vocabulary-cache.ts';
 
 /** The statements of one transaction, or of one consistent read. Stores are written on nothing else. */
 export interface Statements {
@@ -122,6 +122,12 @@ export interface KeyFilter extends Condition {
   /** The same as a condition on `o`, where that asks for nothing but `o.key` of documents that are indexed. */
   readonly onKeys?: Condition | undefined;
 }
+
+/**
+ * The words of each index as they are now. Words of documents that are gone may still be among them. The counts are those of
+ * `WordTable.counts`: as long as they are the same, so are the words.
+ */
+export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
 /** What the databases do differently with the words of documents. */
 export interface WordTable {

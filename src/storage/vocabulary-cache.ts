@@ -1,12 +1,6 @@
 import { createVocabulary, type Vocabulary } from '../words/vocabulary.ts';
-import type { Statements, WordIndex } from './dialect.ts';
+import type { Statements, VocabularyCache, WordIndex } from './dialect.ts';
 import { numberOf, optionalTextOf, type Row } from './rows.ts';
-
-/**
- * The words of each index as they are now. Words of documents that are gone may still be among them. The counts are those of
- * `WordTable.counts`: as long as they are the same, so are the words.
- */
-export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
 /** Words that were written later than the place given, as `terms` joined by spaces, and the `last` place. */
 export type ReadSpellings = (on: Statements, index: WordIndex, after: number) => Promise<Row | undefined>;

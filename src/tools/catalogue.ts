@@ -123,7 +123,7 @@ function describeOutput(tool: Tool, toolset: Toolset): object {
   return { type: 'object', anyOf: [result, toJsonSchema(jobHandle, 'output')] };
 }
 
-export const jobHandle = z.object({
+const jobHandle = z.object({
   jobId: z.string(),
   state: z.string(),
   message: z.string(),

@@ -49,7 +49,7 @@ export function isPublicAddress(text: string): boolean {
   return address !== undefined && classifyAddress(address) === 'public';
 }
 
-export function isMetadataAddress(address: Address): boolean {
+function isMetadataAddress(address: Address): boolean {
   return [address, ...embeddedAddresses(address)].some((one) => metadataBlocks.some((block) => isInBlock(one, block)));
 }
 

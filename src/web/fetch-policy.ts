@@ -128,7 +128,7 @@ function privateNetworkBlocked(host: string): CarrelError {
  * listens that is not a web server. Pages do live on 3000, 8000 or 8888; but a request line sent to a mail server, a
  * database or a cluster's control port is an attack in our name, and below 1024 there is nothing else to read.
  */
-export function isWebPort(port: number): boolean {
+function isWebPort(port: number): boolean {
   return port === 80 || port === 443 || (port >= 1024 && port <= 65_535 && !servicePorts.has(port));
 }
 

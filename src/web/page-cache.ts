@@ -148,7 +148,7 @@ export function isStorable({ status, headers }: FetchHead): boolean {
  * How long the answer may be served without asking again; 0 if it must be asked for each time. There is no guess from
  * Last-Modified: where a site says nothing, asking with validators costs little and is never wrong.
  */
-export function freshnessMs({ headers }: FetchHead, nowMs: number): number {
+function freshnessMs({ headers }: FetchHead, nowMs: number): number {
   const directives = cacheDirectives(headers);
   if (directives.has('no-cache')) return 0;
   const ageMs = 1000 * (seconds(headers['age']) ?? 0);

@@ -22,7 +22,7 @@ export async function readBody(response: IncomingMessage, bytesMax: number): Pro
  * The encodings in the order in which they were applied. A chain is bounded because each link multiplies what one byte
  * can unpack to, and costs a decoder before the first byte is read.
  */
-export function contentEncodings(header: string | undefined): string[] {
+function contentEncodings(header: string | undefined): string[] {
   const names = (header ?? '').split(',', encodingsMax + 1).map((name) => name.trim().toLowerCase());
   const encodings = names.filter((name) => name !== '' && name !== 'identity');
   if (names.length > encodingsMax || !encodings.every((name) => knownEncodings.has(name))) {

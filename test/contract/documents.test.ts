@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
-import type { NewChunk, StoredDocument } from '../../src/storage/contracts/documents.ts';
+import type { StoredDocument } from '../../src/storage/contracts/documents.ts';
 import type { AcceptRequest } from '../../src/storage/contracts/ingestion.ts';
+import type { NewChunk } from '../../src/storage/contracts/new-chunk.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';
@@ -387,6 +388,7 @@ onEachBackend('documents', (backend) => {
       id: document.id,
       title: document.title,
       contentHash: document.contentHash,
+      bytes: document.bytes,
     });
     assert.equal(await storage.documents.get({ id: document.id }), undefined);
     assert.deepEqual(await storage.documents.chunks({ document: document.id }), []);

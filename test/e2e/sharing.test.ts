@@ -190,6 +190,10 @@ test('an owner that is asked to end finishes what it has begun, and hands over t
   const client = desk.start();
   await client.handshake();
   const { pid } = desk.owner();
+  const { result } = await call(client, 'watched', 'save_note', saveNote('watched').arguments);
+  const { id } = Object(result?.['structuredContent']).note;
+  const uri = `carrel://notes/${id}`;
+  assert.deepEqual((await client.request('subscribe', 'resources/subscribe', { uri })).result, {});
   const writes = Array.from({ length: 60 }, (_, index) => `note ${index}`);
   const write = (title: string): Promise<Message> => client.request(title, 'tools/call', saveNote(title));
   const early = writes.slice(0, 30).map(write);
@@ -197,7 +201,9 @@ test('an owner that is asked to end finishes what it has begun, and hands over t
   process.kill(pid, 'SIGTERM');
   const answers = await Promise.all([...early, ...writes.slice(30).map(write)]);
   for (const { result, error } of answers) assert(result, JSON.stringify(error));
-  assert.deepEqual((await titles(client)).sort(), writes.sort());
+  assert.deepEqual((await titles(client)).sort(), [...writes, 'watched'].sort());
+  await call(client, 'update', 'update_note', { id, content: 'y' });
+  await client.next(({ method, params }) => method === 'notifications/resources/updated' && Object(params).uri === uri);
   await gone(pid);
   assert.notEqual(desk.owner().pid, pid);
   assert.equal(await client.end(), 0);

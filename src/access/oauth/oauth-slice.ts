@@ -5,7 +5,8 @@ export const oauthSlice = defineSlice('oauth', 'OAuth', {
   issuer: httpUrl<string | undefined>({
     default: undefined,
     env: ['CARREL_OAUTH_ISSUER'],
-    description: 'The authorization server whose access tokens (JWT) are accepted, exactly as its `iss` has it.',
+    description:
+      'The authorization server whose access tokens (JWT) are accepted, exactly as its `iss` has it. Needs `oauth.audience` and `oauth.scopes` too.',
   }),
   audience: httpUrl<string | undefined>({
     default: undefined,
@@ -16,13 +17,12 @@ export const oauthSlice = defineSlice('oauth', 'OAuth', {
   jwksUrl: httpUrl<string | undefined>({
     default: undefined,
     env: ['CARREL_OAUTH_JWKS_URL'],
-    description:
-      "Where the issuer's keys are. By default its metadata says it, which must then name the issuer's own host.",
+    description: "Where the issuer's keys are. By default its metadata says so, and must name the issuer's own host.",
   }),
   scopes: list({
     default: [],
     env: ['CARREL_OAUTH_SCOPES'],
     description:
-      'Rights by scope, the first that a token has counts: `name`, or `name=` with read-only, toolsets:a+b, collections:a+b and threads:a+b, separated by spaces.',
+      'Rights by scope; of those that a token has, the first in this list counts. Each is `name`, or `name=` with read-only, toolsets:a+b, collections:a+b and threads:a+b, separated by spaces.',
   }),
 });

@@ -126,7 +126,7 @@ export async function sweep(folder: string): Promise<void> {
   }
 }
 
-export function isListening(socket: string): Promise<boolean> {
+function isListening(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socket);
     probe.once('connect', () => {

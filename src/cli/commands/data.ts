@@ -25,7 +25,7 @@ export const dataCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'restore',
-    summary: 'replaces all data with a backup; needs --force if there is any',
+    summary: 'replaces all data with a backup; if there is any, asks on a terminal, and needs --force elsewhere',
     words: '<file>',
     wordsMin: 1,
     wordsMax: 1,

@@ -18,7 +18,7 @@ import { tomlFormat } from './toml-format.ts';
 import { yamlFormat } from './yaml-format.ts';
 
 /** Under which every client knows this server. */
-export const serverName = 'carrel';
+const serverName = 'carrel';
 
 const formats: Readonly<Record<Client['format'], ConfigFormat>> = {
   json: jsonFormat,

@@ -19,6 +19,8 @@ const reading = new Set([
   'resources/list',
   'resources/templates/list',
   'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
   'prompts/list',
   'prompts/get',
   'completion/complete',

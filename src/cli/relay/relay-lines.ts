@@ -6,6 +6,7 @@ import { encodeFrame, type Frame, frameKinds } from '../../mcp/relay/frames.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Link, OwnerFinder } from './find-owner.ts';
 import { type Unanswered, whatToDo } from './lost-lines.ts';
+import { createSessionLines } from './session-lines.ts';
 
 export interface Relaying {
   /** The exit code, when there is nothing left to relay. */
@@ -40,7 +41,7 @@ export function relayLines(
   const unanswered = new Map<number, Unanswered>();
   /** Lines that made the session what it is: as soon as they are answered, they are for replaying. */
   const marked = new Set<number>();
-  const session: Buffer[] = [];
+  const session = createSessionLines();
   let losses: number[] = [];
   let link: Link | undefined;
   let count = 0;
@@ -75,8 +76,7 @@ export function relayLines(
 
   const settle = (line: number): void => {
     const bytes = unanswered.get(line)?.bytes;
-    // A copy: the line may be a part of a much longer buffer.
-    if (marked.delete(line) && bytes !== undefined) session.push(Buffer.from(bytes));
+    if (marked.delete(line) && bytes !== undefined) session.add(bytes);
     if (unanswered.delete(line)) keepPace();
   };
 
@@ -109,7 +109,7 @@ export function relayLines(
     takenUpTo = Number.POSITIVE_INFINITY;
     marked.clear();
     next.socket.on('drain', keepPace);
-    for (const bytes of session) send(frameKinds.replay, 0, bytes);
+    for (const bytes of session.all()) send(frameKinds.replay, 0, bytes);
     for (const [line, each] of unanswered) sendLine(line, each);
     if (inputEnded) send(frameKinds.end);
     keepPace();

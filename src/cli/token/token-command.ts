@@ -53,7 +53,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
     await withTokens(line, async (tokens) => {
       if (name === undefined) {
         const count = await tokens.forgetAll();
-        process.stderr.write(`carrel: ${count} tokens revoked\n`);
+        process.stderr.write(`carrel: ${count} ${count === 1 ? 'token' : 'tokens'} revoked\n`);
       } else if (await tokens.revoke({ name })) {
         process.stderr.write(`carrel: ${name} revoked\n`);
       } else throw usage(`There is no token ${JSON.stringify(name.slice(0, 80))}. carrel token list shows them.`);

@@ -143,7 +143,7 @@ const words = new Set(
 const articleMin = 400;
 
 /** Drops the comments below an article. Where they are most of the page and nothing says "article", they stay. */
-export function dropComments(page: Page): void {
+function dropComments(page: Page): void {
   const inside = new Set<PageElement>();
   const outermost: PageElement[] = [];
   for (const element of page.elements) {

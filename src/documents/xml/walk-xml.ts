@@ -93,7 +93,7 @@ export function prefixedAttribute(attributes: XmlAttributes, name: string): stri
   return undefined;
 }
 
-export function localName(name: string): string {
+function localName(name: string): string {
   const colon = name.indexOf(':');
   return colon === -1 ? name : name.slice(colon + 1);
 }

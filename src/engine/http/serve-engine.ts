@@ -184,7 +184,7 @@ const statusOfKind: Readonly<Record<ErrorKind, number>> = {
 };
 
 /** Every failure is sent as `{"error": code, "detail": message}`, along with its data. */
-export function respondError(request: IncomingMessage, response: ServerResponse, thrown: unknown, log: Logger): void {
+function respondError(request: IncomingMessage, response: ServerResponse, thrown: unknown, log: Logger): void {
   if (response.destroyed) return;
   if (response.headersSent) {
     // The answer has already started and cannot be completed: better broken off than ended as if it were whole.

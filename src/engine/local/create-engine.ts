@@ -32,7 +32,7 @@ import { chunkOnWire, documentOnWire, jobOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
 import { engineWithin } from './engine-within.ts';
-import { forgetDeleted, startForgetting } from './forget.ts';
+import { createDeletedBound, startForgetting } from './forget.ts';
 import { ingest, textOfNote } from './ingest.ts';
 import type { LocalEngine } from './local-engine.ts';
 import { documentNotFound, jobNotFound } from './not-found.ts';
@@ -86,6 +86,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const queue = createQueue();
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
+  const boundDeleted = createDeletedBound(settings, storage);
   let forgetting: ReturnType<typeof startForgetting> | undefined;
   const backlog = setTimeout(() => {
     embedding.wake();
@@ -166,7 +167,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const removed = await documents.remove({ id, keeps: settings.deletedBytesMax > 0 });
       if (removed === undefined) throw documentNotFound(id);
       await originals.release([removed.contentHash]);
-      await forgetDeleted(settings, storage);
+      await boundDeleted(removed.bytes);
       return { status: 'deleted', document_id: removed.id, title: removed.title };
     },
     async restoreDocument(id, options) {

@@ -24,6 +24,26 @@ export async function forgetDeleted(
   }
 }
 
+/** Of the bytes that may be kept: by so much there may be more for a while. */
+const excessShare = 0.05;
+
+/**
+ * To be told the bytes of each document that is deleted alone. To look takes the longer the more are kept, so it is not done
+ * for each: who deletes many, one by one, would wait ever longer.
+ */
+export function createDeletedBound(
+  settings: Pick<EngineSettings, 'deletedBytesMax'>,
+  storage: DeletedStores,
+): (bytes: number) => Promise<void> {
+  let unseen = 0;
+  return async (bytes) => {
+    unseen += bytes;
+    if (unseen <= settings.deletedBytesMax * excessShare) return;
+    unseen = 0;
+    await forgetDeleted(settings, storage);
+  };
+}
+
 /** Keeps the list of jobs and of deleted documents bounded, now and every hour. `close` resolves when nothing is running. */
 export function startForgetting(
   settings: Pick<EngineSettings, 'jobsKeptDays' | 'jobsKeptMax' | 'deletedBytesMax'>,

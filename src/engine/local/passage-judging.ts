@@ -1,6 +1,6 @@
-import type { WordLeg } from '../../search/hybrid.ts';
 import type { JudgeDeps } from '../../search/judging.ts';
 import type { Reranker } from '../../search/reranking/reranker.ts';
+import type { WordLeg } from '../../search/word-leg.ts';
 import type { PassageStore } from '../../storage/contracts/passages.ts';
 
 /** Judges chunks by their text, with the title and the headings above it. */

@@ -141,7 +141,7 @@ function readFields(fields: SubmissionFields): ReadFields {
 /**
  * The content type for downloading a file, by its extension. How a file is read does not depend on it, but on its content.
  */
-export function contentTypeOf(filename: string): string {
+function contentTypeOf(filename: string): string {
   const ending = /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
   return types[ending] ?? 'application/octet-stream';
 }

@@ -30,16 +30,21 @@ export function openEventStream(
     ...headers,
   });
   response.flushHeaders();
+  // One whose client has gone stays writable.
+  const isOpen = (): boolean => response.writable && !response.destroyed;
   const write = (text: string): void => {
-    if (!response.writable) return;
+    if (!isOpen()) return;
     response.write(text);
     if (response.writableLength > unreadBytesMax) response.destroy();
   };
   const keepAlive = setInterval(() => write(': keep-alive\n\n'), keepAliveMs).unref();
-  response.on('close', () => {
+  const close = (): void => {
     clearInterval(keepAlive);
     onClose();
-  });
+  };
+  response.on('close', close);
+  // Whoever has gone before is told of no more.
+  if (response.destroyed) queueMicrotask(close);
   return {
     send(message, eventId) {
       const id = eventId === undefined ? '' : `id: ${eventId}\n`;
@@ -52,7 +57,7 @@ export function openEventStream(
       response.end();
     },
     get open() {
-      return response.writable;
+      return isOpen();
     },
   };
 }

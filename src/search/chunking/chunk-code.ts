@@ -115,7 +115,7 @@ function spanOf({ lines }: Unit): Span {
 }
 
 /** The name that a line of code declares, if any. Goes by keywords and shapes that languages share, not by grammars. */
-export function declaredName(line: string, language: string | undefined): string | undefined {
+function declaredName(line: string, language: string | undefined): string | undefined {
   const text = line.slice(0, lineUnitsMax).trim();
   if (language === 'xml') return /^([\w.-]+(?::[\w.-]+)?)(?:\s.*)?:(?:\s|$)/.exec(text)?.[1];
   if (language === 'yaml' || language === 'json') return keyName(text);

@@ -1,6 +1,6 @@
 import type { ExtractedDocument, Mark } from '../../documents/document.ts';
 import { createPlaces, type Places } from '../../documents/places.ts';
-import type { NewChunk } from '../../storage/contracts/documents.ts';
+import type { NewChunk } from '../../storage/contracts/new-chunk.ts';
 import type { Chunk } from './chunk.ts';
 import { chunkDocument } from './chunk-document.ts';
 

@@ -63,7 +63,7 @@ export function createModelLane<Filter>({
 }
 
 /** For a database that finds the nearest vectors itself: nothing is kept in memory. */
-export function createStoredNearest<Filter>(
+function createStoredNearest<Filter>(
   nearest: NonNullable<VectorStore<Filter>['nearest']>,
   model: string,
 ): NearestVectors<Filter> {

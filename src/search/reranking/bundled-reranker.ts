@@ -6,7 +6,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { packageFile } from '../../base/places.ts';
 import type { Calibration } from '../relevance.ts';
 
-export const bundledRerankerName = 'reranker-int8';
+const bundledRerankerName = 'reranker-int8';
 
 /** The cross-encoder that comes with the package. */
 export function bundledRerankerFolder(): string {

@@ -1,6 +1,7 @@
 import type { AcceptOutcome } from './ingestion.ts';
+import type { NewChunk } from './new-chunk.ts';
 import type { ReadOptions } from './read-options.ts';
-import type { TextVectors } from './vectors.ts';
+import type { Within } from './within.ts';
 
 /**
  * The documents of the knowledge base. Their chunks are passages of the corpus `kb`, written in the same transaction as
@@ -54,16 +55,6 @@ export interface StoredDocument {
   readonly updatedAt: string | undefined;
 }
 
-/** A chunk as it is written. Title and tags are those of its document. */
-export interface NewChunk {
-  readonly text: string;
-  /** From the outermost to the nearest. */
-  readonly headings: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-  /** Where it was embedded before it is stored. */
-  readonly vectors?: TextVectors | undefined;
-}
-
 export interface StoredChunk {
   /** Of the passage. */
   readonly key: number;
@@ -110,11 +101,6 @@ export interface DocumentSelection {
   readonly toId?: number | undefined;
 }
 
-/** For callers who may know only of documents with at least one of these tags. */
-export interface Within {
-  readonly anyTags?: readonly string[] | undefined;
-}
-
 export interface DocumentListRequest {
   readonly selection: DocumentSelection;
   readonly limit: number;
@@ -153,6 +139,7 @@ export interface RemovedDocument {
   readonly id: number;
   readonly title: string;
   readonly contentHash: string;
+  readonly bytes: number;
 }
 
 export interface TagsRequest {

@@ -1,5 +1,6 @@
-import type { NewChunk, Within } from './documents.ts';
+import type { NewChunk } from './new-chunk.ts';
 import type { ReadOptions } from './read-options.ts';
+import type { Within } from './within.ts';
 
 /**
  * The queue of files and notes that wait to become documents, and the record of what was done to documents. Several

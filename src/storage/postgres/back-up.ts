@@ -69,7 +69,7 @@ export function columnList({ columns = [] }: TableFacts): string {
 }
 
 /** Of the table, and the number of the part. */
-export function partName(table: string, part: number): string {
+function partName(table: string, part: number): string {
   return `tables/${table}/${String(part).padStart(6, '0')}`;
 }
 

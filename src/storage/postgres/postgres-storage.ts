@@ -34,7 +34,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
 }
 
 /** Performs operations on a connection of its own each. */
-export function createPostgresTransactions(connections: Connections, dialect: Dialect, now: () => Date): Transactions {
+function createPostgresTransactions(connections: Connections, dialect: Dialect, now: () => Date): Transactions {
   const performed =
     <Request, Answer>(operation: Operation<Request, Answer>, request: Request, time = now().toISOString()) =>
     (connection: Connection) =>

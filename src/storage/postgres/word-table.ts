@@ -147,7 +147,7 @@ function vectorOf(streams: readonly string[]): string {
  * Renders a query as a condition on the words `w`. The index is asked for a superset (a phrase as all of its words), narrowed
  * by `must`; where the query holds phrases, the rows found are then tested `exact`ly in the terms `t`.
  */
-export function renderWords(query: WordQuery, must?: string): Condition & { readonly exact: boolean } {
+function renderWords(query: WordQuery, must?: string): Condition & { readonly exact: boolean } {
   const values = [must === undefined ? tsquery(query) : `(${tsquery(query)}) & (${must})`];
   const indexed = 'w.words @@ ?::tsquery';
   if (!hasPhrase(query)) return { sql: indexed, values, exact: false };
@@ -156,7 +156,7 @@ export function renderWords(query: WordQuery, must?: string): Condition & { read
 }
 
 /** The query in PostgreSQL's own language, finding at least what the query does. Every term is quoted. */
-export function tsquery(query: WordQuery): string {
+function tsquery(query: WordQuery): string {
   switch (query.kind) {
     case 'nothing':
       return '';

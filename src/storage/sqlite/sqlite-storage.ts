@@ -87,7 +87,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
 }
 
 /** Has operations performed on the threads that have connections. They are named there, because functions cannot be sent. */
-export function createSqliteTransactions(
+function createSqliteTransactions(
   writer: Pick<SqliteThread, 'call'>,
   readers: Pick<ReaderPool, 'call'>,
   now: () => Date,

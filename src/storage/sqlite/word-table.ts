@@ -127,7 +127,7 @@ const spanMax = 4 * 1024 * 1024;
  * Renders a query in FTS5's own language. Every term is quoted, and terms hold letters, digits and three signs only, so
  * nothing that a caller wrote is read as an operator. Undefined when the query can find nothing.
  */
-export function renderMatch(query: WordQuery): string | undefined {
+function renderMatch(query: WordQuery): string | undefined {
   return query.kind === 'nothing' ? undefined : render(query);
 }
 

@@ -1,6 +1,5 @@
 import { version } from '../../base/package-info.ts';
 import type { Metric } from '../registry.ts';
-import { nanoseconds } from './spans.ts';
 
 export type Attributes = Readonly<Record<string, string>>;
 
@@ -67,4 +66,9 @@ function dataOf(metric: Metric, times: { startTimeUnixNano: string; timeUnixNano
 
 function keyValues(attributes: Attributes): object[] {
   return Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+}
+
+/** As text: more digits than a number holds. */
+export function nanoseconds(ms: number): string {
+  return String(BigInt(Math.round(ms * 1000)) * 1000n);
 }

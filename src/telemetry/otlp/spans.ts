@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Operation, operationLabels } from '../recorder.ts';
-import type { Attributes, Span } from './payload.ts';
+import { type Attributes, nanoseconds, type Span } from './payload.ts';
 import type { Sampler } from './sampler.ts';
 
 /** An id may be as long as a message. */
@@ -73,9 +73,4 @@ function readParent(meta: unknown): Parent | undefined {
     isSampled: (Number.parseInt(flags, 16) & 1) === 1,
     ...(isList ? { tracestate } : {}),
   };
-}
-
-/** As text: more digits than a number holds. */
-export function nanoseconds(ms: number): string {
-  return String(BigInt(Math.round(ms * 1000)) * 1000n);
 }

@@ -180,18 +180,18 @@ function createMemory<Value>(max: number) {
 const digestCharsMax = 200;
 
 /** Index text that is certainly more than a digest. */
-export function fullIndexText(document: FessDocument): string | undefined {
+function fullIndexText(document: FessDocument): string | undefined {
   const text = anyIndexText(document);
   return text !== undefined && text.length > digestCharsMax ? text : undefined;
 }
 
 /** The longest text that the index returns: content, body or digest. */
-export function anyIndexText({ content, digest, fields }: FessDocument): string | undefined {
+function anyIndexText({ content, digest, fields }: FessDocument): string | undefined {
   return longest([content, fields['body'], digest]);
 }
 
 /** Content or body, however short: the operator lets Fess return it, and short documents have no more. */
-export function indexedBody({ content, fields }: FessDocument): string | undefined {
+function indexedBody({ content, fields }: FessDocument): string | undefined {
   return longest([content, fields['body']]);
 }
 

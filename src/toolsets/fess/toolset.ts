@@ -159,7 +159,7 @@ function openExtractor({ contentFetch }: FessConfig) {
 }
 
 /** 000 §4.4: a Fess that does not answer is a warning; requests then fail one by one. */
-export async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger): Promise<void> {
+async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger): Promise<void> {
   const { fessBaseUrl, fessAccessToken } = config;
   const version = await api.detect();
   if (version === undefined) {

@@ -8,7 +8,7 @@ import { showOutcome } from './shapes.ts';
  */
 
 export const documentIdInput = z.int().refine((id) => id > 0, { error: 'must be at least 1' });
-export const titleInput = shortText(300);
+const titleInput = shortText(300);
 export const docTypeInput = shortText(60);
 export const sourcePathInput = shortText(1000);
 export const noteInput = shortText(1_000_000);

@@ -8,12 +8,12 @@ import { type Origin, originOfSources } from '../../tools/origin.ts';
 const titleCharsMax = 200;
 const contentCharsMax = 50_000;
 export const tagsMax = 10;
-export const sourceUrlsMax = 20;
+const sourceUrlsMax = 20;
 const tagCharsMax = 100;
 const urlCharsMax = 2048;
 
 /** A note in the shape of 004. */
-export const noteShape = z.object({
+const noteShape = z.object({
   id: z.string().describe('UUID of the note.'),
   title: z.string(),
   content: z.string(),
@@ -40,7 +40,7 @@ export function showNote(note: Note): z.input<typeof noteShape> {
   };
 }
 
-export const listedNoteShape = z.object({
+const listedNoteShape = z.object({
   id: z.string(),
   title: z.string(),
   tags: z.array(z.string()),

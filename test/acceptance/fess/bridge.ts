@@ -17,7 +17,7 @@ export interface Owner {
 }
 
 /** Cleans up in the opposite order, as things that stand on one another have to. */
-export function lastFirst(owner: Owner): Owner {
+function lastFirst(owner: Owner): Owner {
   const cleanUps: (() => void | Promise<void>)[] = [];
   owner.after(async () => {
     for (const cleanUp of cleanUps.reverse()) await cleanUp();

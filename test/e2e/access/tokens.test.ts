@@ -109,7 +109,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
   });
 
   it('an expired token is refused, and its streams end', async () => {
-    const headers = add('brief', '--expires', new Date(Date.now() + 2_500).toISOString());
+    const headers = add('brief', '--expires', new Date(Date.now() + 5_000).toISOString());
     const session = await openSession(program.url, '2025-11-25', { headers });
     const stream = await openStream(program.url, session.headers);
     assert.equal(stream.status, 200);

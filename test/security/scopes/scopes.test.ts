@@ -174,7 +174,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
       const filled = Object.fromEntries(wanted.map((argument) => [argument.name, probe.thread]));
       await note(`prompt ${name}`, ask(caller, 'prompts/get', { name, arguments: filled }));
     }
-    for (const uri of ['carrel://kb/doc/{id}', 'carrel://context/{id}', 'carrel://context/thread/{thread}']) {
+    for (const uri of ['carrel://kb/doc/{id}', 'carrel://context/{id}', 'carrel://context/{id}/images/{number}']) {
       const argument = { name: 'id', value: '' };
       await note(
         `complete ${uri}`,
@@ -212,6 +212,15 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
   it('what others add, change and delete does not change a single answer', async (t: TestContext) => {
     const first = requests;
     const before = await readAll(reader as Caller, northProbe, /$^/);
+    // Answers that were all refusals would be alike, too.
+    for (const name of ['kb_search 1', 'search_context 0', 'fts_search_context 0', 'page 4']) {
+      assert.ok(
+        before.get(name)?.includes('harbour master'),
+        `${name} shows nothing of one's own: ${before.get(name)}`,
+      );
+    }
+    assert.ok(before.get('complete carrel://kb/doc/{id}')?.includes(`"${northProbe.document}"`));
+    assert.ok(before.get('complete carrel://context/{id}')?.includes(`"${northProbe.entry}"`));
     southProbe = await seed(south);
     await seed(sideOf('thunderjug'));
     const afterwards = await readAll(reader as Caller, northProbe, /$^/);
@@ -338,6 +347,10 @@ function engineRequests(probe: Probe): EngineRequest[] {
     ['PATCH', `/documents/${document}`, { source_path: '/elsewhere' }],
     ['PUT', `/documents/${document}/tags`, { add: ['n'] }],
     ['PATCH', `/notes/${note}`, { text }],
+    ['POST', `/documents/${document}/restore`],
+    ['POST', '/bulk/delete', { document_ids: [document], force: true }],
+    ['POST', '/bulk/tags', { tags: [tag], add: ['n'], force: true }],
+    ['POST', '/bulk/set-tags', { document_ids: [note], set_tags: ['n'], force: true }],
   ];
 }
 

@@ -48,7 +48,7 @@ export async function startInternet(
   return internet;
 }
 
-export const webPorts = [80, 443, 8080];
+const webPorts = [80, 443, 8080];
 export const servicePorts = [21, 22, 23, 25, 53, 110, 143, 389, 445, 2375, 3306, 5432, 6379, 9200, 10250, 11211, 27017];
 
 /**

@@ -25,7 +25,8 @@ export async function removeDocument(
   if (document === undefined) return undefined;
   await removeAll(on, [document], keeps);
   await leaveRecord(on, { kind: 'delete', document, chunkCount: document.chunkCount, details: {} });
-  return { id, title: document.title, contentHash: document.contentHash };
+  const { title, contentHash, bytes } = document;
+  return { id, title, contentHash, bytes };
 }
 
 export async function changeTags(

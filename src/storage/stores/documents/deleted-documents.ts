@@ -1,6 +1,7 @@
 import { daysBefore } from '../../../base/days-before.ts';
-import type { RestoreDocumentOutcome, StoredDocument, Within } from '../../contracts/documents.ts';
+import type { RestoreDocumentOutcome, StoredDocument } from '../../contracts/documents.ts';
 import { keptDays } from '../../contracts/entries.ts';
+import type { Within } from '../../contracts/within.ts';
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type SqlValue, textOf } from '../../rows.ts';
 import { lock } from '../idempotency.ts';

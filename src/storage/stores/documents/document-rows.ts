@@ -74,6 +74,6 @@ export function jobOf(row: Row): StoredJob {
   };
 }
 
-export function optionalNumberOf(row: Row, column: string): number | undefined {
+function optionalNumberOf(row: Row, column: string): number | undefined {
   return row[column] === null ? undefined : numberOf(row, column);
 }

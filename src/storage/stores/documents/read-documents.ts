@@ -9,8 +9,8 @@ import type {
   StoredDocument,
   StoredDocumentPage,
   TagUse,
-  Within,
 } from '../../contracts/documents.ts';
+import type { Within } from '../../contracts/within.ts';
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';

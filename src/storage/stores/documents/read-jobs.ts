@@ -1,5 +1,5 @@
-import type { Within } from '../../contracts/documents.ts';
 import type { JobCounts, JobListRequest, StoredJob, StoredJobPage } from '../../contracts/ingestion.ts';
+import type { Within } from '../../contracts/within.ts';
 import type { Statements } from '../../dialect.ts';
 import { type Condition, numberOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';

@@ -1,4 +1,4 @@
-import type { NewChunk } from '../../contracts/documents.ts';
+import type { NewChunk } from '../../contracts/new-chunk.ts';
 import type { NewPassage } from '../../contracts/passages.ts';
 import type { Statements } from '../../dialect.ts';
 import { storable } from '../../storable.ts';

@@ -92,7 +92,7 @@ export function comparable(value: Scalar): Pick<MetadataField, 'kind' | 'head' |
 }
 
 /** Letters of either case are one. Not by position in a word, as the lower case of a capital sigma is. */
-export function foldCase(text: string): string {
+function foldCase(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
 }
 

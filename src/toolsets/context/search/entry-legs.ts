@@ -1,6 +1,6 @@
-import type { HybridDeps, MeaningLeg, WordLeg } from '../../../search/hybrid.ts';
+import type { HybridDeps, MeaningLeg } from '../../../search/hybrid.ts';
 import { createMeaningLeg } from '../../../search/meaning-leg.ts';
-import { createWordLeg } from '../../../search/word-leg.ts';
+import { createWordLeg, type WordLeg } from '../../../search/word-leg.ts';
 import type { ScoredPage } from '../../../storage/contracts/entries.ts';
 import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
 import type { MendedWord } from '../../../words/ranking/word-index.ts';

@@ -17,7 +17,7 @@ interface Heading {
 }
 
 /** An outline has no more, of whatever a text has. */
-export const headingsMax = 10_000;
+const headingsMax = 10_000;
 
 function headingsOf(text: string) {
   const headings: { level: number; title: string; start: number }[] = [];

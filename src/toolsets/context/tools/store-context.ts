@@ -5,7 +5,7 @@ import { jsonObject } from '../inputs.ts';
 import { remarks } from '../show/remarks.ts';
 import { idempotencyInput, idempotencyOf, parseNewEntry } from '../write/write-input.ts';
 
-export const newEntryInput = {
+const newEntryInput = {
   thread_id: z.string().min(1).describe('The conversation or task.'),
   source: z.enum(['user', 'agent']),
   text: z.string().min(1),

@@ -80,7 +80,7 @@ export function unknownKind(cause?: unknown): CarrelError {
 const thread = 'memory';
 
 /** One line of the reference memory server's file: an entity with its observations, or a relation between two. */
-export function entryOfMemory(line: Readonly<Record<string, unknown>>, now: string): NewEntry | undefined {
+function entryOfMemory(line: Readonly<Record<string, unknown>>, now: string): NewEntry | undefined {
   const common = {
     threadId: thread,
     source: 'agent' as const,

@@ -164,7 +164,7 @@ const restMsMax = { blocked: 10 * 60_000, timeout: 30_000, failed: 30_000 };
 const namedMsMax = 10 * 60_000;
 
 /** Remembers a provider's failures: each one in a row doubles the time for which others are preferred. */
-export function createBackOff(clock: MonotonicClock): BackOff {
+function createBackOff(clock: MonotonicClock): BackOff {
   let streak = 0;
   let restsUntil = 0;
   let closedUntil = 0;

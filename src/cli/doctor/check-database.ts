@@ -1,13 +1,13 @@
-import { openConfiguredStorage, storagePlace } from '../app/open-storage.ts';
-import type { Role } from '../app/role.ts';
-import { CarrelError } from '../base/errors.ts';
-import type { Config } from '../config/load.ts';
-import { embeddingState } from '../search/meaning/embedding-state.ts';
-import type { Storage } from '../storage/contracts/storage.ts';
-import { inspectStorage } from '../storage/inspect-storage.ts';
-import { storageSlice } from '../storage/storage-slice.ts';
+import { openConfiguredStorage, storagePlace } from '../../app/open-storage.ts';
+import type { Role } from '../../app/role.ts';
+import { CarrelError } from '../../base/errors.ts';
+import type { Config } from '../../config/load.ts';
+import { embeddingState } from '../../search/meaning/embedding-state.ts';
+import type { Storage } from '../../storage/contracts/storage.ts';
+import { inspectStorage } from '../../storage/inspect-storage.ts';
+import { storageSlice } from '../../storage/storage-slice.ts';
 import type { Check } from './check.ts';
-import { creationObstacle } from './doctor-places.ts';
+import { creationObstacle } from './check-places.ts';
 
 /** Whether the database can be used and agrees with its indexes, and which texts still wait for vectors. */
 export async function checkDatabase(role: Role, config: Config): Promise<Check[]> {

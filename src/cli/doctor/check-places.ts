@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../base/make-folder.ts';
-import type { Config } from '../config/load.ts';
-import { httpSlice } from '../config/slices.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import type { Config } from '../../config/load.ts';
+import { httpSlice } from '../../config/slices.ts';
 import type { Check } from './check.ts';
 
 /** Below this, the next write may be refused: what a log of its usual length takes, twice. */

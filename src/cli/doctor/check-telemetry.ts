@@ -1,10 +1,10 @@
-import type { Role } from '../app/role.ts';
-import { maskAddress } from '../base/secret.ts';
-import type { Config } from '../config/load.ts';
-import { metricsPayload, tracesPayload } from '../telemetry/otlp/payload.ts';
-import { createOtlpSender, isTaken } from '../telemetry/otlp/sender.ts';
-import { readTarget } from '../telemetry/otlp/target.ts';
-import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
+import type { Role } from '../../app/role.ts';
+import { maskAddress } from '../../base/secret.ts';
+import type { Config } from '../../config/load.ts';
+import { metricsPayload, tracesPayload } from '../../telemetry/otlp/payload.ts';
+import { createOtlpSender, isTaken } from '../../telemetry/otlp/sender.ts';
+import { readTarget } from '../../telemetry/otlp/target.ts';
+import { telemetrySlice } from '../../telemetry/telemetry-slice.ts';
 import type { Check } from './check.ts';
 
 const name = 'telemetry';
