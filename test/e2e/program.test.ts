@@ -39,7 +39,7 @@ function run(args: string[], env: Record<string, string> = {}) {
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
     input: '',
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 300_000,
   });
   return { code: outcome.status, out: outcome.stdout, err: outcome.stderr, home };
 }

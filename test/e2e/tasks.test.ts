@@ -76,7 +76,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
 
   it('a slow call is a task from its start to its result, or to its failure', async () => {
     const { url } = program;
-    const begun = await call(url, 'dig', { marker: 'gold', delay_ms: 300 });
+    const begun = await call(url, 'dig', { marker: 'gold', delay_ms: 1_500 });
     assert.equal(begun['resultType'], 'task');
     const working = await ask(url, 'tasks/get', { taskId: begun['taskId'] });
     assert.deepEqual([working['status'], working['statusMessage']], ['working', 'digging (1 of 2)']);
