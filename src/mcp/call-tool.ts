@@ -76,8 +76,9 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
       if (tool.task?.required && call.tasks === undefined) throw missingTasks();
       quotas.count(offered, call.caller.id);
       if (tool.takesNoSlot) return await run(tool, input, call);
+      // Without questions nothing is awaited: calls take their places in the order in which they came.
+      const mustAsk = tool.questions !== undefined && call.ask !== undefined;
       const ask = async (running: IncomingCall): Promise<IncomingCall> => {
-        if (tool.questions === undefined || call.ask === undefined) return running;
         // Nobody waits for a person with a place taken.
         const questions = await gates.pass(toolset, running.signal, nothing, async () =>
           tool.questions?.(input, running),
@@ -86,7 +87,7 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
         return answers ? { ...running, answers } : running;
       };
       if (call.tasks === undefined || wait) {
-        const asked = await ask(call);
+        const asked = mustAsk ? await ask(call) : call;
         const work: Work<object> = (running, begun) =>
           gates.pass(toolset, running.signal, begun, () => run(tool, input, running));
         const outcome = await runOrBecomeJob(work, asked, wait ? undefined : toolset.slowCallMs, jobs);
@@ -94,7 +95,7 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
       }
       const work = async (running: TaskedCall): Promise<object> => {
         try {
-          const asked = await ask(running);
+          const asked = mustAsk ? await ask(running) : running;
           const first = await gates.pass(toolset, running.signal, nothing, () => run(tool, input, asked));
           const rest = tool.lasting?.nameOf(first);
           if (tool.lasting === undefined || rest === undefined) return first;

@@ -67,7 +67,7 @@ export const setupCommands: readonly GroupedCommand[] = [
       listed('collections', 'a,b,c', 'only these collections of the knowledge base; new documents go to the first'),
       listed('threads', 'a,b,c', 'only these threads of the context store'),
       valued('expires', 'time', 'when it ends: 2027-01-31T00:00:00Z, 12h, 30d, 8w'),
-      toggle('all', 'with revoke: all tokens, and none is asked for any more'),
+      toggle('all', 'with revoke: all tokens; on loopback, none is asked for any more'),
       jsonFlag,
     ],
   },

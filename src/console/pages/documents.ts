@@ -66,7 +66,7 @@ export async function documentPage({ tools, rest, query }: Visit): Promise<Page>
     return {
       title: 'Deleted',
       body: html`<h1>The document is deleted</h1>
-<p>It can be restored for 30 days, unless much more is deleted after it. Its file is then read once more.</p>${changeForm(`${path}/${id}/restore`, 'Restore')}`,
+<p>It can be restored for 30 days, unless much more is deleted after it or the engine keeps no deleted documents. Its file is then read once more.</p>${changeForm(`${path}/${id}/restore`, 'Restore')}`,
     };
   }
   const first = offsetOf(query);
