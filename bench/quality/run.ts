@@ -6,7 +6,7 @@
  *
  * `--model none` leaves out reranking; a folder names another model. Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks-search.md.
  */
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
@@ -32,7 +32,7 @@ const { values: options } = parseArgs({
 const settings: HybridSettings = { order: 'weighted', rrfK: 60 };
 const provider = createLocalEmbeddings({
   modelFolder: bundledModelFolder(),
-  threads: 1,
+  threads: availableParallelism(),
   queuedTextsMax: 1_000_000,
   textTimeoutMs: 60_000,
 });
