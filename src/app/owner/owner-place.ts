@@ -57,11 +57,15 @@ export function isPrivateFolder(folder: string): boolean | undefined {
 export function readAnnouncement(file: string): Announcement | undefined {
   try {
     const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (!isObject(content) || typeof content['socket'] !== 'string') return undefined;
-    return content as unknown as Announcement;
+    return isAnnouncement(content) ? content : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isAnnouncement(value: unknown): value is Announcement {
+  const texts = ['socket', 'secret', 'role', 'version', 'startedAt'];
+  return isObject(value) && typeof value['pid'] === 'number' && texts.every((name) => typeof value[name] === 'string');
 }
 
 /** All that is announced in the folder, by whatever version and under whatever settings. */
