@@ -152,7 +152,8 @@ def made_chats(count):
     for question in questions:
         same.setdefault((question[0], question[4][:2], question[3]), {}).update(question[1])
     merged = [(text, same[(text, own[:2], group)], split, group) for text, _, split, group, own in questions]
-    return Collection("made", passages, groups, merged)
+    before = [at - 1 if at and groups[at - 1] == group else None for at, group in enumerate(groups)]
+    return Collection("made", passages, groups, merged, before)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Packs what travels to the machine with the GPU.
 
 python3 pack.py PAIRS.jsonl JUDGED_FOLDER WRITTEN_FOLDER OUT_FOLDER
+
+WRITTEN_FOLDER has chats/ (see written.py) and asked/ (see data.py).
 """
 
 import json
@@ -31,7 +33,9 @@ def main():
 
 def pack_judged(judged, written, out):
     sets = [data.judged(judged, name) for name in ("scifact", "cosqa", "chroma-chunking", "locomo", "cranfield")]
-    sets.append(data.written(written))
+    for each in sets:
+        data.asked(written / "asked", each)
+    sets.append(data.judged(written, "chats"))
     data.save(sets, out / "judged.xz")
     for each in sets:
         splits = [split for _, _, split, _ in each.questions]

@@ -2,7 +2,8 @@
 
 python3 train.py DATA_FOLDER GTE_FOLDER OUT_FOLDER
 
-Time decides how long each stage runs: TEACHER_S and STUDENT_S (seconds).
+DATA_FOLDER has judged.xz and pairs.jsonl.xz (pack.py) and candidates.jsonl.xz (bench/quality/candidates.ts). Time decides how
+long each stage runs: TEACHER_S and STUDENT_S (seconds).
 """
 
 import json
@@ -11,7 +12,6 @@ import math
 import os
 import random
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -30,9 +30,8 @@ FOLDER, GTE, OUT = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 LOW = torch.bfloat16 if DEVICE == "cuda" else torch.float32
 SMALL = os.environ.get("SMALL") == "1"  # a few steps on a few pairs, to see that it runs
-TEACHER_S, STUDENT_S = float(os.environ.get("TEACHER_S", 225)), float(os.environ.get("STUDENT_S", 205))
-LIMIT_S = float(os.environ.get("LIMIT_S", 525))  # when the student must be done: a call ends after 600 s
-QUESTIONS = int(os.environ.get("QUESTIONS", 4 if SMALL else 48))  # in a step
+TEACHER_S, STUDENT_S = float(os.environ.get("TEACHER_S", 560)), float(os.environ.get("STUDENT_S", 600))
+QUESTIONS = int(os.environ.get("QUESTIONS", 4 if SMALL else 64))  # in a step
 NEGATIVES, RANDOM_NEGATIVES = 6, 1
 LISTED = 1 + NEGATIVES + RANDOM_NEGATIVES
 QUESTION_PIECES, PASSAGE_PIECES = 64, 256
@@ -42,10 +41,11 @@ KEPT = [int(each) for each in os.environ.get("KEPT", "1,3,5,7,9,11").split(",")]
 
 # How often a question is drawn from each source.
 SHARES = {
-    "written": 0.14, "made": 0.12, "docstring": 0.19, "faq": 0.09, "heading": 0.15, "cloze": 0.09, "prose": 0.04,
-    "describe": 0.03, "gloss": 0.02, "scifact": 0.07, "cosqa": 0.04, "chroma-chunking": 0.02,
-    "title": 0.03, "own sentence": 0.04, "own docstring": 0.03,
+    "chats": 0.15, "chats in context": 0.13, "made": 0.05, "made in context": 0.04,
+    "docstring": 0.12, "faq": 0.07, "heading": 0.1, "cloze": 0.06, "prose": 0.03, "describe": 0.02, "gloss": 0.01,
+    "scifact": 0.08, "cosqa": 0.08, "chroma-chunking": 0.04, "title": 0.02, "own sentence": 0.03, "own docstring": 0.02,
 }
+CHATS = ("chats", "chats in context", "made", "made in context")
 random.seed(data.SEED)
 np.random.seed(data.SEED)
 torch.manual_seed(data.SEED)
@@ -112,7 +112,9 @@ def logits_of(model, questions, passages, planned):
 
 
 @torch.no_grad()
-def vectors_of(model, texts, longest=256):
+def vectors_of(model, texts):
+    if SMALL:
+        return torch.randn(len(texts.lengths), 384, device=DEVICE)
     order = np.argsort(texts.lengths, kind="stable")
     found = torch.empty(len(order), 384, device=DEVICE, dtype=LOW)
     for start in range(0, len(order), 512):
@@ -186,7 +188,7 @@ class Lists:
         groups = {}
         for at in asked:
             groups.setdefault(each.questions[at][3], []).append(at)
-        chat = each.name in ("written", "made")
+        chat = each.name in CHATS
         for group, questions in groups.items():
             members = np.array(each.members[group]) + offset
             pool = p_vectors[torch.tensor(members, device=DEVICE)]
@@ -202,21 +204,23 @@ class Lists:
                     right = np.array([number + offset for number in each.questions[at][1]])
                     wrong = members[top_at[row]]
                     keep = ~np.isin(wrong, right)
-                    if each.name not in ("written", "made", "scifact", "chroma-chunking"):
+                    if each.name not in (*CHATS, "scifact", "chroma-chunking"):
                         # Not judged: what is nearer than the right one is often right too, and so is its near copy.
                         keep &= likeness[row] < 0.96
                         keep &= (top_cosine[row] < right_cosines[row]) | (np.random.random(len(wrong)) < 0.3)
-                    ready.append((at + q_offset, right, wrong[keep][: 24 if chat else 48], members))
+                    ready.append((at + q_offset, right, wrong[keep][: 24 if chat else 48], beside(right, members) if chat else [], members))
         return ready
 
     def draw(self):
+        """The turns beside the answer speak of the same, and one behind it is read in its context: they are drawn often."""
         source = np.random.choice(len(self.sources), p=self.shares)
         if not self.turns[source]:
             self.turns[source] = list(np.random.permutation(len(self.sources[source])))
-        asked, right, wrong, members = self.sources[source][self.turns[source].pop()]
+        asked, right, wrong, beside, members = self.sources[source][self.turns[source].pop()]
         chosen = [np.random.choice(right)]
-        hard = min(NEGATIVES, len(wrong))
-        chosen.extend(np.random.choice(wrong, hard, replace=False) if hard else [])
+        near = [each for each in beside if np.random.random() < 0.5]
+        hard = min(NEGATIVES - len(near), len(wrong))
+        chosen.extend([*near, *(np.random.choice(wrong, hard, replace=False) if hard else [])])
         while len(chosen) < LISTED:
             one = np.random.choice(members)
             if one not in right:
@@ -227,6 +231,12 @@ class Lists:
         drawn = [self.draw() for _ in range(count)]
         asked = np.repeat([each[0] for each in drawn], LISTED)
         return asked, np.concatenate([each[1] for each in drawn]).astype(np.int64)
+
+
+def beside(right, members):
+    """The turns before and behind an answer, two at most."""
+    near = {each + step for each in right for step in (-1, 1)} - set(right)
+    return [each for each in sorted(near) if members[0] <= each <= members[-1]][:2]
 
 
 class Places:
@@ -293,27 +303,17 @@ def lowered(model):
     return model
 
 
-def measured(rows, logits, top, weight):
-    by_set = {}
-    for row, own in zip(rows, logits):
-        if row["split"] == "foreign":
-            continue
-        best = [(number, score + weight * logit) for (number, score, *_), logit in zip(row["candidates"][:top], own)]
-        ranking = [number for number, _ in sorted(best, key=lambda each: -each[1])]
-        ranking += [number for number, *_ in row["candidates"][top:]]
-        by_set.setdefault(row["name"], []).append(data.ndcg(ranking, {int(at): gain for at, gain in row["relevant"].items()}))
-    return {name: round(float(np.mean(each)), 4) for name, each in sorted(by_set.items())}
-
-
 def main():
     tokenizer = Tokenizer.from_file(str(GTE / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     judged = list(data.load(FOLDER / "judged.xz"))
-    collections = judged + [made_chats(1 if SMALL else 1200)] + list(read_pairs()) + list(from_corpora(judged))
+    made = made_chats(1 if SMALL else 1200)
     if SMALL:
         for each in judged:
-            each.questions = each.questions[:40]
+            each.questions = each.questions[-40:]
+    chats = [data.in_context(each) for each in (*judged, made) if any(at is not None for at in each.before)]
+    collections = judged + [made] + chats + list(read_pairs()) + list(from_corpora(judged))
     offsets, q_offsets, all_passages, all_questions = {}, {}, [], []
     for each in collections:
         offsets[each.name], q_offsets[each.name] = len(all_passages), len(all_questions)
@@ -326,12 +326,6 @@ def main():
     embedder = load_quantised(str(GTE / "model.onnx")).to(DEVICE).to(LOW).eval()
     p_vectors, q_vectors = vectors_of(embedder, passages), vectors_of(embedder, questions)
     say("embedded")
-    held = {}
-    for each in judged:
-        held[f"{each.name}/passages"] = p_vectors[offsets[each.name] :][: len(each.passages)].float().cpu().numpy().astype(np.float16)
-        held[f"{each.name}/questions"] = q_vectors[q_offsets[each.name] :][: len(each.questions)].float().cpu().numpy().astype(np.float16)
-    np.savez("/tmp/vectors.npz", **held)
-    scorer = subprocess.Popen([sys.executable, str(Path(__file__).with_name("candidates.py")), str(FOLDER / "judged.xz"), "/tmp/vectors.npz", str(OUT / "candidates.json.xz")])
     lists = Lists(collections, offsets, q_vectors, p_vectors, q_offsets)
     right = torch.zeros(QUESTIONS, dtype=torch.long, device=DEVICE)
     marks = F.one_hot(right, LISTED).float()
@@ -364,7 +358,7 @@ def main():
         margins = F.mse_loss(logits[:, :1] - logits[:, 1:], taught[:, :1] - taught[:, 1:])
         return spread + 0.1 * F.mse_loss(logits, taught) + 0.05 * margins + 0.2 * F.cross_entropy(logits, right)
 
-    student_masters, student_steps = train(student, lists, questions, passages, min(STUDENT_S, LIMIT_S - (time.time() - STARTED)), 1e-4, by_teacher, "student")
+    student_masters, student_steps = train(student, lists, questions, passages, STUDENT_S, 1e-4, by_teacher, "student")
     state = {name: each.detach().cpu().to(torch.float16) for name, each in student_masters.items()}
     torch.save(state, "/tmp/student.pt")
     whole = Path("/tmp/student.pt").read_bytes()
@@ -372,34 +366,27 @@ def main():
         (OUT / f"student.pt.{at // 15_000_000}").write_bytes(whole[at : at + 15_000_000])
     say("saved", len(whole))
 
-    scorer.wait()
-    rows = [json.loads(line) for line in lzma.open(OUT / "candidates.json.xz", "rt")]
-    chosen = {"locomo": "dev", "cranfield": "dev"}
-    rows = [row for row in rows if row["split"] in (chosen.get(row["set"], "choose"), "foreign")]
-    groups = {each.name: each for each in judged}
-    for row in rows:
-        kind = groups["written"].questions[row["question"]][3].split("-")[0] if row["set"] == row["of"] == "written" else ""
-        row["name"] = row["set"] + (f" {kind}" if kind else "")
-    alone = [{**row, "candidates": [[number, 0, *rest] for number, _, *rest in row["candidates"]]} for row in rows]
+    rows = data.candidates(FOLDER / "candidates.jsonl.xz", offsets)
+    rows = rows[::40] if SMALL else rows
+    texts = Texts([row["text"] for row in rows], tokenizer, QUESTION_PIECES)
+    asked = np.array([number for number, row in enumerate(rows) for _ in row["candidates"]])
+    shown = np.array([number + offsets[row["from"]] for row in rows for number, _ in row["candidates"]])
     report = {"seed": data.SEED, "device": torch.cuda.get_device_name() if DEVICE == "cuda" else "cpu", "teacher_steps": teacher_steps, "student_steps": student_steps, "questions_a_step": QUESTIONS}
-    asked = np.array([row["question"] + q_offsets[row["of"]] for row in rows for _ in row["candidates"]])
-    shown = np.array([number + offsets[row["set"]] for row in rows for number, *_ in row["candidates"]])
     for name, model in (("teacher", teacher), ("student", student)):
         with torch.no_grad():
-            flat = torch.cat([logits_of(model, questions, passages, plan(questions, passages, asked[at : at + 20000], shown[at : at + 20000])) for at in range(0, len(asked), 20000)]).float().cpu().tolist()
+            flat = torch.cat([logits_of(model, texts, passages, plan(texts, passages, asked[at : at + 20000], shown[at : at + 20000])) for at in range(0, len(asked), 20000)]).float().cpu().tolist()
         logits, start = [], 0
         for row in rows:
             logits.append([round(each, 3) for each in flat[start : start + len(row["candidates"])]])
             start += len(row["candidates"])
-        report[name] = {"hybrid": measured(rows, logits, 20, 0), "alone 50": measured(alone, logits, 50, 1)}
+        report[name] = {"hybrid": data.measured(rows, logits, 0, 0), "alone 50": data.measured(rows, logits, 50, 1, fused=0)}
         for top in (20, 50):
-            for weight in (0.02, 0.05, 0.1, 0.2):
-                report[name][f"{top} best, {weight}"] = measured(rows, logits, top, weight)
+            for weight in (0.01, 0.02, 0.03, 0.05, 0.1):
+                report[name][f"{top} best, {weight}"] = data.measured(rows, logits, top, weight)
         for title, figures in report[name].items():
             say(name, title, figures)
-        if name == "student":
-            with lzma.open(OUT / "logits.json.xz", "wt") as file:
-                json.dump([[row["set"], row["of"], row["question"], own] for row, own in zip(rows, logits)], file)
+        with lzma.open(OUT / f"{name}-logits.json.xz", "wt") as file:
+            json.dump([[row["from"], row["id"], own] for row, own in zip(rows, logits)], file)
     report["seconds"] = round(time.time() - STARTED)
     (OUT / "report.json").write_text(json.dumps(report, indent=1))
     say("done")
