@@ -17,6 +17,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 HEADS = 12
+HEAD = ["pool", "logits", "pool_MatMul", "logits_MatMul"]  # the quantiser makes a MatMul of a Gemm
 
 
 class Graph:
@@ -75,7 +76,7 @@ def build(state):
 def quantise(source, target, reduce_range, kept):
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    quantize_dynamic(source, target, op_types_to_quantize=["MatMul", "Attention"], per_channel=True, reduce_range=reduce_range, weight_type=QuantType.QInt8, nodes_to_exclude=kept, extra_options={"DefaultTensorType": TensorProto.FLOAT})
+    quantize_dynamic(source, target, op_types_to_quantize=["MatMul", "Attention"], per_channel=True, reduce_range=reduce_range, weight_type=QuantType.QInt8, nodes_to_exclude=[*HEAD, *kept], extra_options={"DefaultTensorType": TensorProto.FLOAT})
 
 
 def main():

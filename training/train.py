@@ -3,7 +3,8 @@
 python3 train.py DATA_FOLDER GTE_FOLDER OUT_FOLDER
 
 DATA_FOLDER has judged.xz and pairs.jsonl.xz (pack.py) and candidates.jsonl.xz (bench/quality/candidates.ts). Time decides how
-long each stage runs: TEACHER_S and STUDENT_S (seconds).
+long each stage runs: TEACHER_S and STUDENT_S (seconds). With CONTINUE=MODEL.onnx there is no teacher: that student is trained on
+with the labels.
 """
 
 import json
@@ -23,7 +24,7 @@ from tokenizers import Tokenizer
 
 import data
 from chats import made_chats
-from cross_encoder import CrossEncoder, load_quantised, student_of
+from cross_encoder import CrossEncoder, load_exported, load_quantised, student_of
 
 STARTED = time.time()
 FOLDER, GTE, OUT = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
@@ -269,7 +270,7 @@ def train(model, lists, questions, passages, seconds, rate, loss_of, name):
     optimiser = torch.optim.AdamW([{"params": [high[at] for at in body], "scale": 1.0}, {"params": [high[at] for at in head], "scale": 3.0}], lr=rate, weight_decay=0.01, fused=DEVICE == "cuda")
     steps = Steps(lists, questions, passages, data.SEED + 1000 * len(model.layers))
     drawn = iter(torch.utils.data.DataLoader(steps, batch_size=None, num_workers=1 if SMALL else 8, pin_memory=DEVICE == "cuda", prefetch_factor=2 if SMALL else 8))
-    begun, step, losses = time.time(), 0, []
+    begun, step, skipped, losses = time.time(), 0, 0, []
     while True:
         done = (time.time() - begun) / seconds
         if done >= 1 or (SMALL and step >= 4):
@@ -281,8 +282,11 @@ def train(model, lists, questions, passages, seconds, rate, loss_of, name):
         loss.backward()
         torch._foreach_copy_([copy.grad for copy in high], [each.grad for each in low])
         model.zero_grad(set_to_none=True)
-        torch.nn.utils.clip_grad_norm_(high, 1.0)
-        optimiser.step()
+        # A single overflow in bf16 would spoil everything.
+        if torch.isfinite(torch.nn.utils.clip_grad_norm_(high, 1.0)):
+            optimiser.step()
+        else:
+            skipped += 1
         with torch.no_grad():
             torch._foreach_copy_(low, high)
         losses.append(loss.detach())
@@ -290,7 +294,7 @@ def train(model, lists, questions, passages, seconds, rate, loss_of, name):
         if step % 100 == 0:
             say(name, "step", step, "loss", round(torch.stack(losses[-100:]).mean().item(), 4))
     del drawn
-    say(name, step, "steps")
+    say(name, step, "steps", skipped, "skipped")
     model.eval()
     return {what: copy for (what, _), copy in zip(model.named_parameters(), high)}, step
 
@@ -322,6 +326,7 @@ def main():
     say(len(all_passages), "passages", len(all_questions), "questions")
     passages, questions = Texts(all_passages, tokenizer, PASSAGE_PIECES), Texts(all_questions, tokenizer, QUESTION_PIECES)
     say("tokenised", int(passages.lengths.sum()), "pieces")
+    continued = os.environ.get("CONTINUE")
     base = load_quantised(str(GTE / "model.onnx"))
     embedder = load_quantised(str(GTE / "model.onnx")).to(DEVICE).to(LOW).eval()
     p_vectors, q_vectors = vectors_of(embedder, passages), vectors_of(embedder, questions)
@@ -334,31 +339,37 @@ def main():
         logits = logits_of(model, questions, passages, planned).view(-1, LISTED)
         return F.cross_entropy(logits, right) + 0.3 * F.binary_cross_entropy_with_logits(logits, marks)
 
-    for layer in (base.pool, base.head):
-        torch.nn.init.normal_(layer.weight, std=0.02)
-        torch.nn.init.zeros_(layer.bias)
-    torch.manual_seed(data.SEED)
-    teacher = lowered(base)
-    masters, teacher_steps = train(teacher, lists, questions, passages, TEACHER_S, 1e-4, by_labels, "teacher")
+    if continued:
+        student = lowered(load_exported(continued))
+        student_masters, steps = train(student, lists, questions, passages, STUDENT_S, 6e-5, by_labels, "student")
+        models, steps = {"student": student}, {"student": steps}
+    else:
+        for layer in (base.pool, base.head):
+            torch.nn.init.normal_(layer.weight, std=0.02)
+            torch.nn.init.zeros_(layer.bias)
+        torch.manual_seed(data.SEED)
+        teacher = lowered(base)
+        masters, teacher_steps = train(teacher, lists, questions, passages, TEACHER_S, 1e-4, by_labels, "teacher")
 
-    student = lowered(student_of(teacher, KEPT))
-    with torch.no_grad():
-        for name, each in student.named_parameters():
-            source = name.split(".")
-            if source[0] == "layers":
-                source[1] = str(KEPT[int(source[1])])
-            each.copy_(masters[".".join(source)])
-    teacher.eval()
-
-    def by_teacher(model, planned):
+        student = lowered(student_of(teacher, KEPT))
         with torch.no_grad():
-            taught = logits_of(teacher, questions, passages, planned).view(-1, LISTED)
-        logits = logits_of(model, questions, passages, planned).view(-1, LISTED)
-        spread = F.kl_div(F.log_softmax(logits, 1), F.softmax(taught, 1), reduction="batchmean")
-        margins = F.mse_loss(logits[:, :1] - logits[:, 1:], taught[:, :1] - taught[:, 1:])
-        return spread + 0.1 * F.mse_loss(logits, taught) + 0.05 * margins + 0.2 * F.cross_entropy(logits, right)
+            for name, each in student.named_parameters():
+                source = name.split(".")
+                if source[0] == "layers":
+                    source[1] = str(KEPT[int(source[1])])
+                each.copy_(masters[".".join(source)])
+        teacher.eval()
 
-    student_masters, student_steps = train(student, lists, questions, passages, STUDENT_S, 1e-4, by_teacher, "student")
+        def by_teacher(model, planned):
+            with torch.no_grad():
+                taught = logits_of(teacher, questions, passages, planned).view(-1, LISTED)
+            logits = logits_of(model, questions, passages, planned).view(-1, LISTED)
+            spread = F.kl_div(F.log_softmax(logits, 1), F.softmax(taught, 1), reduction="batchmean")
+            margins = F.mse_loss(logits[:, :1] - logits[:, 1:], taught[:, :1] - taught[:, 1:])
+            return spread + 0.1 * F.mse_loss(logits, taught) + 0.05 * margins + 0.2 * F.cross_entropy(logits, right)
+
+        student_masters, student_steps = train(student, lists, questions, passages, STUDENT_S, 1e-4, by_teacher, "student")
+        models, steps = {"teacher": teacher, "student": student}, {"teacher": teacher_steps, "student": student_steps}
     state = {name: each.detach().cpu().to(torch.float16) for name, each in student_masters.items()}
     torch.save(state, "/tmp/student.pt")
     whole = Path("/tmp/student.pt").read_bytes()
@@ -371,8 +382,8 @@ def main():
     texts = Texts([row["text"] for row in rows], tokenizer, QUESTION_PIECES)
     asked = np.array([number for number, row in enumerate(rows) for _ in row["candidates"]])
     shown = np.array([number + offsets[row["from"]] for row in rows for number, _ in row["candidates"]])
-    report = {"seed": data.SEED, "device": torch.cuda.get_device_name() if DEVICE == "cuda" else "cpu", "teacher_steps": teacher_steps, "student_steps": student_steps, "questions_a_step": QUESTIONS}
-    for name, model in (("teacher", teacher), ("student", student)):
+    report = {"seed": data.SEED, "device": torch.cuda.get_device_name() if DEVICE == "cuda" else "cpu", "steps": steps, "questions_a_step": QUESTIONS}
+    for name, model in models.items():
         with torch.no_grad():
             flat = torch.cat([logits_of(model, texts, passages, plan(texts, passages, asked[at : at + 20000], shown[at : at + 20000])) for at in range(0, len(asked), 20000)]).float().cpu().tolist()
         logits, start = [], 0

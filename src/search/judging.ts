@@ -52,8 +52,8 @@ export interface JudgeDeps {
 
 export interface TextToJudge {
   readonly text: string;
-  /** Title and headings above it, which are read with every part of it. */
-  readonly heading?: string;
+  /** What is read in front of every part of it: title and headings, or the end of what was said before. */
+  readonly lead?: string | undefined;
 }
 
 export interface JudgedPage<Hit> {
@@ -164,8 +164,8 @@ export async function judgePage<Hit extends RankedHit>(
     });
     const parts = deps.parts ? await deps.parts(known, text, signal) : known.map((each) => bestPart(each, text));
     const read = parts.flatMap(({ text: part, range }, place) => {
-      const { id, heading } = known[place] ?? {};
-      return id === undefined ? [] : [{ id, range, passage: heading ? `${heading}\n${part}` : part }];
+      const { id, lead = '' } = known[place] ?? {};
+      return id === undefined ? [] : [{ id, range, passage: lead + part }];
     });
     const { state, logits } = await reranker.score(
       text,

@@ -25,6 +25,7 @@ import {
 import { countJobs, getJob, leaseOwners, listJobs } from './stores/documents/read-jobs.ts';
 import { releaseOriginals, usedOriginals } from './stores/documents/release-originals.ts';
 import { editNote, finishJob } from './stores/documents/write-documents.ts';
+import { textsBefore } from './stores/entries/entry-before.ts';
 import { indexFields } from './stores/entries/entry-fields.ts';
 import { entryStatistics, listTags, listThreads } from './stores/entries/entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './stores/entries/entry-summaries.ts';
@@ -87,6 +88,7 @@ const operations = {
     weighEntryWords,
     matchingEntries,
     entryTexts,
+    textsBefore,
     pastGaps,
   },
   ...{ unsummarisedEntries, listThreads, listTags, entryStatistics },

@@ -17,7 +17,7 @@ export function createPassageJudging(
       return new Map(
         found.map(({ key, title, headings, body }) => {
           const heading = [title, ...headings].filter((part) => part !== '').join(' / ');
-          return [key, { text: body, heading }];
+          return [key, { text: body, lead: heading && `${heading}\n` }];
         }),
       );
     },

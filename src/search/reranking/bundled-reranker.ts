@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { packageFile } from '../../base/places.ts';
 import type { Calibration } from '../relevance.ts';
+import type { ReadBefore } from './reranker.ts';
 
 const bundledRerankerName = 'reranker-int8';
 
@@ -21,6 +22,8 @@ export interface RerankerFacts {
   readonly tokenizerFolder: string;
   /** How much a logit counts beside the fused score. */
   readonly weight: number;
+  /** Undefined for a model that was not trained to read a message behind the one before it. */
+  readonly before: ReadBefore | undefined;
   /** Undefined for a model that nobody has calibrated. */
   readonly calibration: Calibration | undefined;
 }
@@ -37,16 +40,22 @@ const factsSchema = z.object({
   passagePieces: z.int().min(1).default(256),
   tokenizer: z.string().min(1).default('.'),
   weight: z.number().default(0.1),
+  before: z.object({ charsMax: z.int().min(1), charsRead: z.int().min(1), separator: z.string() }).optional(),
   calibration: z.object({ fits: z.array(fitSchema).min(1) }).optional(),
 });
 
 export function readRerankerFacts(folder: string): RerankerFacts {
-  const { questionPieces, passagePieces, tokenizer, weight, calibration } = factsSchema.parse(readFacts(folder));
+  const facts = factsSchema.parse(readFacts(folder));
+  const { questionPieces, passagePieces, tokenizer, weight, before, calibration } = facts;
   return {
     queryPiecesMax: questionPieces,
     passagePiecesMax: passagePieces,
     tokenizerFolder: join(folder, tokenizer),
     weight,
+    before: before && {
+      charsMax: before.charsMax,
+      leadOf: (text) => text.slice(-before.charsRead) + before.separator,
+    },
     calibration: calibration?.fits,
   };
 }

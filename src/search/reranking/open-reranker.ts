@@ -43,6 +43,7 @@ export function openReranker(settings: RerankingSettings): Reranker {
   return createReranker({
     provider,
     weight: facts.weight,
+    before: facts.before,
     calibration: facts.calibration ?? ofOtherModel(calibration),
   });
 }

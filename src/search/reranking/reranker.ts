@@ -26,24 +26,35 @@ export interface Reranker {
   readonly provider: RerankingProvider | undefined;
   /** How much a logit counts beside the fused score. */
   readonly weight: number;
+  /** How it reads a short message behind the one before it; undefined if it can't. */
+  readonly before: ReadBefore | undefined;
   /** A model that fails fails no search. */
   score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<Scored>;
   judge(evidence: Evidence): Verdict;
   close(): Promise<void>;
 }
 
+export interface ReadBefore {
+  /** Neither message may be longer. */
+  readonly charsMax: number;
+  /** What to read in front of a message. */
+  leadOf(before: string): string;
+}
+
 export interface RerankerDeps {
   readonly provider: RerankingProvider | undefined;
   readonly weight: number;
+  readonly before?: ReadBefore | undefined;
   readonly calibration: Calibration;
 }
 
 export const rerankingOff: RerankingState = { state: 'off', reason: 'Reranking is switched off here.' };
 
-export function createReranker({ provider, weight, calibration }: RerankerDeps): Reranker {
+export function createReranker({ provider, weight, before, calibration }: RerankerDeps): Reranker {
   return {
     provider,
     weight,
+    before,
     async score(query, passages, signal) {
       if (provider === undefined) return { state: rerankingOff, logits: [] };
       if (passages.length === 0) return { state: { state: 'applied' }, logits: [] };

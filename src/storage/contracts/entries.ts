@@ -32,6 +32,8 @@ export interface EntryStore {
   matching(request: EntryFilter, options?: ReadOptions): Promise<number[]>;
   /** Texts in the order of their ids, after `after`, for scanning them one by one. */
   texts(request: TextsRequest, options?: ReadOptions): Promise<EntryText[]>;
+  /** For each entry the text of the one before it in its thread, as far as both are short. */
+  textsBefore(request: TextsBeforeRequest, options?: ReadOptions): Promise<EntryText[]>;
   /** What a look into the past does not show. */
   pastGaps(request: EntryFilter & { readonly asOf: string }, options?: ReadOptions): Promise<PastGaps>;
   /** Makes the metadata index contain the requested fields, as far as the mode allows. */
@@ -280,6 +282,12 @@ export interface TextsRequest {
   readonly filter: EntryFilter;
   readonly after: number;
   readonly limit: number;
+}
+
+export interface TextsBeforeRequest extends AmongThreads {
+  readonly ids: readonly number[];
+  /** Longer ones are left out. */
+  readonly charsMax: number;
 }
 
 export interface EntryText {

@@ -38,6 +38,7 @@ export function entriesWithin(entries: EntryStore, threads: readonly string[]): 
     weighWords: (request, options) => entries.weighWords(request, options),
     matching: (request, options) => entries.matching(narrowed(request), options),
     texts: (request, options) => entries.texts({ ...request, filter: narrowed(request.filter) }, options),
+    textsBefore: (request, options) => entries.textsBefore({ ...request, amongThreads: threads }, options),
     pastGaps: (request, options) => entries.pastGaps({ ...request, amongThreads: threads }, options),
     threads: (request, options) => entries.threads({ ...request, amongThreads: threads }, options),
     tags: (request, options) => entries.tags({ ...request, amongThreads: threads }, options),

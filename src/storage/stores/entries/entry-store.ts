@@ -1,5 +1,6 @@
 import type { EntryStore } from '../../contracts/entries.ts';
 import type { Transactions } from '../../transactions.ts';
+import { textsBefore } from './entry-before.ts';
 import { indexFields } from './entry-fields.ts';
 import { entryStatistics, listTags, listThreads } from './entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './entry-summaries.ts';
@@ -35,6 +36,7 @@ export function createEntryStore({ write, read }: Transactions): EntryStore {
     weighWords: (request, options) => read(weighEntryWords, request, options),
     matching: (request, options) => read(matchingEntries, request, options),
     texts: (request, options) => read(entryTexts, request, options),
+    textsBefore: (request, options) => read(textsBefore, request, options),
     pastGaps: (request, options) => read(pastGaps, request, options),
     indexFields: (request) => write(indexFields, request),
     unsummarised: (request) => read(unsummarisedEntries, request),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { TextToEmbed, VectorCorpus, WaitingRequest } from '../../contracts/vectors.ts';
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../../rows.ts';
+import { ofEntryBefore } from '../entries/entry-before.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
 
 export async function waitingTexts(
@@ -57,9 +58,7 @@ export async function currentHashes(
 }
 
 const textColumns = {
-  context: (schema: string) => `o.key, o.text_content, o.text_hash,
-    (SELECT p.text_content FROM ${schema}context_entries p WHERE p.thread_id = o.thread_id AND p.key < o.key
-       AND p.deleted_at IS NULL ORDER BY p.key DESC LIMIT 1) AS before`,
+  context: (schema: string) => `o.key, o.text_content, o.text_hash, ${ofEntryBefore('text_content', schema)} AS before`,
   kb: () => 'o.key, o.title, o.headings, o.body',
 };
 

@@ -7,7 +7,10 @@ import type { ContextParts } from '../context-parts.ts';
 /** Longer entries are judged by their beginning: fifty of a megabyte would fill the memory of a small machine. */
 const judgedChars = 100_000;
 
-/** Judges entries by their text as it was then. Without a query in terms, the text's words are sought. */
+/**
+ * Judges entries by their text as it was then. Without a query in terms, the text's words are sought. "Yes, last Friday!" says
+ * little by itself: a model that can reads a short entry behind the end of the one before it, if that is short, too.
+ */
 export function createEntryJudging(
   { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,
   { asOf, query }: { asOf: string | undefined; query?: WordQuery },
@@ -15,8 +18,13 @@ export function createEntryJudging(
   return {
     reranker,
     async texts(ids, signal) {
-      const found = await entries.get({ ids, images: false, asOf, textChars: judgedChars }, { signal });
-      return new Map(found.map(({ id, text }) => [id, { text }]));
+      const { before } = reranker;
+      const [found, previous] = await Promise.all([
+        entries.get({ ids, images: false, asOf, textChars: judgedChars }, { signal }),
+        before && asOf === undefined ? entries.textsBefore({ ids, charsMax: before.charsMax }, { signal }) : [],
+      ]);
+      const leads = new Map(previous.map(({ id, text }) => [id, before?.leadOf(text)]));
+      return new Map(found.map(({ id, text }) => [id, { text, lead: leads.get(id) }]));
     },
     parts: texts.parts,
     words: createWordScores((asked, options) => entries.weighWords(asked, options), query && (() => query)),
