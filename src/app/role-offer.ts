@@ -5,7 +5,7 @@ import { toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Tasks } from '../jobs/task.ts';
 import { createOffer } from '../mcp/offer.ts';
-import type { Offer } from '../mcp/protocol-server.ts';
+import type { Offer } from '../mcp/offer.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { Role } from './role.ts';
