@@ -63,6 +63,8 @@ export interface Dialect {
   readonly skipLocked: string;
   /** Rows that one INSERT carries, where many come. */
   readonly rowsAtOnce: number;
+  /** Rows as what an INSERT takes behind its columns. Keys that are generated ascend in the order of the rows. */
+  rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): Condition;
   readonly keys: GivenKeys;
   readonly words: WordTable;
   readonly notes: NoteTable;
@@ -73,6 +75,8 @@ export interface Dialect {
   /** Compares the stored data with the indexes. Returns the problems, one sentence each. */
   check(on: Statements): Promise<string[]>;
 }
+
+export type ColumnType = 'text' | 'bigint' | 'integer' | 'float8';
 
 /** Keys that rows bring with them, into a table that generates them as a rule. */
 export interface GivenKeys {

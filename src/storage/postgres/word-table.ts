@@ -7,6 +7,7 @@ import { anyOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts'
 import type { Statements, WordIndex, WordTable } from '../dialect.ts';
 import { type BoundValue, type Condition, numberOf } from '../rows.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
+import type { FreshStatistics } from './fresh-statistics.ts';
 
 /** Documents that one statement carries. Their words are found between two statements, and somebody may be waiting. */
 const rowsAtOnce = 100;
@@ -18,7 +19,7 @@ const sampleRows = 1000;
 const placesReadAgain = 1000;
 
 /** Words in a tsvector for each document. */
-export function createWordTable(): WordTable {
+export function createWordTable(statistics: FreshStatistics | undefined): WordTable {
   return {
     key: 'w.key',
     tables: ['terms', 'words'],
@@ -40,6 +41,7 @@ export function createWordTable(): WordTable {
         const some = keys.slice(first, first + rowsAtOnce);
         await insertTerms(on, index, some, [...take(next, some.length)]);
       }
+      statistics?.added(index.name, keys.length);
     },
     async count(on, { name }, leaves, documents) {
       const totals = await totalsOf(

@@ -43,6 +43,10 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     // There is one writer at a time.
     skipLocked: '',
     rowsAtOnce: 16,
+    rows: (types, rows) => {
+      const places = `(${types.map(() => '?').join(', ')})`;
+      return { sql: `VALUES ${rows.map(() => places).join(', ')}`, values: rows.flat() };
+    },
     keys: {
       async highest(on, table) {
         const [row] = await on.query('SELECT seq FROM sqlite_sequence WHERE name = ?', [table]);
