@@ -8,7 +8,9 @@ import { type Connection, type Connections, createConnections, type PostgresConf
 import { createPostgresDialect } from './dialect.ts';
 import { migrate } from './migrate.ts';
 import { createNearest } from './nearest.ts';
+import { createNotices } from './notices.ts';
 import { createOriginals } from './originals.ts';
+import { createSharedStore } from './shared-store.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
@@ -19,13 +21,18 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     const nearest = await createNearest(connections);
     const transactions = createPostgresTransactions(connections, createPostgresDialect(nearest?.indexes), now);
     await settleAnalysis(transactions, config.language);
+    const notices = createNotices(config, connections);
     return createStorage({
       backend: 'postgres',
       transactions,
       createOriginals,
       nearest: nearest?.operations,
       connections: () => ({ backend: 'postgres', ...connections.count() }),
-      close: () => connections.close(),
+      createShared: (metered) => createSharedStore(metered, notices),
+      async close() {
+        await notices.close();
+        await connections.close();
+      },
     });
   } catch (error) {
     await connections.close();
