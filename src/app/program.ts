@@ -13,7 +13,7 @@ import { createSharedCallJobs } from '../jobs/shared-call-jobs.ts';
 import { createTasks } from '../jobs/tasks.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import { messageLimits } from '../mcp/messages.ts';
-import type { Offer } from '../mcp/protocol-server.ts';
+import type { Offer } from '../mcp/offer.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';

@@ -1,4 +1,4 @@
-import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
+import { ProtocolError } from '@modelcontextprotocol/server';
 import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { isSigned, sign } from '../base/signing-key.ts';
@@ -6,6 +6,21 @@ import type { Answers, Question, Questions } from '../tools/question.ts';
 
 /** Asks the user through the client. Undefined if that turns out to be impossible; a refusal is thrown. */
 export type Ask = (questions: Questions) => Promise<Answers | undefined>;
+
+export interface Form {
+  message: string;
+  requestedSchema: ReturnType<typeof schemaOf>;
+}
+
+/** The request during which the user is asked. */
+export interface AskingRequest {
+  readonly signal: AbortSignal;
+  /** Up to 2025-11-25: has the client show a form, and resolves with its answer. */
+  elicit(form: Form, timeoutMs: number): Promise<unknown>;
+  /** From 2026-07-28 on: what came with a call that is sent again. */
+  readonly inputResponses?: Record<string, unknown> | undefined;
+  readonly requestState?: unknown;
+}
 
 /** A call of 2026-07-28 that is to be sent again with the answers: there, servers send no requests. */
 export class InputRequired extends Error {
@@ -30,15 +45,15 @@ export function canAsk(capabilities: unknown): boolean {
 }
 
 /** Up to 2025-11-25: a request to the client, while its own call waits. */
-export function askWithinCall({ mcpReq }: ServerContext): Ask {
+export function askWithinCall(request: AskingRequest): Ask {
   return async (questions) => {
     const responses: Record<string, unknown> = {};
     for (const [name, question] of Object.entries(questions)) {
-      const params = { message: question.message, requestedSchema: schemaOf(question) };
       try {
-        responses[name] = await mcpReq.send({ method: 'elicitation/create', params }, { timeout: answerMs });
+        const form = { message: question.message, requestedSchema: schemaOf(question) };
+        responses[name] = await request.elicit(form, answerMs);
       } catch (error) {
-        if (mcpReq.signal.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
+        if (request.signal.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
         if (error instanceof ProtocolError && error.code === methodNotFoundCode) return undefined;
         throw new CarrelError('not_confirmed', `The user was asked, but there is no usable answer. ${nothingDone}`, {
           cause: error,
@@ -55,13 +70,12 @@ export function askWithinCall({ mcpReq }: ServerContext): Ask {
  * From 2026-07-28 on: the call is answered with the questions and comes again with the answers. The state that comes with
  * them shows that this caller was asked exactly this about exactly this call, so an answer fits no other.
  */
-export function askBetweenCalls({ mcpReq }: ServerContext, owner: string, params: Record<string, unknown>): Ask {
+export function askBetweenCalls(request: AskingRequest, owner: string, params: Record<string, unknown>): Ask {
   return async (questions) => {
     const about = JSON.stringify([owner, params['name'], params['arguments'], questions]);
-    const state = mcpReq.requestState<unknown>();
-    if (mcpReq.inputResponses === undefined || !wasAsked(about, state))
+    if (request.inputResponses === undefined || !wasAsked(about, request.requestState))
       throw new InputRequired(questions, issue(about));
-    return readAnswers(questions, mcpReq.inputResponses);
+    return readAnswers(questions, request.inputResponses);
   };
 }
 

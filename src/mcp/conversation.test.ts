@@ -29,7 +29,7 @@ function open(handle: (method: string, signal: AbortSignal) => Promise<Record<st
     said,
     conversation,
     droppedCount: () => dropped,
-    connect: () => conversation.connect(server),
+    connect: () => conversation.connect({ sdk: server }),
     async say(message: object): Promise<void> {
       const parsed = parseMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), messageLimits);
       assert.ok(parsed.ok);

@@ -1,12 +1,14 @@
-import type {
-  JSONRPCMessage,
-  MessageExtraInfo,
-  Server,
-  Transport,
-  TransportSendOptions,
+import {
+  type JSONRPCMessage,
+  type MessageExtraInfo,
+  ProtocolError,
+  type Server,
+  type Transport,
+  type TransportSendOptions,
 } from '@modelcontextprotocol/server';
 import { errorAnswer, type Incoming, invalidParams, invalidRequest, type WireId } from './messages.ts';
-import { codeOnWire } from './wire-errors.ts';
+import { isPlain } from './plain-request.ts';
+import { codeOnWire, internalError } from './wire-errors.ts';
 
 /** Where the answers to some requests go: the output of stdio, or one HTTP exchange. */
 export interface Sink {
@@ -31,6 +33,23 @@ export interface ConversationOptions {
   initializedGraceMs?: number;
 }
 
+/** One client's server: the SDK's, and the way past it for requests that it would hand to us as they are. */
+export interface ProtocolServer {
+  readonly sdk: Server;
+  readonly direct?: DirectAnswers | undefined;
+}
+
+export interface DirectAnswers {
+  takes(method: string, params: Record<string, unknown> | undefined): boolean;
+  /** The result. Throws a ProtocolError for whatever fails. */
+  answer(
+    method: string,
+    params: Record<string, unknown> | undefined,
+    innerId: number,
+    signal: AbortSignal,
+  ): Promise<object>;
+}
+
 /** Cancels work that continues after its request was answered. */
 export type LateCancel = () => void;
 
@@ -41,7 +60,7 @@ export interface Conversation {
   requestId(innerId: string | number): string | undefined;
   /** Requests that have been taken and not answered. */
   readonly pending: number;
-  connect(server: Server): Promise<void>;
+  connect(server: ProtocolServer): Promise<void>;
   receive(incoming: Incoming, sink: Sink): Promise<void>;
   /** Keeps a request cancellable by its id after its answer, until the returned function is called. */
   keepCancellable(innerId: string | number, cancel: LateCancel): () => void;
@@ -52,6 +71,8 @@ interface Pending {
   id: WireId;
   method: string;
   sink: Sink;
+  /** Of a request that went past the SDK. */
+  cancel?: () => void;
 }
 
 /**
@@ -67,7 +88,10 @@ export function createConversation(options: ConversationOptions): Conversation {
   const late = new Map<string, LateCancel>();
   let lastInnerId = 0;
   let revision: string | undefined;
+  let direct: DirectAnswers | undefined;
   let phase: 'new' | 'initializing' | 'ready' = 'new';
+  /** Until the handshake is answered nothing goes past the SDK: no answer is to come before that one. */
+  let isAnswered = false;
   const ready = Promise.withResolvers<void>();
 
   const transport: Transport = {
@@ -94,6 +118,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     const request = pending.get(innerId);
     if (request === undefined) return;
     pending.delete(innerId);
+    if (request.method === 'initialize') isAnswered = 'result' in message;
     if (request.method === 'initialize' && 'error' in message) {
       phase = 'new';
       // The SDK answers with the text of its schema library.
@@ -105,10 +130,40 @@ export function createConversation(options: ConversationOptions): Conversation {
     request.sink.answer(outward(message, request.id));
   };
 
+  const answerDirectly = async (
+    server: DirectAnswers,
+    { id, method, params }: Incoming & { kind: 'request' },
+    sink: Sink,
+  ): Promise<void> => {
+    const innerId = lastInnerId;
+    const controller = new AbortController();
+    pending.set(innerId, { id, method, sink, cancel: () => controller.abort() });
+    let answer: object;
+    try {
+      const result = await server.answer(method, params, innerId, controller.signal);
+      answer = { result, jsonrpc: '2.0', id: id.value };
+    } catch (thrown) {
+      const { code, message, data } = thrown instanceof ProtocolError ? thrown : internalError;
+      answer = errorAnswer(id, codeOnWire(code), message, data);
+    }
+    // Not if it was cancelled meanwhile.
+    if (pending.delete(innerId)) sink.answer(answer);
+  };
+
   const take = (incoming: Incoming & { kind: 'request' }, sink: Sink): void => {
     lastInnerId += 1;
-    pending.set(lastInnerId, { id: incoming.id, method: incoming.method, sink });
-    const { method, params } = incoming;
+    const { id, method, params } = incoming;
+    if (isAnswered && method === 'ping' && isPlain(params)) {
+      sink.answer({ result: {}, jsonrpc: '2.0', id: id.value });
+      return;
+    }
+    if (isAnswered && direct?.takes(method, params)) {
+      answerDirectly(direct, incoming, sink).catch(() => {
+        sink.answer(errorAnswer(id, internalError.code, internalError.message));
+      });
+      return;
+    }
+    pending.set(lastInnerId, { id, method, sink });
     const extra = sink.hangUp ? { closeSSEStream: sink.hangUp } : undefined;
     deliver({ jsonrpc: '2.0', id: lastInnerId, method, ...(params === undefined ? {} : { params }) }, extra);
   };
@@ -137,7 +192,8 @@ export function createConversation(options: ConversationOptions): Conversation {
     for (const [innerId, request] of pending) {
       if (request.id.key !== key || request.method === 'initialize') continue;
       pending.delete(innerId);
-      deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: innerId } });
+      if (request.cancel) request.cancel();
+      else deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: innerId } });
       request.sink.dropped();
     }
     late.get(key)?.();
@@ -157,7 +213,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       return pending.size;
     },
     async connect(server) {
-      await server.connect(transport);
+      direct = server.direct;
+      await server.sdk.connect(transport);
     },
     async receive(incoming, sink) {
       switch (incoming.kind) {
@@ -207,7 +264,10 @@ export function createConversation(options: ConversationOptions): Conversation {
       await transport.close();
       const unanswered = [...pending.values()];
       pending.clear();
-      for (const { sink } of unanswered) sink.dropped();
+      for (const { sink, cancel: abort } of unanswered) {
+        abort?.();
+        sink.dropped();
+      }
     },
   };
 }

@@ -7,14 +7,39 @@ import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Tasks } from '../jobs/task.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import { answerBytesDefault } from '../tools/answer-limit.ts';
-import { createCatalogue } from '../tools/catalogue.ts';
-import { type Toolset, toolsetsWithin } from '../tools/toolset.ts';
-import { createCallTool } from './call-tool.ts';
+import type { Caller, ClientName } from '../tools/call.ts';
+import { type Catalogue, createCatalogue } from '../tools/catalogue.ts';
+import { type Announcement, type Toolset, toolsetsWithin } from '../tools/toolset.ts';
+import { type CallTool, createCallTool } from './call-tool.ts';
 import { createGates } from './gates.ts';
 import { observeCalls } from './observe.ts';
-import { createPrompts } from './prompts.ts';
-import type { Offer } from './protocol-server.ts';
-import { createResources } from './resources.ts';
+import { createPrompts, type Prompts } from './prompts.ts';
+import { createResources, type Resources } from './resources.ts';
+
+/** What a role offers, made once and shared by all its connections. It holds no client's state. */
+export interface Offer {
+  /** Goes out as `serverInfo`; may carry fields of the role's own. */
+  serverInfo: { name: string; title?: string; version: string };
+  instructions: string;
+  experimental?: Announcement;
+  catalogue: Catalogue;
+  callTool: CallTool;
+  resources: Resources;
+  prompts: Prompts;
+  jobs: CallJobs;
+  /** Absent where calls do not become tasks. */
+  tasks?: Tasks;
+  /** The longest answer, in bytes. */
+  answerBytesMax: number;
+  /** Told of each client that has connected; what it returns, when that one has gone. */
+  onClient?: (client: ClientName, caller: Caller) => () => void;
+  /** Calls the listener after every call that may have changed something. */
+  onWrite(listener: () => void): void;
+  log: Logger;
+  /** What a caller with these rights is offered; the rest is as unknown to it as if it did not exist. */
+  within(rights: Rights): Offer;
+  recorder: Recorder | undefined;
+}
 
 type About = Pick<Offer, 'serverInfo' | 'instructions' | 'experimental'>;
 

@@ -4,12 +4,15 @@ import type { GuardOptions } from '../http/guards.ts';
 import type { ListenLimits } from '../http/listen.ts';
 import { type Caller, localUser } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
-import type { Conversation } from './conversation.ts';
+import { lookAtTask, type Params } from './answer-request.ts';
+import type { Conversation, DirectAnswers, ProtocolServer } from './conversation.ts';
 import type { HttpService, PageHandler } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
 import { createListen } from './listen.ts';
 import type { MessageLimits } from './messages.ts';
-import { createProtocolServer, lookAtTask, type Offer } from './protocol-server.ts';
+import { createModernAnswers, type ModernAnswers } from './modern-answers.ts';
+import type { Offer } from './offer.ts';
+import { createProtocolServer } from './protocol-server.ts';
 import { type Era, modernRevisions, type OfferedRevisions } from './protocol-versions.ts';
 import type { RelayService, RelayServing } from './relay/serve-relays.ts';
 import { type StdioService, serveLines, serveStdio } from './stdio.ts';
@@ -19,8 +22,14 @@ interface Common {
   offer: Offer;
   revisions: OfferedRevisions;
   limits: MessageLimits;
-  /** Adds to a server what the tool model cannot express; the conformance fixtures need that. */
-  extend?: (server: Server) => void;
+  extension?: Extension;
+}
+
+/** Adds to servers what the tool model cannot express; the conformance fixtures need that. */
+export interface Extension {
+  install(server: Server): void;
+  /** Whether a request is for what it adds: only the SDK's server knows of that. */
+  owns(method: string, params: Params | undefined): boolean;
 }
 
 export interface StdioServing extends Common {
@@ -71,6 +80,7 @@ export function serveOverStdio(given: StdioServing): StdioService {
     log: serving.offer.log,
     drainMs,
     createServer: (era, conversation) => createServer(serving, era, caller, conversation, 'pipe'),
+    createModernAnswers: () => createModern(serving, caller, 'pipe'),
     caller,
     listen: createListen(serving.watches),
   });
@@ -103,6 +113,7 @@ export async function serveOverRelays(given: RelaysServing): Promise<RelayServic
         log,
         drainMs,
         createServer: (era, conversation) => createServer(own, era, caller, conversation, 'pipe'),
+        createModernAnswers: () => createModern(own, caller, 'pipe'),
         caller,
         listen: createListen(serving.watches),
       });
@@ -122,6 +133,7 @@ export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
     log: serving.offer.log,
     recorder: serving.offer.recorder,
     createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation, 'tcp'),
+    createModernAnswers: (caller) => createModern(serving, caller, 'tcp'),
     listen: createListen(serving.watches),
     inputSchema: (tool, { rights }) => serving.offer.within(rights).catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
@@ -129,12 +141,12 @@ export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
 }
 
 function createServer(
-  { offer, revisions, extend, watches }: Common & { watches: Watches },
+  { offer, revisions, extension, watches }: Common & { watches: Watches },
   era: Era,
   caller: Caller,
   conversation: Conversation | undefined,
   transport: 'pipe' | 'tcp',
-): Server {
+): ProtocolServer {
   const server = createProtocolServer(offer.within(caller.rights), {
     era,
     caller,
@@ -148,6 +160,20 @@ function createServer(
       requestId: conversation === undefined ? String(id) : conversation.requestId(id),
     }),
   });
-  extend?.(server);
-  return server;
+  if (extension === undefined) return server;
+  extension.install(server.sdk);
+  const { sdk, direct } = server;
+  if (direct === undefined) return server;
+  const takes: DirectAnswers['takes'] = (method, params) =>
+    !extension.owns(method, params) && direct.takes(method, params);
+  return { sdk, direct: { ...direct, takes } };
+}
+
+function createModern({ offer, extension }: Common, caller: Caller, transport: 'pipe' | 'tcp'): ModernAnswers {
+  const about = { transport, revision: modernRevisions[0], sessionId: undefined };
+  return createModernAnswers(
+    offer.within(caller.rights),
+    { caller, keepCancellable: () => () => {}, about: (id) => ({ ...about, requestId: String(id) }) },
+    extension?.owns,
+  );
 }

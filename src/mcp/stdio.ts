@@ -1,14 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
-import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveSelfDescribing } from '@modelcontextprotocol/server/stdio';
 import { isObject } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { Caller } from '../tools/call.ts';
 import { gatherAnswers, refuseInitialize } from './batch.ts';
-import { type Conversation, createConversation, idKey } from './conversation.ts';
+import { type Conversation, createConversation, idKey, type ProtocolServer } from './conversation.ts';
 import { createLineReader } from './line-reader.ts';
 import type { Listen, Listening } from './listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, readMessageBytes } from './messages.ts';
+import type { DirectRequest, ModernAnswers } from './modern-answers.ts';
+import { isModernId } from './plain-request.ts';
 import {
   allowsBatches,
   carriesRevision,
@@ -22,7 +24,8 @@ export interface ClientLinesOptions {
   limits: MessageLimits;
   revisions: OfferedRevisions;
   log: Logger;
-  createServer(era: Era, conversation: Conversation | undefined): Server;
+  createServer(era: Era, conversation: Conversation | undefined): ProtocolServer;
+  createModernAnswers(): ModernAnswers;
   caller: Caller;
   listen: Listen;
   /** How long requests may still be answered after the client has closed its end. */
@@ -253,11 +256,28 @@ function createSelfDescribingPeer(options: ClientLinesOptions): Peer {
       wire.onclose?.();
     },
   };
-  const service = serveSelfDescribing(() => options.createServer('modern', undefined), {
+  const service = serveSelfDescribing(() => options.createServer('modern', undefined).sdk, {
     transport: wire,
     legacy: 'reject',
     onerror: (error) => options.log.debug('protocol', { error }),
   });
+  const answers = options.createModernAnswers();
+  /** Whether the SDK has had a request by which it knows the revision: what it says of others depends on that. */
+  let opened = false;
+  /** Requests that went past the SDK, by id. */
+  const running = new Map<unknown, Set<AbortController>>();
+  const answerDirectly = async (request: DirectRequest): Promise<void> => {
+    const controller = new AbortController();
+    const { id } = request;
+    const sameId = running.get(id) ?? new Set();
+    running.set(id, sameId.add(controller));
+    const answer = await answers.answer(request, controller.signal, (message) => {
+      if (!controller.signal.aborted) output.write(message);
+    });
+    sameId.delete(controller);
+    if (sameId.size === 0) running.delete(id);
+    if (!controller.signal.aborted) await wire.send(answer as JSONRPCMessage);
+  };
   /** Streams that tell of changes, by the keys of their ids, with their lines. */
   const listening = new Map<string, { line: number; opened: Promise<Listening | undefined> }>();
   const drop = (key: string): boolean => {
@@ -291,16 +311,30 @@ function createSelfDescribingPeer(options: ClientLinesOptions): Peer {
       return;
     }
     if (item.kind === 'request') {
-      const { id } = message as { id: unknown };
-      unanswered.set(id, [...(unanswered.get(id) ?? []), line]);
+      const { value: id } = item.id;
+      if (!isModernId(id)) {
+        const problem = 'Invalid request: id must be a string, or an integer of at most 2^53 - 1.';
+        output.write(errorAnswer(item.id, invalidRequest, problem), line);
+        return;
+      }
+      const waiting = unanswered.get(id);
+      if (waiting) waiting.push(line);
+      else unanswered.set(id, [line]);
+      const direct = answers.read(item);
+      if (direct && opened) {
+        answerDirectly(direct).catch((error: unknown) => options.log.debug('protocol', { error }));
+        return;
+      }
+      opened ||= direct !== undefined;
     } else {
       const isCancel = item.kind === 'notification' && item.method === 'notifications/cancelled';
       const cancelled = isCancel ? takeLine(item.params?.['requestId']) : undefined;
       if (cancelled !== undefined) output.settle?.(cancelled);
+      if (isCancel) for (const controller of running.get(item.params?.['requestId']) ?? []) controller.abort();
       output.settle?.(line);
       if (isCancel && drop(idKey(item.params?.['requestId']) ?? '')) return;
     }
-    wire.onmessage?.(withoutOthers(message));
+    wire.onmessage?.(item.kind === 'response' ? message : withoutOthers(message));
   };
   return {
     receive(incoming, batch, parsed, line) {
@@ -314,6 +348,7 @@ function createSelfDescribingPeer(options: ClientLinesOptions): Peer {
     drain: (ms) => idle.wait(() => unanswered.size === 0, ms),
     async close() {
       options.listen.close();
+      for (const controller of [...running.values()].flatMap((each) => [...each])) controller.abort();
       await service.close();
     },
   };
@@ -325,9 +360,9 @@ function hasEnvelope(params: Record<string, unknown> | undefined): boolean {
   return (modernRevisions as readonly unknown[]).includes(meta['io.modelcontextprotocol/protocolVersion']);
 }
 
-const members = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
+const members = new Set(['jsonrpc', 'id', 'method', 'params']);
 
-/** The SDK drops a message that has other members than JSON-RPC's, and its sender would wait for ever. */
+/** The SDK drops a request that has other members than JSON-RPC's, and its sender would wait for ever. */
 function withoutOthers(message: JSONRPCMessage): JSONRPCMessage {
   const own = Object.entries(message).filter(([name]) => members.has(name));
   return Object.fromEntries(own) as JSONRPCMessage;

@@ -28,13 +28,16 @@ const rpcCodes: Record<ErrorKind, number> = {
   internal: -32_603,
 };
 
+/** For what should not happen outside a method, where everything has a name and is in the log. */
+export const internalError = { code: rpcCodes.internal, message: 'Internal error', data: undefined };
+
 /** A rate or in-flight limit: the same call may succeed after `data.retryAfter` seconds. */
 const retryableCode = -32_001;
 
 /** The extension that turns slow calls into tasks, from 2026-07-28 on. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
-const missingCapabilityCode = -32_021;
+export const missingCapabilityCode = -32_021;
 
 export function missingTasks(): ProtocolError {
   return new ProtocolError(missingCapabilityCode, `The client must declare the extension ${tasksExtension}.`, {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Server } from '@modelcontextprotocol/server';
 import type { Logger } from '../../base/log.ts';
 import { type Principal, rightsKey } from '../../base/rights.ts';
 import type { PrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import { type Caller, localUser } from '../../tools/call.ts';
-import type { Conversation } from '../conversation.ts';
+import type { Conversation, ProtocolServer } from '../conversation.ts';
 import type { Listen } from '../listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
+import type { ModernAnswers } from '../modern-answers.ts';
 import {
   allowsBatches,
   carriesRevision,
@@ -28,7 +28,8 @@ export interface EndpointOptions {
   sessions: SessionLimits;
   revisions: OfferedRevisions;
   log: Logger;
-  createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
+  createServer(era: Era, caller: Caller, conversation: Conversation | undefined): ProtocolServer;
+  createModernAnswers(caller: Caller): ModernAnswers;
   /** Whether answers may be event streams. If not, every answer is JSON, and what a call reports before it is dropped. */
   streams?: boolean;
   /** The schema of a tool's arguments, as `tools/list` shows it. */

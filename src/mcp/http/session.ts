@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { Server } from '@modelcontextprotocol/server';
 import { respondEmpty, respondJson } from '../../http/respond.ts';
 import { gatherAnswers, refuseInitialize } from '../batch.ts';
-import { type Conversation, createConversation, type Sink } from '../conversation.ts';
+import { type Conversation, createConversation, type ProtocolServer, type Sink } from '../conversation.ts';
 import type { Incoming, MessageLimits } from '../messages.ts';
 
 import { createEventLog } from './event-log.ts';
@@ -15,7 +14,7 @@ export interface SessionOptions {
   limits: Pick<MessageLimits, 'answerBytesMax'>;
   /** What the event logs of all sessions hold. */
   remembered: { bytes: number };
-  createServer(conversation: Conversation): Server;
+  createServer(conversation: Conversation): ProtocolServer;
 }
 
 export interface PostOptions {

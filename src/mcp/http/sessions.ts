@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from '@modelcontextprotocol/server';
-import type { Conversation } from '../conversation.ts';
+import type { Conversation, ProtocolServer } from '../conversation.ts';
 import type { MessageLimits } from '../messages.ts';
 import { createSession, type Session } from './session.ts';
 
@@ -17,7 +16,7 @@ export interface Sessions {
   /** Undefined when all places are taken by active sessions. */
   open(
     owner: string,
-    createServer: (conversation: Conversation, sessionId: string) => Server,
+    createServer: (conversation: Conversation, sessionId: string) => ProtocolServer,
     onClosed?: () => void,
   ): Session | undefined;
   /** Another owner's session is as unknown as one that never existed. */

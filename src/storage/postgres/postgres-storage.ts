@@ -6,6 +6,7 @@ import { settleAnalysis } from '../stores/words/word-analysis.ts';
 import type { Transactions } from '../transactions.ts';
 import { type Connection, type Connections, createConnections, type PostgresConfig } from './connections.ts';
 import { createPostgresDialect } from './dialect.ts';
+import { createFreshStatistics } from './fresh-statistics.ts';
 import { migrate } from './migrate.ts';
 import { createNearest } from './nearest.ts';
 import { createNotices } from './notices.ts';
@@ -19,7 +20,11 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   try {
     await migrate(connections);
     const nearest = await createNearest(connections);
-    const transactions = createPostgresTransactions(connections, createPostgresDialect(nearest?.indexes), now);
+    const dialect = createPostgresDialect({
+      indexes: nearest?.indexes,
+      statistics: createFreshStatistics(connections),
+    });
+    const transactions = createPostgresTransactions(connections, dialect, now);
     await settleAnalysis(transactions, config.language);
     const notices = createNotices(config, connections);
     return createStorage({

@@ -4,9 +4,11 @@ import { createCountCache, isAlternatives, weighedWords } from '../../words/rank
 import { countedMax } from '../../words/ranking/word-index.ts';
 import { spellingsIn } from '../../words/vocabulary.ts';
 import { anyOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
-import type { Statements, WordIndex, WordTable } from '../dialect.ts';
+import type { LeafCount, Statements, WordIndex, WordTable } from '../dialect.ts';
 import { type BoundValue, type Condition, numberOf } from '../rows.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
+import type { FreshStatistics } from './fresh-statistics.ts';
+import { bigintArray, bigintsOf } from './real-array.ts';
 
 /** Documents that one statement carries. Their words are found between two statements, and somebody may be waiting. */
 const rowsAtOnce = 100;
@@ -14,11 +16,17 @@ const rowsAtOnce = 100;
 /** Rows that are looked at to estimate how many documents hold a very common word. */
 const sampleRows = 1000;
 
+/**
+ * Documents with a word, up to which their keys are sent along: several words are then combined here, instead of by going
+ * through the index again for each step.
+ */
+const listedMax = 4000;
+
 /** Of words, whenever new ones are looked for. */
 const placesReadAgain = 1000;
 
 /** Words in a tsvector for each document. */
-export function createWordTable(): WordTable {
+export function createWordTable(statistics: FreshStatistics | undefined): WordTable {
   return {
     key: 'w.key',
     tables: ['terms', 'words'],
@@ -40,17 +48,39 @@ export function createWordTable(): WordTable {
         const some = keys.slice(first, first + rowsAtOnce);
         await insertTerms(on, index, some, [...take(next, some.length)]);
       }
+      statistics?.added(index.name, keys.length);
+    },
+    listing: {
+      max: listedMax,
+      async passing(on, { sql, values, isWide, onKeys }, keys) {
+        const list = bigintArray(keys);
+        const select =
+          isWide && onKeys !== undefined
+            ? {
+                sql: `SELECT o.key FROM unnest(?::bigint[]) AS o (key) WHERE ${onKeys.sql}`,
+                values: [list, ...onKeys.values],
+              }
+            : { sql: `SELECT f.key FROM (${sql}) f WHERE f.key = ANY (?::bigint[])`, values: [...values, list] };
+        const [row = {}] = await on.query(`SELECT array_send(ARRAY(${select.sql})) AS keys`, select.values);
+        return bigintsOf(row['keys']).sort();
+      },
     },
     async count(on, { name }, leaves, documents) {
-      const totals = await totalsOf(
-        on,
-        `SELECT q.place, (SELECT count(*) FROM (
-           SELECT 1 FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) m) AS total
-         FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
+      const rows = await on.query(
+        `SELECT q.place, m.total, CASE WHEN m.total <= ${listedMax} THEN array_send(m.keys) END AS keys
+         FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
+           SELECT count(*) AS total, array_agg(key) AS keys FROM (
+             SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) k) m`,
         [{ list: leaves.map(tsquery) }],
       );
-      const common = leaves.filter((_, place) => (totals[place] ?? 0) >= countedMax);
-      if (common.length === 0) return totals;
+      const counted: LeafCount[] = [];
+      for (const row of rows) {
+        const keys = row['keys'] === null ? new Float64Array() : bigintsOf(row['keys']).sort();
+        const total = numberOf(row, 'total');
+        counted[numberOf(row, 'place') - 1] = { documents: total, keys: total <= listedMax ? keys : undefined };
+      }
+      const common = leaves.filter((_, place) => (counted[place]?.documents ?? 0) >= countedMax);
+      if (common.length === 0) return counted;
       // The same rows are taken each time, so that the same order results.
       const shares = await totalsOf(
         on,
@@ -59,12 +89,22 @@ export function createWordTable(): WordTable {
          FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
         [Math.min(100, (100 * sampleRows) / Math.max(1, documents)), { list: common.map(tsquery) }],
       );
-      return leaves.map((leaf, place) => {
-        const share = shares[common.indexOf(leaf)] ?? 0;
-        return Math.max(totals[place] ?? 0, Math.round(share * documents));
+      return counted.map((count, place) => {
+        const at = common.indexOf(leaves[place] as WordLeaf);
+        if (at === -1) return count;
+        return { documents: Math.max(count.documents, Math.round((shares[at] ?? 0) * documents)) };
       });
     },
-    narrow: ({ sql, values }) => ({ sql: `AND w.key IN (${sql})`, values }),
+    // OFFSET keeps a subselect as it is written: each document that is found is tested.
+    narrow({ sql, values, isWide, onKeys }) {
+      if (!isWide) return { sql: `AND w.key IN (${sql})`, values };
+      if (onKeys === undefined)
+        return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.key OFFSET 0)`, values };
+      return {
+        sql: `AND EXISTS (SELECT 1 FROM (SELECT w.key) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`,
+        values: onKeys.values,
+      };
+    },
     matches({ name }, query, narrowed, plan) {
       const must = plan === undefined || plan.optional.length === 0 ? undefined : anyOf(plan.essential);
       // Alternatives need not be tested once an essential one is there.

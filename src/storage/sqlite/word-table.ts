@@ -26,13 +26,15 @@ export function createWordTable(database: Database, keyLists: KeyLists, helper: 
     cut: (texts) => helper?.cut(texts) ?? cutHere(texts),
     write: async (_, index, keys, terms) => writeTerms(database, index, keys, terms),
     /** FTS5 goes through the keys upwards: how far the first ones reach tells how many there are in all. */
+    listing: undefined,
     async count(_, { name, owner }, leaves) {
       const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
         SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ? LIMIT ${countedMax})`;
       return leaves.map((leaf) => {
         const row = database.get(counted, renderMatch(leaf) ?? '') ?? {};
         const total = numberOf(row, 'total');
-        return total < countedMax ? total : Math.round((total * numberOf(row, 'newest')) / numberOf(row, 'last'));
+        const all = (total * numberOf(row, 'newest')) / numberOf(row, 'last');
+        return { documents: total < countedMax ? total : Math.round(all) };
       });
     },
     narrow: createRowFilter(keyLists),
