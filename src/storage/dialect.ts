@@ -1,4 +1,3 @@
-import type { DocumentTerms } from '../words/ranking/bm25.ts';
 import type { CandidatePlan, CountCache } from '../words/ranking/candidates.ts';
 import type { IndexedTexts } from '../words/ranking/word-index.ts';
 import type { Vocabulary } from '../words/vocabulary.ts';
@@ -139,6 +138,9 @@ export interface LeafCount {
   readonly keys?: Float64Array | undefined;
 }
 
+/** Writes words of documents that are not in the index. The keys are in the order of the texts, and must ascend. */
+export type WriteWords = (on: Statements, index: WordIndex, keys: readonly number[]) => Promise<void>;
+
 /** For a database that goes through its index anew in each statement: what is found is put together from one of them. */
 export interface WordListing {
   /** `count` tells which documents a leaf is in where they are no more than this. */
@@ -155,10 +157,8 @@ export interface WordTable {
   readonly tables: readonly string[];
   readonly counts: CountCache;
   readonly vocabulary: VocabularyCache;
-  /** Begins at once where another thread helps, else as the terms are asked for. They come in the order of the texts. */
-  cut(texts: readonly IndexedTexts[]): Iterable<DocumentTerms>;
-  /** Terms of documents that are not in the index, in the order of the keys, which must ascend. */
-  write(on: Statements, index: WordIndex, keys: readonly number[], terms: Iterable<DocumentTerms>): Promise<void>;
+  /** Finds the words of texts. Begins at once where another thread helps, else when they are written. */
+  cut(texts: readonly IndexedTexts[]): WriteWords;
   /** Undefined where `count` never tells which documents a leaf is in. */
   readonly listing: WordListing | undefined;
   /** In how many documents each of these is, of all `documents`. */

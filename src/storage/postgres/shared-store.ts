@@ -227,7 +227,10 @@ async function removeExpired(on: Statements): Promise<void> {
   );
 }
 
-/** An exact log of the calls in the last window, as `createSlidingWindow` keeps it in memory. */
+/** Of a window: calls are counted by such parts of it, so that no row grows with an operator's limit. */
+const spans = 600;
+
+/** A log of the calls in the last window, as `createSlidingWindow` keeps it in memory: `[end of the span, calls]`. */
 async function takeTurn(on: Statements, { key, limit, windowMs }: CountRequest): Promise<Taken> {
   const [row = {}] = await on.query(
     `INSERT INTO carrel.shared_parts (kind, id, part, piece, content, expires_at)
@@ -237,15 +240,19 @@ async function takeTurn(on: Statements, { key, limit, windowMs }: CountRequest):
     [key, windowMs],
   );
   const now = numberOf(row, 'now');
-  const times = (JSON.parse(Buffer.from(bytesOf(row, 'content')).toString()) as number[]).filter(
-    (time) => now - time < windowMs,
+  const spanMs = Math.max(1, windowMs / spans);
+  const end = Math.ceil(now / spanMs) * spanMs;
+  const log = (JSON.parse(Buffer.from(bytesOf(row, 'content')).toString()) as [number, number][]).filter(
+    ([time]) => now - time < windowMs,
   );
-  const oldest = times[times.length - limit];
-  if (times.length >= limit)
-    return { ok: false, retryAfterMs: oldest === undefined ? windowMs : oldest + windowMs - now };
+  const calls = log.reduce((sum, [, count]) => sum + count, 0);
+  if (calls >= limit) return { ok: false, retryAfterMs: (log[0]?.[0] ?? now) + windowMs - now };
+  const last = log.at(-1);
+  if (last?.[0] === end) last[1] += 1;
+  else log.push([end, 1]);
   await on.query(
     `UPDATE carrel.shared_parts SET content = ? WHERE kind = 'calls' AND id = ? AND part = 0 AND piece = 0`,
-    [Buffer.from(JSON.stringify([...times, now])), key],
+    [Buffer.from(JSON.stringify(log)), key],
   );
   return { ok: true };
 }

@@ -23,10 +23,12 @@ export function createWordTable(database: Database, keyLists: KeyLists, helper: 
         after,
       ),
     ),
-    cut: (texts) => helper?.cut(texts) ?? cutHere(texts),
-    write: async (_, index, keys, terms) => writeTerms(database, index, keys, terms),
-    /** FTS5 goes through the keys upwards: how far the first ones reach tells how many there are in all. */
+    cut(texts) {
+      const terms = helper?.cut(texts) ?? cutHere(texts);
+      return async (_, index, keys) => writeTerms(database, index, keys, terms);
+    },
     listing: undefined,
+    /** FTS5 goes through the keys upwards: how far the first ones reach tells how many there are in all. */
     async count(_, { name, owner }, leaves) {
       const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
         SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ? LIMIT ${countedMax})`;
