@@ -51,8 +51,8 @@ async function sweep(): Promise<{ faults: readonly string[] }> {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  return JSON.parse(output);
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return output === '' ? { faults: [`the sweep ended with ${code}`] } : JSON.parse(output);
 }
 
 async function onSqlite() {

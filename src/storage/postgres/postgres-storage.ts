@@ -10,10 +10,16 @@ import { createFreshStatistics } from './fresh-statistics.ts';
 import { migrate } from './migrate.ts';
 import { createNearest } from './nearest.ts';
 import { createOriginals } from './originals.ts';
+import { createTextCutter } from './text-cutter.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const connections = createConnections(config);
+  const cutter = createTextCutter();
+  const close = async () => {
+    await connections.close();
+    await cutter.close();
+  };
   const now = deps.now ?? (() => new Date());
   try {
     await migrate(connections);
@@ -21,6 +27,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     const dialect = createPostgresDialect({
       indexes: nearest?.indexes,
       statistics: createFreshStatistics(connections),
+      cutter,
     });
     const transactions = createPostgresTransactions(connections, dialect, now);
     await settleAnalysis(transactions, config.language);
@@ -30,10 +37,10 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
       createOriginals,
       nearest: nearest?.operations,
       connections: () => ({ backend: 'postgres', ...connections.count() }),
-      close: () => connections.close(),
+      close,
     });
   } catch (error) {
-    await connections.close();
+    await close();
     throw error;
   }
 }

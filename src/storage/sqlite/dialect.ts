@@ -28,7 +28,8 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     elements: (json) => `json_each(${json}) AS element`,
     position: (text, part) => `instr(${text}, ${part})`,
     ending: (text, part) => `substr(${text}, -length(${part}))`,
-    orderedInJson: (json, sign) => `json_extract(${json}, ?) ${sign} ?`,
+    // With the number itself: integers that are read as doubles may have become it.
+    orderedInJson: (json, sign) => `json_extract(${json}, ?) ${sign.startsWith('<') ? '<=' : '>='} ?`,
     jsonPath: (keys) => `$${keys.map((key) => `."${key}"`).join('')}`,
     least: (first, second) => `min(${first}, ${second})`,
     greatest: (first, second) => `max(${first}, ${second})`,
