@@ -1,4 +1,3 @@
-import { ProtocolError } from '@modelcontextprotocol/server';
 import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { isSigned, sign } from '../base/signing-key.ts';
@@ -54,7 +53,7 @@ export function askWithinCall(request: AskingRequest): Ask {
         responses[name] = await request.elicit(form, answerMs);
       } catch (error) {
         if (request.signal.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
-        if (error instanceof ProtocolError && error.code === methodNotFoundCode) return undefined;
+        if (error instanceof Error && 'code' in error && error.code === methodNotFoundCode) return undefined;
         throw new CarrelError('not_confirmed', `The user was asked, but there is no usable answer. ${nothingDone}`, {
           cause: error,
         });

@@ -1,4 +1,3 @@
-import { ProtocolError } from '@modelcontextprotocol/server';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { CallCounter } from '../base/shared-window.ts';
 import { createSlidingWindow, type MonotonicClock } from '../base/sliding-window.ts';
@@ -13,7 +12,7 @@ import type { Gates } from './gates.ts';
 import type { IncomingCall } from './incoming-call.ts';
 import { runOrBecomeJob, type Work } from './slow-calls.ts';
 import { followLasting, runOrBecomeTask, type TaskedCall } from './task-calls.ts';
-import { missingTasks, ownError } from './wire-errors.ts';
+import { missingTasks, ownError, RpcError } from './wire-errors.ts';
 
 export interface CallToolOptions {
   catalogue: Catalogue;
@@ -63,8 +62,7 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
   };
 
   const failure = (thrown: unknown, { tool, toolset }: OfferedTool, call: Call): Error => {
-    if (thrown instanceof InputRequired || thrown instanceof ToolFailure || thrown instanceof ProtocolError)
-      return thrown;
+    if (thrown instanceof InputRequired || thrown instanceof ToolFailure || thrown instanceof RpcError) return thrown;
     const own = ownError(thrown, call.log.with({ tool: tool.name }));
     return new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(own) : own, toolset);
   };

@@ -246,7 +246,7 @@ async function takeTurn(on: Statements, { key, limit, windowMs }: CountRequest):
     ([time]) => now - time < windowMs,
   );
   const calls = log.reduce((sum, [, count]) => sum + count, 0);
-  if (calls >= limit) return { ok: false, retryAfterMs: (log[0]?.[0] ?? now) + windowMs - now };
+  if (calls >= limit) return { ok: false, retryAfterMs: Math.min(windowMs, (log[0]?.[0] ?? now) + windowMs - now) };
   const last = log.at(-1);
   if (last?.[0] === end) last[1] += 1;
   else log.push([end, 1]);
