@@ -1,4 +1,3 @@
-import { ProtocolError } from '@modelcontextprotocol/server';
 import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
@@ -15,7 +14,7 @@ import type { Era } from './protocol-versions.ts';
 import { StartedTask } from './task-calls.ts';
 import { createTaskMethods, takesTasks } from './task-methods.ts';
 import type { Watch } from './watches.ts';
-import { describeFailure, missingTasks, ownError, toProtocolError } from './wire-errors.ts';
+import { describeFailure, missingTasks, ownError, RpcError, tasksExtension, toProtocolError } from './wire-errors.ts';
 
 /** A request as its method needs it, whoever has read it from the wire. */
 export interface IncomingRequest extends AskingRequest {
@@ -41,7 +40,7 @@ export interface AnswersOptions {
 /** The answers to all requests of one client. */
 export interface RequestAnswers {
   readonly methods: readonly string[];
-  /** Throws a ProtocolError for whatever fails. */
+  /** Throws an RpcError for whatever fails. */
   answer(method: string, params: Params | undefined, request: IncomingRequest): Promise<Params>;
 }
 
@@ -81,8 +80,8 @@ export function createRequestAnswers(offer: Offer, options: AnswersOptions): Req
   };
 }
 
-function toProtocolErrorOf(thrown: unknown, era: Era, log: Logger): ProtocolError {
-  if (thrown instanceof ProtocolError) return thrown;
+function toProtocolErrorOf(thrown: unknown, era: Era, log: Logger): RpcError {
+  if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof ToolFailure) return toProtocolError(thrown.error, era, thrown.toolset?.failures);
   return toProtocolError(ownError(thrown, log), era);
 }
@@ -108,12 +107,24 @@ function isOffered(name: string, offer: Offer, era: Era): boolean {
 }
 
 /** The extension belongs to the revisions without sessions; older clients have the handles of jobs. */
-export function offersTasks({ tasks }: Offer, era: Era): boolean {
+function offersTasks({ tasks }: Offer, era: Era): boolean {
   return tasks !== undefined && era === 'modern';
 }
 
+export function capabilitiesOf(offer: Offer, era: Era) {
+  const { resources, prompts, experimental } = offer;
+  return {
+    tools: {},
+    ...(resources.any ? { resources: resources.watchable ? { subscribe: true, listChanged: true } : {} } : {}),
+    ...(prompts.any ? { prompts: {} } : {}),
+    ...(completes(offer) ? { completions: {} } : {}),
+    ...(experimental ? { experimental } : {}),
+    ...(offersTasks(offer, era) ? { extensions: { [tasksExtension]: {} } } : {}),
+  };
+}
+
 /** Variables of resources and arguments of prompts can be completed. */
-export function completes({ resources, prompts }: Offer): boolean {
+function completes({ resources, prompts }: Offer): boolean {
   return resources.any || prompts.any;
 }
 
@@ -294,5 +305,5 @@ function createCall(
 }
 
 function methodNotFound(): Error {
-  return new ProtocolError(-32_601, 'Method not found');
+  return new RpcError(-32_601, 'Method not found');
 }

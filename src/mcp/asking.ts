@@ -1,7 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { ProtocolError } from '@modelcontextprotocol/server';
 import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { isSigned, sign } from '../base/signing-key.ts';
 import type { Answers, Question, Questions } from '../tools/question.ts';
 
 /** Asks the user through the client. Undefined if that turns out to be impossible; a refusal is thrown. */
@@ -54,7 +53,7 @@ export function askWithinCall(request: AskingRequest): Ask {
         responses[name] = await request.elicit(form, answerMs);
       } catch (error) {
         if (request.signal.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
-        if (error instanceof ProtocolError && error.code === methodNotFoundCode) return undefined;
+        if (error instanceof Error && 'code' in error && error.code === methodNotFoundCode) return undefined;
         throw new CarrelError('not_confirmed', `The user was asked, but there is no usable answer. ${nothingDone}`, {
           cause: error,
         });
@@ -79,18 +78,15 @@ export function askBetweenCalls(request: AskingRequest, owner: string, params: R
   };
 }
 
-const stateKey = randomBytes(32);
 const stateLastsMs = 3_600_000;
 
 function issue(about: string, at: string = Date.now().toString(36)): string {
-  return `${at}-${createHmac('sha256', stateKey).update(`${at} ${about}`).digest('base64url')}`;
+  return `${at}-${sign('question', `${at} ${about}`).toString('base64url')}`;
 }
 
 function wasAsked(about: string, state: unknown): boolean {
   const at = typeof state === 'string' ? (/^([0-9a-z]{1,12})-/.exec(state)?.[1] ?? '') : '';
-  const expected = Buffer.from(issue(about, at));
-  const given = Buffer.from(String(state));
-  const isOurs = expected.length === given.length && timingSafeEqual(expected, given);
+  const isOurs = isSigned(Buffer.from(String(state)), Buffer.from(issue(about, at)));
   return isOurs && Date.now() - Number.parseInt(at, 36) < stateLastsMs;
 }
 

@@ -1,14 +1,12 @@
-import {
-  type JSONRPCMessage,
-  type MessageExtraInfo,
-  ProtocolError,
-  type Server,
-  type Transport,
-  type TransportSendOptions,
+import type {
+  JSONRPCMessage,
+  MessageExtraInfo,
+  Server,
+  Transport,
+  TransportSendOptions,
 } from '@modelcontextprotocol/server';
 import { errorAnswer, type Incoming, invalidParams, invalidRequest, type WireId } from './messages.ts';
-import { isPlain } from './plain-request.ts';
-import { codeOnWire, internalError } from './wire-errors.ts';
+import { codeOnWire, internalError, RpcError } from './wire-errors.ts';
 
 /** Where the answers to some requests go: the output of stdio, or one HTTP exchange. */
 export interface Sink {
@@ -33,21 +31,20 @@ export interface ConversationOptions {
   initializedGraceMs?: number;
 }
 
-/** One client's server: the SDK's, and the way past it for requests that it would hand to us as they are. */
-export interface ProtocolServer {
-  readonly sdk: Server;
-  readonly direct?: DirectAnswers | undefined;
-}
+type Params = Record<string, unknown>;
 
-export interface DirectAnswers {
-  takes(method: string, params: Record<string, unknown> | undefined): boolean;
-  /** The result. Throws a ProtocolError for whatever fails. */
-  answer(
-    method: string,
-    params: Record<string, unknown> | undefined,
-    innerId: number,
-    signal: AbortSignal,
-  ): Promise<object>;
+/** One client's server. Whatever is not plain is for the SDK's, which is not loaded before that. */
+export interface ProtocolServer {
+  /** The result of a handshake, unless it is for the SDK. */
+  initialize(params: Params): { readonly protocolVersion: string } | undefined;
+  /** The handshake with these parameters is complete. */
+  begin(params: Params): void;
+  /** Whether a request goes past the SDK. */
+  takes(method: string, params: Params | undefined): boolean;
+  /** The result. Throws an RpcError for whatever fails. */
+  answer(method: string, params: Params | undefined, innerId: number, signal: AbortSignal): Promise<object>;
+  createSdk(): Promise<Server>;
+  close(): void;
 }
 
 /** Cancels work that continues after its request was answered. */
@@ -60,7 +57,12 @@ export interface Conversation {
   requestId(innerId: string | number): string | undefined;
   /** Requests that have been taken and not answered. */
   readonly pending: number;
-  connect(server: ProtocolServer): Promise<void>;
+  /** Before anything is received. */
+  attach(server: ProtocolServer): void;
+  /** Says something to the client: on the way of a request, or on its own. */
+  tell(message: object, innerId?: string | number): void;
+  /** The SDK's server, as if it had heard all of this conversation. */
+  openSdk(): Promise<Server>;
   receive(incoming: Incoming, sink: Sink): Promise<void>;
   /** Keeps a request cancellable by its id after its answer, until the returned function is called. */
   keepCancellable(innerId: string | number, cancel: LateCancel): () => void;
@@ -76,7 +78,7 @@ interface Pending {
 }
 
 /**
- * One client's conversation in the revisions that open with `initialize`. It stands between a wire and an SDK server:
+ * One client's conversation in the revisions that open with `initialize`. It stands between a wire and a server:
  *
  * - requests get ids of our own inside, so that two requests under the same id are both answered, and ids that the SDK
  *   would refuse come back as they were sent;
@@ -88,7 +90,10 @@ export function createConversation(options: ConversationOptions): Conversation {
   const late = new Map<string, LateCancel>();
   let lastInnerId = 0;
   let revision: string | undefined;
-  let direct: DirectAnswers | undefined;
+  let server: ProtocolServer | undefined;
+  let sdk: Promise<Server> | undefined;
+  /** What the client opened with. */
+  let handshake: Params = {};
   let phase: 'new' | 'initializing' | 'ready' = 'new';
   /** Until the handshake is answered nothing goes past the SDK: no answer is to come before that one. */
   let isAnswered = false;
@@ -108,13 +113,34 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
   };
 
+  const tell = (message: object, innerId: string | number | undefined): void =>
+    (pending.get(Number(innerId))?.sink ?? options.standalone).tell(message);
+
+  let repeated: (() => void) | undefined;
+  const openSdk = async (): Promise<Server> => {
+    if (server === undefined) throw new Error('This conversation has no server.');
+    const opened = await server.createSdk();
+    await opened.connect(transport);
+    if (isAnswered) {
+      const answered = new Promise<void>((resolve) => {
+        repeated = resolve;
+      });
+      hand({ jsonrpc: '2.0', id: repeatedId, method: 'initialize', params: handshake });
+      await answered;
+      hand({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    }
+    return opened;
+  };
+  const hand = (message: object, extra?: MessageExtraInfo): void =>
+    transport.onmessage?.(message as JSONRPCMessage, extra);
+
   const send = (message: JSONRPCMessage, sendOptions?: TransportSendOptions): void => {
     if ('method' in message) {
-      const related = pending.get(Number(sendOptions?.relatedRequestId));
-      (related?.sink ?? options.standalone).tell(message);
+      tell(message, sendOptions?.relatedRequestId);
       return;
     }
     const innerId = Number(message.id);
+    if (innerId === repeatedId) repeated?.();
     const request = pending.get(innerId);
     if (request === undefined) return;
     pending.delete(innerId);
@@ -131,7 +157,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   };
 
   const answerDirectly = async (
-    server: DirectAnswers,
+    answering: ProtocolServer,
     { id, method, params }: Incoming & { kind: 'request' },
     sink: Sink,
   ): Promise<void> => {
@@ -140,10 +166,10 @@ export function createConversation(options: ConversationOptions): Conversation {
     pending.set(innerId, { id, method, sink, cancel: () => controller.abort() });
     let answer: object;
     try {
-      const result = await server.answer(method, params, innerId, controller.signal);
+      const result = await answering.answer(method, params, innerId, controller.signal);
       answer = { result, jsonrpc: '2.0', id: id.value };
     } catch (thrown) {
-      const { code, message, data } = thrown instanceof ProtocolError ? thrown : internalError;
+      const { code, message, data } = thrown instanceof RpcError ? thrown : internalError;
       answer = errorAnswer(id, codeOnWire(code), message, data);
     }
     // Not if it was cancelled meanwhile.
@@ -153,12 +179,13 @@ export function createConversation(options: ConversationOptions): Conversation {
   const take = (incoming: Incoming & { kind: 'request' }, sink: Sink): void => {
     lastInnerId += 1;
     const { id, method, params } = incoming;
-    if (isAnswered && method === 'ping' && isPlain(params)) {
+    const isPast = (isAnswered || phase === 'new') && server?.takes(method, params);
+    if (isPast && method === 'ping') {
       sink.answer({ result: {}, jsonrpc: '2.0', id: id.value });
       return;
     }
-    if (isAnswered && direct?.takes(method, params)) {
-      answerDirectly(direct, incoming, sink).catch(() => {
+    if (isPast && server) {
+      answerDirectly(server, incoming, sink).catch(() => {
         sink.answer(errorAnswer(id, internalError.code, internalError.message));
       });
       return;
@@ -168,8 +195,10 @@ export function createConversation(options: ConversationOptions): Conversation {
     deliver({ jsonrpc: '2.0', id: lastInnerId, method, ...(params === undefined ? {} : { params }) }, extra);
   };
 
-  const deliver = (message: object, extra?: MessageExtraInfo): void =>
-    transport.onmessage?.(message as JSONRPCMessage, extra);
+  const deliver = (message: object, extra?: MessageExtraInfo): void => {
+    sdk ??= openSdk();
+    void sdk.then(() => hand(message, extra));
+  };
 
   const initialize = (incoming: Incoming & { kind: 'request' }, sink: Sink): void => {
     const { id } = incoming;
@@ -183,7 +212,15 @@ export function createConversation(options: ConversationOptions): Conversation {
       return;
     }
     phase = 'initializing';
-    take({ ...incoming, params }, sink);
+    handshake = params;
+    const result = server?.initialize(params);
+    if (result === undefined) {
+      take({ ...incoming, params }, sink);
+      return;
+    }
+    revision = result.protocolVersion;
+    isAnswered = true;
+    sink.answer({ result, jsonrpc: '2.0', id: id.value });
   };
 
   const cancel = (params: Record<string, unknown> | undefined): void => {
@@ -212,9 +249,13 @@ export function createConversation(options: ConversationOptions): Conversation {
     get pending() {
       return pending.size;
     },
-    async connect(server) {
-      direct = server.direct;
-      await server.sdk.connect(transport);
+    attach(attached) {
+      server = attached;
+    },
+    tell,
+    openSdk() {
+      sdk ??= openSdk();
+      return sdk;
     },
     async receive(incoming, sink) {
       switch (incoming.kind) {
@@ -222,17 +263,19 @@ export function createConversation(options: ConversationOptions): Conversation {
           sink.answer(errorAnswer(incoming.id, incoming.code, incoming.problem));
           return;
         case 'response':
-          deliver(incoming.message);
+          // Only the SDK asks.
+          if (sdk) deliver(incoming.message);
           return;
         case 'notification':
           if (incoming.method === 'notifications/cancelled') cancel(incoming.params);
           else {
             if (incoming.method === 'notifications/initialized' && phase === 'initializing') {
               phase = 'ready';
+              server?.begin(handshake);
               ready.resolve();
             }
             const { method, params } = incoming;
-            deliver({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+            if (sdk) deliver({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
           }
           return;
         case 'request':
@@ -261,6 +304,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       };
     },
     async close() {
+      server?.close();
       await transport.close();
       const unanswered = [...pending.values()];
       pending.clear();
@@ -271,6 +315,9 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
   };
 }
+
+/** Of the handshake that the SDK's server has not heard. Requests are counted from 1. */
+const repeatedId = 0;
 
 /** The SDK's answer, with the client's own id and the error code of its revision. */
 function outward(message: object, id: WireId): object {

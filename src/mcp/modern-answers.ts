@@ -1,9 +1,13 @@
-import { ProtocolError, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
-import { type AnswersOptions, clientName, createRequestAnswers, type Params } from './answer-request.ts';
+import { SERVER_INFO_META_KEY, type Server } from '@modelcontextprotocol/server';
+import type { Caller } from '../tools/call.ts';
+import { clientName, createRequestAnswers, type Params, type RequestAnswers } from './answer-request.ts';
+import type { Extension } from './extension.ts';
 import type { Incoming } from './messages.ts';
 import type { Offer } from './offer.ts';
-import { type Envelope, isModernId, readEnvelope } from './plain-request.ts';
-import { internalError } from './wire-errors.ts';
+import { modernRevisions } from './protocol-versions.ts';
+import { type Envelope, isModernId, readEnvelope } from './read-envelope.ts';
+import { createSdkServer } from './sdk-server.ts';
+import { internalError, RpcError } from './wire-errors.ts';
 
 /** A request of 2026-07-28 that needs nothing of the SDK. */
 export interface DirectRequest {
@@ -28,16 +32,40 @@ export interface AnswerMessage {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-export function createModernAnswers(
-  offer: Offer,
-  options: Omit<AnswersOptions, 'era' | 'watch'>,
-  isOthers: (method: string, params: Params | undefined) => boolean = () => false,
-): ModernAnswers {
-  const answers = createRequestAnswers(offer, { ...options, era: 'modern' });
+/** How clients of 2026-07-28 are served; a module of its own, since it loads the SDK. */
+export interface Modern {
+  answersFor(caller: Caller): ModernAnswers;
+  /** For one connection on stdio, or one request over HTTP. */
+  serverFor(caller: Caller): Server;
+}
+
+export function createModern(whole: Offer, transport: 'pipe' | 'tcp', extension: Extension | undefined): Modern {
+  const about = { transport, revision: modernRevisions[0], sessionId: undefined };
+  const answersOf = (offer: Offer, caller: Caller): RequestAnswers =>
+    createRequestAnswers(offer, {
+      era: 'modern',
+      caller,
+      keepCancellable: () => () => {},
+      about: (id) => ({ ...about, requestId: String(id) }),
+    });
+  return {
+    answersFor(caller) {
+      const offer = whole.within(caller.rights);
+      return createModernAnswers(offer, answersOf(offer, caller), extension);
+    },
+    serverFor(caller) {
+      const offer = whole.within(caller.rights);
+      const options = { era: 'modern', revisions: modernRevisions, install: extension?.install } as const;
+      return createSdkServer(offer, answersOf(offer, caller), options);
+    },
+  };
+}
+
+function createModernAnswers(offer: Offer, answers: RequestAnswers, extension: Extension | undefined): ModernAnswers {
   const methods = new Set(answers.methods);
   return {
     read({ id: { value: id }, method, params }) {
-      if (!isModernId(id) || !methods.has(method) || isOthers(method, params)) return undefined;
+      if (!isModernId(id) || !methods.has(method) || extension?.owns(method, params)) return undefined;
       const envelope = readEnvelope(method, params);
       return envelope && { id, method, params, envelope };
     },
@@ -54,7 +82,7 @@ export function createModernAnswers(
         });
         return { result: complete(method, result, offer.serverInfo), jsonrpc: '2.0', id };
       } catch (thrown) {
-        const { code, message, data } = thrown instanceof ProtocolError ? thrown : internalError;
+        const { code, message, data } = thrown instanceof RpcError ? thrown : internalError;
         return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
       }
     },

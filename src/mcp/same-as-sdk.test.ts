@@ -10,10 +10,11 @@ import fc from 'fast-check';
 import { echoToolset, failingToolset, slowToolset } from '../../test/support/echo-toolsets.ts';
 import { silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
+import type { Extension } from './extension.ts';
 import { messageLimits } from './messages.ts';
 import { createOffer } from './offer.ts';
 import { everyRevision } from './protocol-versions.ts';
-import { type Extension, serveOverHttp, serveOverStdio } from './serve.ts';
+import { serveOverHttp, serveOverStdio } from './serve.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -167,13 +168,21 @@ function messages(meta: fc.Arbitrary<unknown>): fc.Arbitrary<Fields> {
     { weight: 3, arbitrary: call.map((params) => ({ method: 'tools/call', params })) },
     {
       weight: 1,
+      arbitrary: fc.constantFrom<{ method: string; params?: Fields }>(
+        { method: 'tools/list' },
+        { method: 'ping' },
+        { method: 'resources/read', params: { uri: 'echo://a' } },
+      ),
+    },
+    {
+      weight: 1,
       arbitrary: fc
         .tuple(fc.constantFrom(...otherMethods), otherParams)
         .map(([method, params]) => ({ method, ...(params ? { params } : {}) })),
     },
   );
   const id = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(1, 'a', 0, -3, '') }, { weight: 1, arbitrary: odd });
-  return fc.tuple(request, meta, id, fc.option(fc.tuple(memberName, odd), { freq: 8 })).map(
+  return fc.tuple(request, meta, id, rarely(fc.tuple(memberName, odd))).map(
     ([{ method, params }, given, name, extra]): Fields => ({
       jsonrpc: '2.0',
       id: name,
@@ -184,6 +193,10 @@ function messages(meta: fc.Arbitrary<unknown>): fc.Arbitrary<Fields> {
       ...(extra ? { [extra[0]]: extra[1] } : {}),
     }),
   );
+}
+
+function rarely<Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> {
+  return fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 }
 
 const memberName = fc.constantFrom('params', 'method', 'jsonrpc', 'id', 'extra', 'result');
@@ -203,6 +216,19 @@ interface Wire {
 }
 
 async function openStdio(revision: string, extension: Extension | undefined): Promise<Wire> {
+  const wire = openLines(extension);
+  if (revision === modern) {
+    await wire.exchange({ jsonrpc: '2.0', id: 'open', method: 'tools/list', params: { _meta: envelope } });
+  } else {
+    const clientInfo = { name: 's', version: '1' };
+    const params = { protocolVersion: revision, capabilities: { elicitation: {} }, clientInfo };
+    await wire.exchange({ jsonrpc: '2.0', id: 'open', method: 'initialize', params });
+    wire.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  }
+  return wire;
+}
+
+function openLines(extension: Extension | undefined): Wire & { send(message: unknown): void } {
   const input = new PassThrough();
   const output = new PassThrough();
   const service = serveOverStdio({ ...createServing(extension), input, output });
@@ -230,18 +256,8 @@ async function openStdio(revision: string, extension: Extension | undefined): Pr
     await settled(() => heard.some(isAnswer));
     return heard;
   };
-  if (revision === modern)
-    await exchange({ jsonrpc: '2.0', id: 'open', method: 'tools/list', params: { _meta: envelope } });
-  else {
-    const client = {
-      protocolVersion: revision,
-      capabilities: { elicitation: {} },
-      clientInfo: { name: 's', version: '1' },
-    };
-    await exchange({ jsonrpc: '2.0', id: 'open', method: 'initialize', params: client });
-    send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-  }
   return {
+    send,
     exchange,
     async close() {
       input.end();
@@ -272,6 +288,40 @@ for (const revision of everyRevision.handshake) {
 test(`on stdio, in ${modern}, every answer is the SDK's`, () =>
   compareOver((extension) => openStdio(modern, extension), messages(metaOfModern)));
 
+test('every handshake is answered as the SDK does, and what follows it', async () => {
+  const handshake = fc.record(
+    {
+      protocolVersion: fc.oneof(fc.constantFrom<unknown>(...everyRevision.handshake, '1999-01-01', modern), odd),
+      capabilities: fc.oneof(
+        capabilities,
+        fc.constant({ experimental: { a: {} }, elicitation: { form: {}, url: {} } }),
+      ),
+      clientInfo: fc.oneof(fc.constant({ name: 'c', version: '2' }), clientInfo),
+      _meta: metaOfSession,
+      inputResponses: fc.constant({}),
+    },
+    { requiredKeys: ['protocolVersion', 'capabilities', 'clientInfo'] },
+  );
+  await fc.assert(
+    fc.asyncProperty(handshake, async (params) => {
+      const wires = [openLines(undefined), openLines(throughSdk)];
+      const [ours, sdks] = await Promise.all(
+        wires.map(async (wire) => {
+          const opened = await wire.exchange({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+          wire.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+          const called = await wire.exchange({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: validCalls[0] });
+          // For this one the SDK is needed, which has heard nothing of the handshake until then.
+          const unknown = await wire.exchange({ jsonrpc: '2.0', id: 3, method: 'unknown' });
+          await wire.close();
+          return comparable([opened, called, unknown]);
+        }),
+      );
+      assert.deepEqual(ours, sdks);
+    }),
+    { numRuns: runs },
+  );
+});
+
 interface Sent {
   message: Fields;
   headers: Record<string, string>;
@@ -281,9 +331,8 @@ interface Sent {
 const withHeaders = fc
   .tuple(
     messages(metaOfModern),
-    fc.option(
+    rarely(
       fc.tuple(fc.constantFrom('version', 'method', 'name'), fc.constantFrom('', 'x', '=?base64?ZWNobw==?=', 'drop')),
-      { freq: 3 },
     ),
   )
   .map(([message, change]): Sent => {

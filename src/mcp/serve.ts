@@ -1,19 +1,19 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Server } from '@modelcontextprotocol/server';
 import type { GuardOptions } from '../http/guards.ts';
 import type { ListenLimits } from '../http/listen.ts';
 import { type Caller, localUser } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
-import { lookAtTask, type Params } from './answer-request.ts';
-import type { Conversation, DirectAnswers, ProtocolServer } from './conversation.ts';
+import { lookAtTask } from './answer-request.ts';
+import type { Conversation, ProtocolServer } from './conversation.ts';
+import type { Extension } from './extension.ts';
 import type { HttpService, PageHandler } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
 import { createListen } from './listen.ts';
 import type { MessageLimits } from './messages.ts';
-import { createModernAnswers, type ModernAnswers } from './modern-answers.ts';
+import type { Modern } from './modern-answers.ts';
 import type { Offer } from './offer.ts';
 import { createProtocolServer } from './protocol-server.ts';
-import { type Era, modernRevisions, type OfferedRevisions } from './protocol-versions.ts';
+import type { OfferedRevisions } from './protocol-versions.ts';
 import type { RelayService, RelayServing } from './relay/serve-relays.ts';
 import { type StdioService, serveLines, serveStdio } from './stdio.ts';
 import { createWatches, type Watches } from './watches.ts';
@@ -23,13 +23,6 @@ interface Common {
   revisions: OfferedRevisions;
   limits: MessageLimits;
   extension?: Extension;
-}
-
-/** Adds to servers what the tool model cannot express; the conformance fixtures need that. */
-export interface Extension {
-  install(server: Server): void;
-  /** Whether a request is for what it adds: only the SDK's server knows of that. */
-  owns(method: string, params: Params | undefined): boolean;
 }
 
 export interface StdioServing extends Common {
@@ -79,8 +72,8 @@ export function serveOverStdio(given: StdioServing): StdioService {
     ...serving,
     log: serving.offer.log,
     drainMs,
-    createServer: (era, conversation) => createServer(serving, era, caller, conversation, 'pipe'),
-    createModernAnswers: () => createModern(serving, caller, 'pipe'),
+    createServer: (conversation) => createServer(serving, caller, conversation, 'pipe'),
+    modern: () => loadModern(serving, 'pipe'),
     caller,
     listen: createListen(serving.watches),
   });
@@ -112,8 +105,8 @@ export async function serveOverRelays(given: RelaysServing): Promise<RelayServic
         revisions,
         log,
         drainMs,
-        createServer: (era, conversation) => createServer(own, era, caller, conversation, 'pipe'),
-        createModernAnswers: () => createModern(own, caller, 'pipe'),
+        createServer: (conversation) => createServer(own, caller, conversation, 'pipe'),
+        modern: () => loadModern(own, 'pipe'),
         caller,
         listen: createListen(serving.watches),
       });
@@ -132,8 +125,8 @@ export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
     ...serving,
     log: serving.offer.log,
     recorder: serving.offer.recorder,
-    createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation, 'tcp'),
-    createModernAnswers: (caller) => createModern(serving, caller, 'tcp'),
+    createServer: (caller, conversation) => createServer(serving, caller, conversation, 'tcp'),
+    modern: () => loadModern(serving, 'tcp'),
     listen: createListen(serving.watches),
     inputSchema: (tool, { rights }) => serving.offer.within(rights).catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
@@ -142,38 +135,26 @@ export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
 
 function createServer(
   { offer, revisions, extension, watches }: Common & { watches: Watches },
-  era: Era,
   caller: Caller,
-  conversation: Conversation | undefined,
+  conversation: Conversation,
   transport: 'pipe' | 'tcp',
 ): ProtocolServer {
-  const server = createProtocolServer(offer.within(caller.rights), {
-    era,
+  return createProtocolServer(offer.within(caller.rights), conversation, {
     caller,
-    revisions: era === 'modern' ? [...modernRevisions] : revisions.handshake,
+    revisions: revisions.handshake,
     watches,
-    keepCancellable: (innerId, cancel) => conversation?.keepCancellable(innerId, cancel) ?? (() => {}),
+    extension,
+    keepCancellable: (innerId, cancel) => conversation.keepCancellable(innerId, cancel),
     about: (id) => ({
       transport,
-      revision: conversation === undefined ? modernRevisions[0] : conversation.revision,
-      sessionId: conversation?.sessionId,
-      requestId: conversation === undefined ? String(id) : conversation.requestId(id),
+      revision: conversation.revision,
+      sessionId: conversation.sessionId,
+      requestId: conversation.requestId(id),
     }),
   });
-  if (extension === undefined) return server;
-  extension.install(server.sdk);
-  const { sdk, direct } = server;
-  if (direct === undefined) return server;
-  const takes: DirectAnswers['takes'] = (method, params) =>
-    !extension.owns(method, params) && direct.takes(method, params);
-  return { sdk, direct: { ...direct, takes } };
 }
 
-function createModern({ offer, extension }: Common, caller: Caller, transport: 'pipe' | 'tcp'): ModernAnswers {
-  const about = { transport, revision: modernRevisions[0], sessionId: undefined };
-  return createModernAnswers(
-    offer.within(caller.rights),
-    { caller, keepCancellable: () => () => {}, about: (id) => ({ ...about, requestId: String(id) }) },
-    extension?.owns,
-  );
+async function loadModern({ offer, extension }: Common, transport: 'pipe' | 'tcp'): Promise<Modern> {
+  const { createModern } = await import('./modern-answers.ts');
+  return createModern(offer, transport, extension);
 }

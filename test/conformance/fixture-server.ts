@@ -49,7 +49,7 @@ function owns(method: string, params: Fields | undefined): boolean {
   if (method === 'tools/call') return String(params?.['name']) in extraTools;
   if (method === 'prompts/get') return String(params?.['name']) in extraPrompts;
   if (method === 'resources/read') return params?.['uri'] === 'test://static-binary';
-  return method in fixtures || method in extraMethods;
+  return method === 'initialize' || method in fixtures || method in extraMethods;
 }
 
 /** Puts the fixtures in front of the product's own handlers; what they do not know goes on to those. */

@@ -8,15 +8,9 @@ import { type Caller, localUser } from '../../tools/call.ts';
 import type { Conversation, ProtocolServer } from '../conversation.ts';
 import type { Listen } from '../listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
-import type { ModernAnswers } from '../modern-answers.ts';
-import {
-  allowsBatches,
-  carriesRevision,
-  type Era,
-  modernRevisions,
-  type OfferedRevisions,
-} from '../protocol-versions.ts';
-import { createModernRoute } from './modern-route.ts';
+import type { Modern } from '../modern-answers.ts';
+import { allowsBatches, carriesRevision, modernRevisions, type OfferedRevisions } from '../protocol-versions.ts';
+import type { ModernRoute } from './modern-route.ts';
 import { readMessages, rpcProblem } from './read-messages.ts';
 import type { Session } from './session.ts';
 import { createSessions, type SessionLimits } from './sessions.ts';
@@ -28,8 +22,8 @@ export interface EndpointOptions {
   sessions: SessionLimits;
   revisions: OfferedRevisions;
   log: Logger;
-  createServer(era: Era, caller: Caller, conversation: Conversation | undefined): ProtocolServer;
-  createModernAnswers(caller: Caller): ModernAnswers;
+  createServer(caller: Caller, conversation: Conversation): ProtocolServer;
+  modern(): Promise<Modern>;
   /** Whether answers may be event streams. If not, every answer is JSON, and what a call reports before it is dropped. */
   streams?: boolean;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
@@ -64,15 +58,22 @@ export interface Endpoint {
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
   const sessions = createSessions(options.sessions, limits, options.recorder?.sessionEnded);
-  const modern = revisions.modern ? createModernRoute(options) : undefined;
+  let modern: Promise<ModernRoute> | undefined;
+  /** Loaded when the first such request comes, with the SDK's handler for them. */
+  const openModern = async (): Promise<ModernRoute> => {
+    const [served, { createModernRoute }] = await Promise.all([options.modern(), import('./modern-route.ts')]);
+    return createModernRoute(options, served);
+  };
 
   const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
     // The bare calls of one role answer everything with 200, even what is not JSON.
     const isBare = options.bareCall !== undefined && request.headers['mcp-session-id'] === undefined;
     const message = await readMessages(request, response, limits, isBare ? 200 : 400);
     if (message === undefined) return;
-    if (modern && isModern(request, message.parsed)) {
-      await modern.handle(request, response, message, callerOf(visitor));
+    if (revisions.modern && isModern(request, message.parsed)) {
+      modern ??= openModern();
+      const route = await modern;
+      await route.handle(request, response, message, callerOf(visitor));
       return;
     }
     await postToSession(request, response, visitor, message);
@@ -120,7 +121,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     });
     const session = sessions.open(
       ownerKey(visitor),
-      (conversation, sessionId) => options.createServer('handshake', callerOf(visitor, sessionId), conversation),
+      (conversation, sessionId) => options.createServer(callerOf(visitor, sessionId), conversation),
       unwatch,
     );
     if (session === undefined) unwatch();
@@ -192,7 +193,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     },
     async close() {
       await sessions.closeAll();
-      await modern?.close();
+      await (await modern)?.close();
     },
   };
 }

@@ -3,19 +3,16 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { Logger } from '../../base/log.ts';
 import { commonHeaders, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Caller } from '../../tools/call.ts';
-import type { Conversation, ProtocolServer } from '../conversation.ts';
 import type { Listen, Listening } from '../listen.ts';
 import { errorAnswer, type Incoming } from '../messages.ts';
-import type { DirectRequest, ModernAnswers } from '../modern-answers.ts';
-import { type Era, modernRevisions } from '../protocol-versions.ts';
+import type { DirectRequest, Modern, ModernAnswers } from '../modern-answers.ts';
+import { modernRevisions } from '../protocol-versions.ts';
 import { missingCapabilityCode } from '../wire-errors.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 import { findParamHeaderFault, headerMismatch } from './param-headers.ts';
 
 export interface ModernRouteOptions {
   log: Logger;
-  createServer(era: Era, caller: Caller, conversation: Conversation | undefined): ProtocolServer;
-  createModernAnswers(caller: Caller): ModernAnswers;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
   inputSchema(tool: string, caller: Caller): object | undefined;
   listen: Listen;
@@ -37,15 +34,14 @@ export interface ModernRoute {
  * status), and this only passes requests in and answers out. Subscriptions are ours, once the handler has found nothing
  * wrong with the request.
  */
-export function createModernRoute(options: ModernRouteOptions): ModernRoute {
-  const { log, createServer, createModernAnswers, inputSchema, listen } = options;
+export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptions, modern: Modern): ModernRoute {
   /** Of requests that the SDK does not know of. */
   const running = new Set<AbortController>();
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const { caller, admit } = (authInfo?.extra ?? {}) as unknown as { caller: Caller; admit: () => void };
       admit();
-      return createServer('modern', caller, undefined).sdk;
+      return modern.serverFor(caller);
     },
     { legacy: 'reject', maxSubscriptions: 0, onerror: (error) => log.debug('protocol', { error }) },
   );
@@ -110,7 +106,7 @@ export function createModernRoute(options: ModernRouteOptions): ModernRoute {
       response.on('close', () => {
         if (!response.writableFinished) controller.abort();
       });
-      const answers = createModernAnswers(caller);
+      const answers = modern.answersFor(caller);
       const direct = first?.kind === 'request' && isAsHeaded(request, parsed, first) ? answers.read(first) : undefined;
       if (direct) {
         await answerDirectly(answers, direct, response, controller);

@@ -97,7 +97,7 @@ export function createSession(options: SessionOptions): Session {
     initializedGraceMs,
     standalone: { tell: (message) => sendOn(standalone, message) },
   });
-  const connected = conversation.connect(options.createServer(conversation));
+  conversation.attach(options.createServer(conversation));
 
   /** The answers to one POST: plain JSON unless there is more to send, then a stream. */
   const openExchange = ({ response, incoming, batch, acceptsJson, acceptsStream }: PostOptions): Sink => {
@@ -152,7 +152,6 @@ export function createSession(options: SessionOptions): Session {
     },
     async post(post) {
       used ||= post.incoming.some((message) => message.kind === 'request' && message.method !== 'initialize');
-      await connected;
       const asks = post.incoming.some(({ kind }) => kind === 'request' || kind === 'invalid');
       const sink = asks ? openExchange(post) : nowhere;
       for (const item of post.incoming) void conversation.receive(post.batch ? refuseInitialize(item) : item, sink);

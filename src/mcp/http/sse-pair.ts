@@ -61,7 +61,7 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, createServ
       };
       const conversation = createConversation({ sessionId: id, standalone: sink, initializedGraceMs: 1_000 });
       connections.set(id, { owner, conversation, sink, end: () => stream.end() });
-      await conversation.connect(createServer(conversation, visitor, id));
+      conversation.attach(createServer(conversation, visitor, id));
       stream.sendEvent('endpoint', `/messages?sessionId=${id}`);
     },
     async post(request, response, visitor) {

@@ -5,23 +5,26 @@ import type { FreshStatistics } from './fresh-statistics.ts';
 import type { NearestIndexes } from './nearest.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
 import { passageTable } from './passage-table.ts';
+import type { TextCutter } from './text-cutter.ts';
 import { checkContent, describe } from './upkeep.ts';
 import { createVectorTable } from './vector-table.ts';
 import { createWordTable } from './word-table.ts';
 
 export interface PostgresDialectDeps {
   /** None without pgvector. */
-  readonly indexes?: Readonly<Record<VectorCorpus, NearestIndexes>> | undefined;
-  readonly statistics?: FreshStatistics | undefined;
+  readonly indexes: Readonly<Record<VectorCorpus, NearestIndexes>> | undefined;
+  readonly statistics: FreshStatistics;
+  readonly cutter: TextCutter;
 }
 
 /** Of one database. */
-export function createPostgresDialect({ indexes, statistics }: PostgresDialectDeps = {}): Dialect {
+export function createPostgresDialect({ indexes, statistics, cutter }: PostgresDialectDeps): Dialect {
   return {
     schema: 'carrel.',
     integers: 'SELECT unnest(?::bigint[])',
     numbers: 'SELECT unnest(?::float8[])',
     texts: 'SELECT unnest(?::text[])',
+    textList: (select) => `ARRAY(${select})`,
     elements: (json) => `jsonb_array_elements_text(${json}::jsonb) AS element (value)`,
     position: (text, part) => `strpos(${text}, ${part})`,
     ending: (text, part) => `right(${text}, length(${part}))`,
@@ -57,7 +60,7 @@ export function createPostgresDialect({ indexes, statistics }: PostgresDialectDe
         await on.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
       },
     },
-    words: createWordTable(statistics),
+    words: createWordTable(cutter, statistics),
     // Tags are indexed where they are.
     notes: {
       indexTags: async () => {},

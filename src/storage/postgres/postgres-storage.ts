@@ -9,11 +9,19 @@ import { createPostgresDialect } from './dialect.ts';
 import { createFreshStatistics } from './fresh-statistics.ts';
 import { migrate } from './migrate.ts';
 import { createNearest } from './nearest.ts';
+import { createNotices } from './notices.ts';
 import { createOriginals } from './originals.ts';
+import { createSharedStore } from './shared-store.ts';
+import { createTextCutter } from './text-cutter.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const connections = createConnections(config);
+  const cutter = createTextCutter();
+  const close = async () => {
+    await connections.close();
+    await cutter.close();
+  };
   const now = deps.now ?? (() => new Date());
   try {
     await migrate(connections);
@@ -21,19 +29,25 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     const dialect = createPostgresDialect({
       indexes: nearest?.indexes,
       statistics: createFreshStatistics(connections),
+      cutter,
     });
     const transactions = createPostgresTransactions(connections, dialect, now);
     await settleAnalysis(transactions, config.language);
+    const notices = createNotices(config, connections);
     return createStorage({
       backend: 'postgres',
       transactions,
       createOriginals,
       nearest: nearest?.operations,
       connections: () => ({ backend: 'postgres', ...connections.count() }),
-      close: () => connections.close(),
+      createShared: (metered) => createSharedStore(metered, notices),
+      async close() {
+        await notices.close();
+        await close();
+      },
     });
   } catch (error) {
-    await connections.close();
+    await close();
     throw error;
   }
 }
