@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { silentLogger } from '../../src/base/log.ts';
 import type { Notice, SharedStore } from '../../src/base/shared-store.ts';
+import type { SummaryProvider } from '../../src/search/summaries/summary-provider.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { inspectStorage } from '../../src/storage/inspect-storage.ts';
 import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { migrate } from '../../src/storage/postgres/migrate.ts';
 import { migrations } from '../../src/storage/postgres/migrations.ts';
+import { createEntrySummaries } from '../../src/toolsets/context/write/entry-summaries.ts';
+import { extractiveSummaries } from '../../src/toolsets/context/write/summary-settings.ts';
 import { pause } from '../support/pause.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
@@ -133,6 +137,48 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
       stop();
       assert.ok(!told.some((notice) => 'id' in notice && notice.id === 'own'));
     });
+  });
+
+  test('each of them asks a model server for other summaries; what one gives up, another makes', async () => {
+    const place = await newPlace();
+    const given = new Map<string, number>();
+    let isDown = true;
+    const provider: SummaryProvider = {
+      ...{ name: 'ollama', model: 'm', isLocal: false, concurrencyMax: 2 },
+      async summarise(text) {
+        if (isDown) {
+          isDown = false;
+          throw new Error('away');
+        }
+        given.set(text, (given.get(text) ?? 0) + 1);
+        await pause(10);
+        return 'short';
+      },
+    };
+    const local = extractiveSummaries({ summaryMaxTokens: 2000 });
+    const storages = [await opened(place), await opened(place)];
+    const [first] = storages;
+    assert.ok(first);
+    const texts = Array.from({ length: 30 }, (_, n) => `Text ${n}`);
+    const fields = {
+      threadId: 't',
+      source: 'user',
+      metadata: undefined,
+      tags: [],
+      images: [],
+      summary: undefined,
+    } as const;
+    await first.entries.store({ entries: texts.map((text) => ({ ...fields, text, summaryWanted: true })) });
+    const working = storages.map(({ entries, shared }) =>
+      createEntrySummaries({ charsMin: 1 }, { entries, provider, local, shared, log: silentLogger }),
+    );
+    for (const each of working) each.wake();
+    while ((await first.entries.unsummarised({ limit: 1 })).length > 0) await pause(20);
+    for (const each of working) await each.close();
+    assert.deepEqual(
+      [...given.values()],
+      texts.map(() => 1),
+    );
   });
 
   describe('of different versions (a rolling upgrade)', () => {
