@@ -1,5 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
+import type { SharedStore } from '../base/shared-store.ts';
 import type { Config } from '../config/load.ts';
 import { toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
@@ -14,6 +15,7 @@ interface RoleParts {
   jobs: CallJobs;
   tasks?: Tasks | undefined;
   recorder?: Recorder | undefined;
+  shared?: SharedStore | undefined;
 }
 
 /** What a role's clients are offered: its toolsets, under its name. */
@@ -22,7 +24,7 @@ export function createRoleOffer(
   config: Config,
   log: Logger,
   toolsets: readonly Toolset[],
-  { jobs, tasks, recorder }: RoleParts,
+  { jobs, tasks, recorder, shared }: RoleParts,
 ): Offer {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
@@ -48,6 +50,7 @@ export function createRoleOffer(
     ...(tasks ? { tasks } : {}),
     log,
     recorder,
+    shared,
   });
 }
 

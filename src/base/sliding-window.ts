@@ -1,3 +1,5 @@
+import type { Taken } from './shared-store.ts';
+
 /** Monotonic milliseconds: a wall clock that is set back must neither free nor lock a caller. */
 export type MonotonicClock = () => number;
 
@@ -11,7 +13,7 @@ export interface SlidingWindowOptions {
 
 export interface SlidingWindow {
   /** Counts one call of this caller, or says how long until one fits. A refused call is not counted. */
-  take(key: string): { ok: true } | { ok: false; retryAfterMs: number };
+  take(key: string): Taken;
 }
 
 /**

@@ -1,6 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { isSigned, sign } from '../base/signing-key.ts';
 import type { Answers, Question, Questions } from '../tools/question.ts';
 
 /** Asks the user through the client. Undefined if that turns out to be impossible; a refusal is thrown. */
@@ -78,18 +78,15 @@ export function askBetweenCalls(request: AskingRequest, owner: string, params: R
   };
 }
 
-const stateKey = randomBytes(32);
 const stateLastsMs = 3_600_000;
 
 function issue(about: string, at: string = Date.now().toString(36)): string {
-  return `${at}-${createHmac('sha256', stateKey).update(`${at} ${about}`).digest('base64url')}`;
+  return `${at}-${sign('question', `${at} ${about}`).toString('base64url')}`;
 }
 
 function wasAsked(about: string, state: unknown): boolean {
   const at = typeof state === 'string' ? (/^([0-9a-z]{1,12})-/.exec(state)?.[1] ?? '') : '';
-  const expected = Buffer.from(issue(about, at));
-  const given = Buffer.from(String(state));
-  const isOurs = expected.length === given.length && timingSafeEqual(expected, given);
+  const isOurs = isSigned(Buffer.from(String(state)), Buffer.from(issue(about, at)));
   return isOurs && Date.now() - Number.parseInt(at, 36) < stateLastsMs;
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import { type Rights, rightsKey } from '../base/rights.ts';
+import type { SharedStore } from '../base/shared-store.ts';
 import type { MonotonicClock } from '../base/sliding-window.ts';
 import type { SlotsOptions } from '../base/slots.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
@@ -57,6 +58,8 @@ export interface OfferOptions extends About {
   log: Logger;
   /** Is told of every call and request. */
   recorder?: Recorder | undefined;
+  /** By which other processes are told of writes, and this one of theirs. */
+  shared?: SharedStore | undefined;
   clock?: MonotonicClock;
 }
 
@@ -64,11 +67,17 @@ export interface OfferOptions extends About {
 const restrictedMax = 100;
 
 export function createOffer(options: OfferOptions): Offer {
-  const { jobs, tasks, inFlight, log, recorder, clock } = options;
+  const { jobs, tasks, inFlight, log, recorder, shared, clock } = options;
   const { answerBytesMax = answerBytesDefault } = options;
   const gates = createGates(options.toolsets, inFlight);
   const restricted = new Map<string, Offer>();
   const writeListeners = new Set<() => void>();
+  const tellOfWrite = (): void => {
+    for (const listener of writeListeners) listener();
+  };
+  shared?.onNotice(({ about }) => {
+    if (about === 'written') tellOfWrite();
+  });
 
   const make = (toolsets: readonly Toolset[], about: About, readOnly: boolean): Offer => {
     const { serverInfo, instructions, experimental } = about;
@@ -78,7 +87,10 @@ export function createOffer(options: OfferOptions): Offer {
       try {
         return await called(name, given, call);
       } finally {
-        if (catalogue.find(name)?.tool.effect !== 'read') for (const listener of writeListeners) listener();
+        if (catalogue.find(name)?.tool.effect !== 'read') {
+          tellOfWrite();
+          shared?.tell({ about: 'written' });
+        }
       }
     };
     return {

@@ -29,6 +29,8 @@ export interface Dialect {
   readonly integers: string;
   readonly numbers: string;
   readonly texts: string;
+  /** The texts that a SELECT of a column `value` gives, as one value for `textsOf`. */
+  textList(select: string): string;
   /** The texts of a JSON array, as rows `element` with a column `value`. */
   elements(json: string): string;
   /** The position of the second text in the first, from 1; 0 if it is not contained. */

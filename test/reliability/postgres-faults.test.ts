@@ -33,7 +33,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
   test('a newer schema is refused', async () => {
     const other = await createTestDatabase(server);
     await (await createPostgresStorage({ url: other.url })).close();
-    await run(other.url, 'UPDATE carrel.schema_version SET version = 99');
+    await run(other.url, 'UPDATE carrel.schema_version SET version = 99, usable_from = 99');
     await fails(createPostgresStorage({ url: other.url }), 'storage_newer');
     await other.drop();
   });

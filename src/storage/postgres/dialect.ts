@@ -24,6 +24,7 @@ export function createPostgresDialect({ indexes, statistics, cutter }: PostgresD
     integers: 'SELECT unnest(?::bigint[])',
     numbers: 'SELECT unnest(?::float8[])',
     texts: 'SELECT unnest(?::text[])',
+    textList: (select) => `ARRAY(${select})`,
     elements: (json) => `jsonb_array_elements_text(${json}::jsonb) AS element (value)`,
     position: (text, part) => `strpos(${text}, ${part})`,
     ending: (text, part) => `right(${text}, length(${part}))`,

@@ -9,7 +9,9 @@ import { createPostgresDialect } from './dialect.ts';
 import { createFreshStatistics } from './fresh-statistics.ts';
 import { migrate } from './migrate.ts';
 import { createNearest } from './nearest.ts';
+import { createNotices } from './notices.ts';
 import { createOriginals } from './originals.ts';
+import { createSharedStore } from './shared-store.ts';
 import { createTextCutter } from './text-cutter.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
@@ -31,13 +33,18 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     });
     const transactions = createPostgresTransactions(connections, dialect, now);
     await settleAnalysis(transactions, config.language);
+    const notices = createNotices(config, connections);
     return createStorage({
       backend: 'postgres',
       transactions,
       createOriginals,
       nearest: nearest?.operations,
       connections: () => ({ backend: 'postgres', ...connections.count() }),
-      close,
+      createShared: (metered) => createSharedStore(metered, notices),
+      async close() {
+        await notices.close();
+        await close();
+      },
     });
   } catch (error) {
     await close();

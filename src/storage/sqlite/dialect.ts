@@ -25,6 +25,7 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     // A double beyond 2^53 is written with fewer digits than the integer that it is, and would be read as another one.
     numbers: 'SELECT CAST(value AS REAL) FROM json_each(?)',
     texts: 'SELECT value FROM json_each(?)',
+    textList: (select) => `(SELECT json_group_array(value) FROM (${select}))`,
     elements: (json) => `json_each(${json}) AS element`,
     position: (text, part) => `instr(${text}, ${part})`,
     ending: (text, part) => `substr(${text}, -length(${part}))`,
