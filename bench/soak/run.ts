@@ -33,9 +33,9 @@ try {
   await report('sqlite', onSqlite());
   await report('postgres', onPostgres());
 } finally {
+  process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
   rmSync(folder, { recursive: true, force: true });
 }
-process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
 if (failed) process.exitCode = 1;
 
 async function report(name: string, work: Promise<{ faults?: readonly string[] } | string>): Promise<void> {

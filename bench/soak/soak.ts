@@ -33,6 +33,10 @@ export interface SoakReport {
 }
 
 const clients = 8;
+/** In all: what they keep must not fill the disk, which is the nemesis's part. */
+const writesMax = 100_000;
+/** That they may be ahead of their share. */
+const aheadMax = 2_000;
 const samplesMin = 60;
 /** What garbage and caches make it differ by. */
 const growthMax = 1.15;
@@ -46,12 +50,14 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   const program = await startSoaked(env, { folder: config.folder, dataDir: config.dataDir });
   const ledger = createLedger();
   const nemesis: Record<string, number> = {};
-  const endMs = performance.now() + config.minutes * 60_000;
-  const calmMs = performance.now() + config.minutes * 40_000;
+  const startMs = performance.now();
+  const endMs = startMs + config.minutes * 60_000;
+  const calmMs = startMs + config.minutes * 40_000;
   const megabytes: number[] = [];
   let number = 0;
   let isOver = false;
 
+  const shareOf = (nowMs: number): number => (writesMax * (nowMs - startMs)) / (endMs - startMs);
   let checking: Promise<void> | undefined;
   const check = async (): Promise<void> => {
     checking = ledger.verify(program);
@@ -63,6 +69,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
     while (!isOver) {
       // Else there would be more to look for than was looked for.
       await checking;
+      while (!isOver && number > shareOf(performance.now()) + aheadMax) await delay(20);
       number += 1;
       await ledger.write(program, number);
     }
