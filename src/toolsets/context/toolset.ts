@@ -90,7 +90,13 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       ? undefined
       : createEntrySummaries(
           { charsMin: config.summaryMinChars },
-          { entries, provider: deps.summaryProvider ?? local, local, log },
+          {
+            entries,
+            provider: deps.summaryProvider ?? local,
+            local,
+            log,
+            shared: deps.summaryProvider && storage.shared,
+          },
         );
   const parts: ContextParts = {
     entries,
