@@ -215,6 +215,7 @@ async function serve(
     authorities,
     resource,
     offer: served,
+    shared: kept.store,
     ...(pages ? { pages } : {}),
     ...(telemetry ? { metrics: telemetry.prometheus } : {}),
     revisions,

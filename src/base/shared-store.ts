@@ -60,8 +60,13 @@ export interface CountRequest {
 
 export type Taken = { ok: true } | { ok: false; retryAfterMs: number };
 
-/** `written`: something that clients may watch. `task` and `job`: the one with this id has changed. */
+/**
+ * `written`: something that clients may watch. `task` and `job`: the one with this id has changed. `session`: it has ended, or
+ * this came in for it, or is to go out, in another process.
+ */
 export type Notice =
   | { readonly about: 'written' }
   | { readonly about: 'task'; readonly id: string }
-  | { readonly about: 'job'; readonly id: string };
+  | { readonly about: 'job'; readonly id: string }
+  | { readonly about: 'session'; readonly id: string; readonly what: 'ended' }
+  | { readonly about: 'session'; readonly id: string; readonly what: 'in' | 'out'; readonly message: object };

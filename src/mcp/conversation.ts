@@ -24,6 +24,8 @@ export interface ConversationOptions {
   /** Messages that belong to no request, or to one that was already answered. */
   standalone: Pick<Sink, 'tell'>;
   sessionId?: string;
+  /** Marks the ids of our requests to the client, where its answers may reach another process first. */
+  tag?: string;
   /**
    * How long a request may wait for `notifications/initialized` that the client has sent but that has not arrived:
    * HTTP requests overtake one another, lines on stdio do not.
@@ -57,6 +59,8 @@ export interface Conversation {
   requestId(innerId: string | number): string | undefined;
   /** Requests that have been taken and not answered. */
   readonly pending: number;
+  /** The handshake is complete. */
+  readonly isReady: boolean;
   /** Before anything is received. */
   attach(server: ProtocolServer): void;
   /** Says something to the client: on the way of a request, or on its own. */
@@ -136,7 +140,7 @@ export function createConversation(options: ConversationOptions): Conversation {
 
   const send = (message: JSONRPCMessage, sendOptions?: TransportSendOptions): void => {
     if ('method' in message) {
-      tell(message, sendOptions?.relatedRequestId);
+      tell(marked(message, options.tag), sendOptions?.relatedRequestId);
       return;
     }
     const innerId = Number(message.id);
@@ -200,6 +204,12 @@ export function createConversation(options: ConversationOptions): Conversation {
     void sdk.then(() => hand(message, extra));
   };
 
+  /** One to another process's request is not for us. */
+  const deliverAnswer = (message: object): void => {
+    const own = unmarked(message, options.tag);
+    if (own) deliver(own);
+  };
+
   const initialize = (incoming: Incoming & { kind: 'request' }, sink: Sink): void => {
     const { id } = incoming;
     if (phase !== 'new') {
@@ -249,6 +259,9 @@ export function createConversation(options: ConversationOptions): Conversation {
     get pending() {
       return pending.size;
     },
+    get isReady() {
+      return phase === 'ready';
+    },
     attach(attached) {
       server = attached;
     },
@@ -264,7 +277,7 @@ export function createConversation(options: ConversationOptions): Conversation {
           return;
         case 'response':
           // Only the SDK asks.
-          if (sdk) deliver(incoming.message);
+          if (sdk) deliverAnswer(incoming.message);
           return;
         case 'notification':
           if (incoming.method === 'notifications/cancelled') cancel(incoming.params);
@@ -324,6 +337,24 @@ function outward(message: object, id: WireId): object {
   if (!('error' in message)) return { ...message, id: id.value };
   const error = message.error as { code: number };
   return { ...message, id: id.value, error: { ...error, code: codeOnWire(error.code) } };
+}
+
+/** A request, or the word that it is given up. */
+function marked(
+  message: { method: string; id?: string | number; params?: Params | undefined },
+  tag: string | undefined,
+): object {
+  if (tag === undefined) return message;
+  if (message.id !== undefined) return { ...message, id: `${tag}:${message.id}` };
+  const requestId = message.params?.['requestId'];
+  if (message.method !== 'notifications/cancelled' || requestId === undefined) return message;
+  return { ...message, params: { ...message.params, requestId: `${tag}:${String(requestId)}` } };
+}
+
+function unmarked(message: object, tag: string | undefined): object | undefined {
+  if (tag === undefined) return message;
+  const id = 'id' in message ? String(message.id) : '';
+  return id.startsWith(`${tag}:`) ? { ...message, id: Number(id.slice(tag.length + 1)) } : undefined;
 }
 
 export function idKey(value: unknown): string | undefined {

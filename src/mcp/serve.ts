@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { SharedStore } from '../base/shared-store.ts';
 import type { GuardOptions } from '../http/guards.ts';
 import type { ListenLimits } from '../http/listen.ts';
 import { type Caller, localUser } from '../tools/call.ts';
@@ -41,6 +42,8 @@ export interface HttpServing extends Common, Omit<GuardOptions, 'log'> {
   streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
   resource?: { readonly path: string; readonly metadata: object } | undefined;
+  /** Where other processes may go on with a session. */
+  shared?: SharedStore | undefined;
   secretRoutes?: readonly SecretRoute[];
   pages?: PageHandler;
   /** What `GET /metrics` answers, in Prometheus's text format. */

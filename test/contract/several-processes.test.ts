@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { silentLogger } from '../../src/base/log.ts';
 import type { Notice, SharedStore } from '../../src/base/shared-store.ts';
+import { createTasks } from '../../src/jobs/tasks.ts';
+import type { SummaryProvider } from '../../src/search/summaries/summary-provider.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { inspectStorage } from '../../src/storage/inspect-storage.ts';
 import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { migrate } from '../../src/storage/postgres/migrate.ts';
 import { migrations } from '../../src/storage/postgres/migrations.ts';
+import { createEntrySummaries } from '../../src/toolsets/context/write/entry-summaries.ts';
+import { extractiveSummaries } from '../../src/toolsets/context/write/summary-settings.ts';
 import { pause } from '../support/pause.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
@@ -133,6 +138,116 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
       stop();
       assert.ok(!told.some((notice) => 'id' in notice && notice.id === 'own'));
     });
+  });
+
+  for (const heard of [true, false]) {
+    const how = heard ? '' : ', and by looking where no notices come (PgBouncer in transaction mode)';
+    test(`a task is shown, answered and cancelled by another process than its own${how}`, async () => {
+      const place = await newPlace();
+      const stores = [(await opened(place)).shared, (await opened(place)).shared].map((shared) => {
+        assert.ok(shared);
+        return heard ? shared : { ...shared, onNotice: () => () => {} };
+      });
+      const [own, other] = stores.map((shared) => createTasks({ folder: '', shared, log: silentLogger }));
+      assert.ok(own && other);
+      const stopped = Promise.withResolvers<void>();
+      const task = await own.start({ owner: 'me', tool: 'dig', cancel: () => stopped.resolve() });
+      assert.ok(task);
+      const seen = async () => (await other.get(task.id, 'me')).view;
+      await assert.rejects(other.get(task.id, 'you'), { code: 'task_not_found' });
+      assert.equal((await seen()).status, 'working');
+      task.report('digging');
+      while ((await seen()).statusMessage !== 'digging') await pause(20);
+
+      const answered = task.ask({ depth: { method: 'elicitation/create' } });
+      while ((await seen()).status !== 'input_required') await pause(20);
+      const [key = ''] = Object.keys((await seen()).inputRequests ?? {});
+      await other.answer(task.id, 'me', { [key]: 'deep', unknown: 'ignored' });
+      // The first answer counts.
+      await other.answer(task.id, 'me', { [key]: 'shallow' });
+      assert.deepEqual(await answered, { depth: 'deep' });
+      while ((await seen()).status !== 'working') await pause(20);
+
+      await other.cancel(task.id, 'me');
+      await stopped.promise;
+      await task.end({ status: 'completed', result: {} });
+      for (const tasks of [own, other]) assert.equal((await tasks.get(task.id, 'me')).view.status, 'cancelled');
+      for (const tasks of [own, other]) await tasks.close();
+    });
+  }
+
+  test('an end that the database did not take reaches the others when it does', async () => {
+    const place = await newPlace();
+    const [shared, elsewhere] = [(await opened(place)).shared, (await opened(place)).shared];
+    assert.ok(shared);
+    let isAway = false;
+    const add: SharedStore['add'] = async (...given) => {
+      if (isAway) throw new Error('away');
+      return shared.add(...given);
+    };
+    const own = createTasks({ folder: '', shared: { ...shared, add }, log: silentLogger });
+    const other = createTasks({ folder: '', shared: elsewhere, log: silentLogger });
+    const task = await own.start({ owner: 'me', tool: 'dig', cancel() {} });
+    isAway = true;
+    await task?.end({ status: 'completed', result: { gold: true } });
+    assert.equal((await other.get(task?.id, 'me')).view.status, 'working');
+    isAway = false;
+    while ((await other.get(task?.id, 'me')).view.status === 'working') await pause(50);
+    assert.deepEqual((await other.get(task?.id, 'me')).view.result, { gold: true });
+    for (const tasks of [own, other]) await tasks.close();
+  });
+
+  test('a process that stops leaves its tasks as broken off, not as running', async () => {
+    const place = await newPlace();
+    const stores = [(await opened(place)).shared, (await opened(place)).shared];
+    const [own, other] = stores.map((shared) => createTasks({ folder: '', shared, log: silentLogger }));
+    const task = await own?.start({ owner: 'me', tool: 'dig', cancel() {} });
+    await own?.close();
+    const found = await other?.get(task?.id, 'me');
+    assert.deepEqual([found?.view.status, found?.view.error?.data], ['failed', { code: 'interrupted' }]);
+    await other?.close();
+  });
+
+  test('each of them asks a model server for other summaries; what one gives up, another makes', async () => {
+    const place = await newPlace();
+    const given = new Map<string, number>();
+    let isDown = true;
+    const provider: SummaryProvider = {
+      ...{ name: 'ollama', model: 'm', isLocal: false, concurrencyMax: 2 },
+      async summarise(text) {
+        if (isDown) {
+          isDown = false;
+          throw new Error('away');
+        }
+        given.set(text, (given.get(text) ?? 0) + 1);
+        await pause(10);
+        return 'short';
+      },
+    };
+    const local = extractiveSummaries({ summaryMaxTokens: 2000 });
+    const storages = [await opened(place), await opened(place)];
+    const [first] = storages;
+    assert.ok(first);
+    const texts = Array.from({ length: 30 }, (_, n) => `Text ${n}`);
+    const fields = {
+      threadId: 't',
+      source: 'user',
+      metadata: undefined,
+      tags: [],
+      images: [],
+      summary: undefined,
+    } as const;
+    await first.entries.store({ entries: texts.map((text) => ({ ...fields, text, summaryWanted: true })) });
+    const working = storages.map(({ entries, shared }) =>
+      createEntrySummaries({ charsMin: 1 }, { entries, provider, local, shared, log: silentLogger }),
+    );
+    for (const each of working) each.wake();
+    while ((await first.entries.unsummarised({ limit: 1 })).length > 0) await pause(20);
+    for (const each of working) await each.close();
+    assert.deepEqual(
+      [...given.values()],
+      texts.map(() => 1),
+    );
   });
 
   describe('of different versions (a rolling upgrade)', () => {

@@ -8,7 +8,7 @@ import { startOllama } from '../fakes/ollama.ts';
 import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
 import { pause } from '../support/pause.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../support/postgres.ts';
-import { exchange, modernRequest, openStream } from '../support/raw-http.ts';
+import { exchange, modernRequest, openSession, openStream, post } from '../support/raw-http.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';
 
 type Fields = Record<string, unknown>;
@@ -247,6 +247,82 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     await client.close();
   });
 
+  for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+    it(`${revision}: a session goes on in any of them, with questions, changes and cancelling, until it is ended`, async () => {
+      const [asked, told]: [string[], string[]] = [[], []];
+      const client = new Client(
+        { name: 'test', version: '1.0.0' },
+        { capabilities: { elicitation: {} }, supportedProtocolVersions: [revision] },
+      );
+      client.setRequestHandler('elicitation/create', async ({ params }) => {
+        asked.push(params.message);
+        return { action: 'accept', content: { confirm: true } };
+      });
+      client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
+      const transport = new StreamableHTTPClientTransport(new URL(balanced), {
+        requestInit: { headers: authorization },
+      });
+      await client.connect(transport);
+      assert.equal(client.getNegotiatedProtocolVersion(), revision);
+      const use = async (name: string, args: Fields): Promise<Fields> =>
+        (await client.callTool({ name, arguments: args })).structuredContent as Fields;
+      const ids: unknown[] = [];
+      for (const n of [1, 2, 3, 4]) {
+        ids.push(
+          (await use('store_context', { thread_id: revision, source: 'agent', text: `Grebe ${n}` }))['context_id'],
+        );
+      }
+      assert.equal(new Set(ids).size, 4);
+      // Subscribed in one, changed in the other; the stream is in either.
+      const uri = `carrel://context/${ids[0]}`;
+      await client.subscribeResource({ uri });
+      await use('update_context', { context_id: ids[0], text: 'Great crested grebe' });
+      await until(async () => told.includes(uri));
+      // Twice, so that each of them has asked.
+      for (const _ of [1, 2]) await use('store_context', { thread_id: revision, source: 'agent', text: `Again ${_}` });
+      if (revision >= '2025-06-18') {
+        assert.equal((await use('delete_context_batch', { thread_ids: [revision] }))['deleted_count'], 6);
+        assert.equal(asked.length, 1);
+      }
+      fess.setFault({ kind: 'hold' });
+      const cancelling = new AbortController();
+      const sent = fess.nextRequest('/documents');
+      const searching = client.callTool(
+        { name: 'fess_docs_search', arguments: { query: 'heron', wait: true } },
+        { signal: cancelling.signal },
+      );
+      await sent;
+      const sockets = fess.openSockets();
+      cancelling.abort();
+      await assert.rejects(searching);
+      await until(async () => fess.openSockets() < sockets);
+      fess.release();
+      fess.setFault(null);
+
+      const { sessionId = '' } = transport;
+      await transport.terminateSession();
+      await client.close();
+      const left = { ...authorization, 'mcp-session-id': sessionId, 'mcp-protocol-version': revision };
+      const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+      for (const { url } of [one, two]) await until(async () => (await post(url, ping, left)).status === 404);
+    });
+  }
+
+  it('nobody else goes on with a session, and nothing is done before its handshake is complete', async () => {
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const opened = await post(one.url, { jsonrpc: '2.0', id: 1, method: 'initialize', params }, authorization);
+    const session = { 'mcp-session-id': String(opened.headers['mcp-session-id']) };
+    const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+    const early = await post(two.url, list, { ...authorization, ...session });
+    assert.equal(early.messages[0]?.error?.code, -32_600);
+    assert.equal((await post(two.url, list, session)).status, 401);
+    await post(two.url, { jsonrpc: '2.0', method: 'notifications/initialized' }, { ...authorization, ...session });
+    for (const { url } of [one, two]) {
+      const answer = await post(url, list, { ...authorization, ...session });
+      assert.ok(((answer.messages[0]?.result ?? {}) as Fields)['tools'], answer.text.slice(0, 200));
+    }
+  });
+
   it('whoever listens to one is told of what another has written', async () => {
     const { note } = await call(one.url, 'save_note', { title: 'Nest', content: 'empty' });
     const uri = `carrel://notes/${(note as Fields)['id']}`;
@@ -270,13 +346,25 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     assert.ok(allowed <= 40 && outcomes.at(-1) === 'rate_limit_exceeded', `${allowed} were allowed`);
   });
 
-  it('a process that is killed leaves its tasks as broken off, and its uploads to the others', async () => {
+  it('a process that is killed leaves its tasks as broken off, and its uploads and sessions to the others', async () => {
     fess.setFault({ kind: 'hold' });
     const { taskId } = await call(one.url, 'fess_docs_search', { query: 'heron' }, withTasks);
     const { upload_id } = await call(one.url, 'kb_upload_start', { filename: 'a.txt', total_size: 4 });
     await call(one.url, 'kb_upload_chunk', { upload_id, chunk_index: 0, data: 'bGVmdA==' });
+    const entry = { thread_id: 'nest', source: 'agent', text: 'empty' };
+    const { context_id } = await call(two.url, 'store_context', entry);
+    const uri = `carrel://context/${context_id}`;
+    const session = await openSession(one.url, '2025-11-25', { headers: authorization });
+    await session.send({ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri } });
     one.process.kill('SIGKILL');
     await one.exited;
+    // The client comes back to another process, where the session goes on with what it had subscribed to.
+    const stream = await openStream(two.url, session.headers);
+    await until(async () => {
+      await call(two.url, 'update_context', { context_id, text: `${Math.random()} eggs` });
+      return stream.messages().some(({ params }) => (params as Fields | undefined)?.['uri'] === uri);
+    });
+    stream.close();
     const { status, error } = await ask(two.url, 'tasks/get', { taskId }, withTasks);
     assert.deepEqual([status, (error as Fields)['data']], ['failed', { code: 'interrupted' }]);
     assert.equal((await call(two.url, 'kb_upload_finish', { upload_id }))['status'], 'queued');
