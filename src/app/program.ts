@@ -235,6 +235,9 @@ async function serve(
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),
     secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
   });
   telemetry?.watch({ sources, gauges: service });
   process.stderr.write(`carrel: listening on ${service.url}\n`);

@@ -139,7 +139,14 @@ export function createTasks(options: TasksOptions): Tasks {
 
   /** What other processes want of the tasks that run here. */
   const lookAround = async (): Promise<void> => {
-    if (between === undefined || running.size === 0) return;
+    if (between === undefined) return;
+    // Ends that the database did not take: until it does, other processes know nothing of them.
+    for (const [id, { ending }] of ended) {
+      await store.writeEnd(id, ending);
+      ended.delete(id);
+      await between.dropState(id);
+    }
+    if (running.size === 0) return;
     const { ended: stopped, answers } = await between.look([...running.keys()]);
     for (const { id, key, value } of answers) giveAnswers(id, { [key]: value });
     for (const id of stopped) {

@@ -300,7 +300,7 @@ function createCall(
     call.inputResponses = request.inputResponses;
     if (canAsk(request.capabilities)) call.ask = askBetweenCalls(request, caller.owner, params);
     if (offer.tasks && takesTasks(request.capabilities)) call.tasks = createTaskDesk(offer, offer.tasks, caller, era);
-  } else if (canAsk(request.capabilities)) call.ask = askWithinCall(request);
+  } else if (canAsk(request.capabilities)) call.ask = askWithinCall(request, offer.answerMs);
   return call;
 }
 

@@ -32,8 +32,8 @@ export class InputRequired extends Error {
   }
 }
 
-/** How long a question stays open. The client holds a request meanwhile, and no place is taken here. */
-const answerMs = 600_000;
+/** How long a question stays open unless told. The client holds a request meanwhile, and no place is taken here. */
+const answerMsDefault = 600_000;
 const methodNotFoundCode = -32_601;
 
 /** Whether a client that declares these capabilities can show a form to its user. */
@@ -44,7 +44,7 @@ export function canAsk(capabilities: unknown): boolean {
 }
 
 /** Up to 2025-11-25: a request to the client, while its own call waits. */
-export function askWithinCall(request: AskingRequest): Ask {
+export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault): Ask {
   return async (questions) => {
     const responses: Record<string, unknown> = {};
     for (const [name, question] of Object.entries(questions)) {

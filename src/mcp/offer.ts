@@ -31,6 +31,8 @@ export interface Offer {
   tasks?: Tasks;
   /** The longest answer, in bytes. */
   answerBytesMax: number;
+  /** How long the user has for an answer to a question. */
+  answerMs?: number | undefined;
   /** Told of each client that has connected; what it returns, when that one has gone. */
   onClient?: (client: ClientName, caller: Caller) => () => void;
   /** Calls the listener after every call that may have changed something. */
@@ -61,6 +63,8 @@ export interface OfferOptions extends About {
   /** By which other processes are told of writes, and this one of theirs. */
   shared?: SharedStore | undefined;
   clock?: MonotonicClock;
+  /** How long the user has for an answer to a question; ten minutes unless told. */
+  answerMs?: number;
 }
 
 /** Offers for callers with restricted rights that are kept; the one that was not used for longest makes room. */
@@ -102,6 +106,7 @@ export function createOffer(options: OfferOptions): Offer {
       resources: createResources(toolsets, jobs, gates, answerBytesMax),
       prompts: createPrompts(toolsets),
       answerBytesMax,
+      answerMs: options.answerMs,
       jobs,
       ...(tasks ? { tasks } : {}),
       log,

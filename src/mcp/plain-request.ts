@@ -1,7 +1,7 @@
 import { isObject } from '../base/json.ts';
 
 /*
- * Requests that the SDK would hand to us as they are. Loading it takes a third of a start, and reading and checking a request
+ * Requests that the SDK would hand to us as they are. Loading it takes a quarter of a start, and reading and checking a request
  * once more is most of what a call costs, so these go past it. Whatever has anything unusual does not: what is wrong with
  * a request, and how that is said, is for the SDK to decide.
  */

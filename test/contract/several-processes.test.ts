@@ -176,6 +176,27 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
     });
   }
 
+  test('an end that the database did not take reaches the others when it does', async () => {
+    const place = await newPlace();
+    const [shared, elsewhere] = [(await opened(place)).shared, (await opened(place)).shared];
+    assert.ok(shared);
+    let isAway = false;
+    const add: SharedStore['add'] = async (...given) => {
+      if (isAway) throw new Error('away');
+      return shared.add(...given);
+    };
+    const own = createTasks({ folder: '', shared: { ...shared, add }, log: silentLogger });
+    const other = createTasks({ folder: '', shared: elsewhere, log: silentLogger });
+    const task = await own.start({ owner: 'me', tool: 'dig', cancel() {} });
+    isAway = true;
+    await task?.end({ status: 'completed', result: { gold: true } });
+    assert.equal((await other.get(task?.id, 'me')).view.status, 'working');
+    isAway = false;
+    while ((await other.get(task?.id, 'me')).view.status === 'working') await pause(50);
+    assert.deepEqual((await other.get(task?.id, 'me')).view.result, { gold: true });
+    for (const tasks of [own, other]) await tasks.close();
+  });
+
   test('a process that stops leaves its tasks as broken off, not as running', async () => {
     const place = await newPlace();
     const stores = [(await opened(place)).shared, (await opened(place)).shared];

@@ -8,7 +8,7 @@ import { startOllama } from '../fakes/ollama.ts';
 import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
 import { pause } from '../support/pause.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../support/postgres.ts';
-import { exchange, modernRequest, openStream, post } from '../support/raw-http.ts';
+import { exchange, modernRequest, openSession, openStream, post } from '../support/raw-http.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';
 
 type Fields = Record<string, unknown>;
@@ -346,13 +346,25 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     assert.ok(allowed <= 40 && outcomes.at(-1) === 'rate_limit_exceeded', `${allowed} were allowed`);
   });
 
-  it('a process that is killed leaves its tasks as broken off, and its uploads to the others', async () => {
+  it('a process that is killed leaves its tasks as broken off, and its uploads and sessions to the others', async () => {
     fess.setFault({ kind: 'hold' });
     const { taskId } = await call(one.url, 'fess_docs_search', { query: 'heron' }, withTasks);
     const { upload_id } = await call(one.url, 'kb_upload_start', { filename: 'a.txt', total_size: 4 });
     await call(one.url, 'kb_upload_chunk', { upload_id, chunk_index: 0, data: 'bGVmdA==' });
+    const entry = { thread_id: 'nest', source: 'agent', text: 'empty' };
+    const { context_id } = await call(two.url, 'store_context', entry);
+    const uri = `carrel://context/${context_id}`;
+    const session = await openSession(one.url, '2025-11-25', { headers: authorization });
+    await session.send({ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri } });
     one.process.kill('SIGKILL');
     await one.exited;
+    // The client comes back to another process, where the session goes on with what it had subscribed to.
+    const stream = await openStream(two.url, session.headers);
+    await until(async () => {
+      await call(two.url, 'update_context', { context_id, text: `${Math.random()} eggs` });
+      return stream.messages().some(({ params }) => (params as Fields | undefined)?.['uri'] === uri);
+    });
+    stream.close();
     const { status, error } = await ask(two.url, 'tasks/get', { taskId }, withTasks);
     assert.deepEqual([status, (error as Fields)['data']], ['failed', { code: 'interrupted' }]);
     assert.equal((await call(two.url, 'kb_upload_finish', { upload_id }))['status'], 'queued');

@@ -12,6 +12,7 @@ import type { Listen } from '../listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
 import type { Modern } from '../modern-answers.ts';
 import { allowsBatches, carriesRevision, modernRevisions, type OfferedRevisions } from '../protocol-versions.ts';
+import { watchedMax } from '../watches.ts';
 import type { ModernRoute } from './modern-route.ts';
 import { createMovingSessions } from './moving-sessions.ts';
 import { readMessages, rpcProblem } from './read-messages.ts';
@@ -62,6 +63,8 @@ export interface Endpoint {
 const initialized: Incoming = { kind: 'notification', method: 'notifications/initialized', params: undefined };
 const soon = { 'retry-after': '5' };
 const away = (): 'away' => 'away';
+const subscribing: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
+const uriUnitsMax = 4_096;
 const completedWithinMs = 1_000;
 const lookMs = 50;
 /** The stream that belongs to no request is the first of each session. */
@@ -75,8 +78,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     options.sessions,
     limits,
     options.recorder?.sessionEnded,
-    moving && ((id) => ({ tag: moving.tag, tell: (message) => moving.passOut(id, message) })),
+    moving && ((id) => ({ tag: moving.tag, tell: (message) => passOut(id, message) })),
   );
+  /** Whoever has the stream watches what the session has subscribed to by itself. */
+  const passOut = (id: string, message: object): void => {
+    if ('method' in message && message.method === 'notifications/resources/updated') return;
+    moving?.passOut(id, message);
+  };
   const unhear = moving?.listen({
     ended(id) {
       const session = sessions.get(id);
@@ -153,7 +161,17 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       } else if (item.kind === 'notification' && item.method === 'notifications/initialized') {
         await moving.complete(id).catch(notKept);
       } else if (item.kind === 'response' || item.kind === 'notification') moving.passIn(id, item);
+      if (item.kind === 'request' && subscribing.has(item.method)) await passSubscription(id, item).catch(notKept);
     }
+  };
+
+  /** Every process that has the session subscribes: any of them may have the client's stream, or outlive the others. */
+  const passSubscription = async (id: string, item: Incoming & { kind: 'request' }): Promise<void> => {
+    const uri = item.params?.['uri'];
+    if (moving === undefined || typeof uri !== 'string' || uri.length > uriUnitsMax) return;
+    if (item.method === 'resources/unsubscribe') await moving.unsubscribe(id, uri);
+    else if ((await moving.subscriptions(id)).length < watchedMax) await moving.subscribe(id, uri);
+    moving.passIn(id, item);
   };
   const notKept = (error: unknown): void =>
     options.log.warn('other processes cannot go on with a session', {
@@ -184,7 +202,18 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       { kind: 'request', id: repeated, method: 'initialize', params: handshake },
       nowhere,
     );
+    await takeOver(session);
     return session;
+  };
+
+  const takeOver = async ({ id, conversation }: Session): Promise<void> => {
+    if (moving === undefined || !(await moving.isComplete(id))) return;
+    await conversation.receive(initialized, nowhere);
+    for (const uri of await moving.subscriptions(id)) {
+      const wire = { key: 'adopted', value: 'adopted' };
+      const request: Incoming = { kind: 'request', id: wire, method: 'resources/subscribe', params: { uri } };
+      await conversation.receive(request, nowhere);
+    }
   };
 
   const openSession = (visitor: Visitor, id?: string): Session | undefined => {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { isObject } from '../../base/json.ts';
 import type { SharedStore } from '../../base/shared-store.ts';
 import type { Incoming } from '../messages.ts';
@@ -17,6 +17,10 @@ export interface MovingSessions {
   /** The client has ended its handshake. */
   complete(id: string): Promise<void>;
   isComplete(id: string): Promise<boolean>;
+  /** What the client has subscribed to, in whatever process. */
+  subscribe(id: string, uri: string): Promise<void>;
+  unsubscribe(id: string, uri: string): Promise<void>;
+  subscriptions(id: string): Promise<string[]>;
   /** It goes on being kept. */
   use(id: string): void;
   end(id: string): Promise<void>;
@@ -36,6 +40,8 @@ export interface Hearing {
 const kind = 'session';
 const handshakePart = 0;
 const completePart = 1;
+/** Subscriptions follow, each under a number made from its URI. */
+const firstSubscription = 16;
 /** With a longer one a session stays where it is. */
 const handshakeBytesMax = 16 * 1024;
 
@@ -57,6 +63,13 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
       await shared.put({ kind, id, part: completePart }, Buffer.alloc(0), idleMs);
     },
     isComplete: async (id) => (await shared.read({ kind, id, part: completePart })) !== undefined,
+    subscribe: (id, uri) => shared.put(subscriptionOf(id, uri), Buffer.from(uri), idleMs),
+    unsubscribe: (id, uri) => shared.remove({ kind, id }, [subscriptionOf(id, uri).part]),
+    async subscriptions(id) {
+      const parts = (await shared.list({ kind, ids: [id] })).filter(({ part }) => part >= firstSubscription);
+      const uris = await Promise.all(parts.map(({ part }) => shared.read({ kind, id, part })));
+      return uris.flatMap((uri) => (uri === undefined ? [] : [uri.toString()]));
+    },
     use(id) {
       const now = performance.now();
       if (now - (usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < touchMs) return;
@@ -80,4 +93,8 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
         else hearing.passedIn(notice.id, notice.message as Incoming);
       }),
   };
+}
+
+function subscriptionOf(id: string, uri: string) {
+  return { kind, id, part: firstSubscription + createHash('sha256').update(uri).digest().readUIntBE(0, 6) };
 }
