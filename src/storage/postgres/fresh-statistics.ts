@@ -6,8 +6,10 @@ import type { Connections } from './connections.ts';
  * all of them and sorts. It does so by itself too, but looks for such tables once a minute.
  */
 export interface FreshStatistics {
-  /** To be told of every text that is stored. Nothing waits for what it does. */
+  /** To be told of every text that is stored. */
   added(index: string, documents: number): void;
+  /** After each transaction: only now can the texts be seen. Nothing waits for what it does. */
+  committed(): void;
 }
 
 /** Texts after which it is asked how much the tables have grown. */
@@ -33,17 +35,19 @@ export function createFreshStatistics(connections: Connections): FreshStatistics
   const running = new Set<string>();
   return {
     added(index, documents) {
-      const tables = tablesOf[index];
-      if (tables === undefined) return;
-      const sum = (added.get(index) ?? 0) + documents;
-      added.set(index, sum);
-      if (sum < askedEvery || running.has(index)) return;
-      added.set(index, 0);
-      running.add(index);
-      refresh(index, tables)
-        // Whoever adds the next ones tries again.
-        .catch(() => {})
-        .finally(() => running.delete(index));
+      added.set(index, (added.get(index) ?? 0) + documents);
+    },
+    committed() {
+      for (const [index, documents] of added) {
+        const tables = tablesOf[index];
+        if (tables === undefined || documents < askedEvery || running.has(index)) continue;
+        added.set(index, 0);
+        running.add(index);
+        refresh(index, tables)
+          // Whoever adds the next ones tries again.
+          .catch(() => {})
+          .finally(() => running.delete(index));
+      }
     },
   };
 

@@ -26,12 +26,9 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   try {
     await migrate(connections);
     const nearest = await createNearest(connections);
-    const dialect = createPostgresDialect({
-      indexes: nearest?.indexes,
-      statistics: createFreshStatistics(connections),
-      cutter,
-    });
-    const transactions = createPostgresTransactions(connections, dialect, now);
+    const statistics = createFreshStatistics(connections);
+    const dialect = createPostgresDialect({ indexes: nearest?.indexes, statistics, cutter });
+    const transactions = createPostgresTransactions(connections, dialect, now, statistics.committed);
     await settleAnalysis(transactions, config.language);
     const notices = createNotices(config, connections);
     return createStorage({
@@ -53,13 +50,22 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
 }
 
 /** Performs operations on a connection of its own each. */
-function createPostgresTransactions(connections: Connections, dialect: Dialect, now: () => Date): Transactions {
+function createPostgresTransactions(
+  connections: Connections,
+  dialect: Dialect,
+  now: () => Date,
+  committed: () => void,
+): Transactions {
   const performed =
     <Request, Answer>(operation: Operation<Request, Answer>, request: Request, time = now().toISOString()) =>
     (connection: Connection) =>
       operation(statementsOn(connection, dialect, time), request);
   return {
-    write: (operation, request) => connections.write(performed(operation, request)),
+    async write(operation, request) {
+      const answer = await connections.write(performed(operation, request));
+      committed();
+      return answer;
+    },
     read: (operation, request, options) => connections.read(performed(operation, request), options),
     alone: (operation, request) => connections.alone(performed(operation, request)),
   };
