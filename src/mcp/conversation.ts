@@ -101,6 +101,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   let phase: 'new' | 'initializing' | 'ready' = 'new';
   /** Until the handshake is answered nothing goes past the SDK: no answer is to come before that one. */
   let isAnswered = false;
+  let isClosed = false;
   const ready = Promise.withResolvers<void>();
 
   const transport: Transport = {
@@ -201,7 +202,10 @@ export function createConversation(options: ConversationOptions): Conversation {
 
   const deliver = (message: object, extra?: MessageExtraInfo): void => {
     sdk ??= openSdk();
-    void sdk.then(() => hand(message, extra));
+    void sdk.then(() => {
+      // While the SDK was loaded, the client may have gone.
+      if (!isClosed) hand(message, extra);
+    });
   };
 
   /** One to another process's request is not for us. */
@@ -317,6 +321,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       };
     },
     async close() {
+      isClosed = true;
       server?.close();
       await transport.close();
       const unanswered = [...pending.values()];
