@@ -8,8 +8,8 @@
  *
  *     --entries 100000   --calls 100   --only fts,hybrid (and what fills the store)
  *
- * Tells for each call the time on the wall and the CPU time of the server and, on PostgreSQL, of the database with it (Linux
- * only): of two servers on a busy machine, only the second can be compared. Without embeddings and reranking, which are
+ * Tells for each call the time on the wall and the CPU time of the server and, on PostgreSQL, of the database (Linux only): of
+ * two servers on a busy machine, only their sum can be compared. Without embeddings and reranking, which are
  * measured by bench/memory and bench/speed. Entries are generated from a fixed seed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,8 +40,9 @@ const only = options.only?.split(',');
 interface Times {
   readonly p50: number;
   readonly p99: number;
-  /** Of the server, for one call. */
+  /** Of the server and its helpers, for one call. */
   readonly cpu: number;
+  readonly helpersCpu: number;
 }
 
 /** Where a server keeps its entries. */
@@ -75,7 +76,7 @@ async function compare(
   const own = await withPlace((place) => measureServer(ours, { ...place.settings, ...ourSettings }, place.helpers));
   const { against } = options;
   const other = against && (await withPlace((place) => measureServer(against, place.settings, place.helpers)));
-  const figures = 'p50 / p99 ms | CPU ms';
+  const figures = 'p50 / p99 ms | CPU ms (server + database)';
   console.log(
     `\n| ${backend}, ${entriesCount} entries | Carrel: ${figures} |${other ? ` other: ${figures} | CPU × |` : ''}`,
   );
@@ -89,8 +90,9 @@ async function compare(
   }
 }
 
-function shown({ p50, p99, cpu }: Times): string {
-  return `${p50.toFixed(1)} / ${p99.toFixed(1)} | ${cpu.toFixed(2)}`;
+function shown({ p50, p99, cpu, helpersCpu }: Times): string {
+  const parts = helpersCpu > 0 ? ` (${(cpu - helpersCpu).toFixed(2)} + ${helpersCpu.toFixed(2)})` : '';
+  return `${p50.toFixed(1)} / ${p99.toFixed(1)} | ${cpu.toFixed(2)}${parts}`;
 }
 
 async function withDatabase(postgres: PostgresServer, measure: (place: Place) => Promise<Measured>): Promise<Measured> {
@@ -131,12 +133,12 @@ async function measureServer(
   try {
     await client.connect(transport);
     const offered = new Set((await client.listTools()).tools.map((tool) => tool.name));
-    const processes = [transport.pid ?? 0, ...helpers];
+    const own = [transport.pid ?? 0];
     for (const operation of createWorkload(entriesCount, callsCount)) {
       const { name, tool } = operation;
       const isAsked = only === undefined || name.startsWith('store') || only.some((part) => name.includes(part));
       if (!(isAsked && offered.has(tool))) continue;
-      const times = await measure(client, operation, processes);
+      const times = await measure(client, operation, own, helpers);
       measured.set(name, times);
       // It may take long until the table comes.
       console.error(`${command}: ${name}: ${shown(times)}`);
@@ -151,10 +153,11 @@ async function measureServer(
 async function measure(
   client: Client,
   { name, tool, calls, input }: Operation,
-  processes: readonly number[],
+  own: readonly number[],
+  helpers: readonly number[],
 ): Promise<Times> {
   const times: number[] = [];
-  const before = cpuMilliseconds(processes);
+  const before = { own: cpuMilliseconds(own), helpers: cpuMilliseconds(helpers) };
   for (let done = 0; done < calls; done += 1) {
     const given = input();
     const start = performance.now();
@@ -162,8 +165,9 @@ async function measure(
     times.push(performance.now() - start);
     if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content).slice(0, 300)}`);
   }
-  const cpu = (cpuMilliseconds(processes) - before) / calls;
+  const helpersCpu = (cpuMilliseconds(helpers) - before.helpers) / calls;
+  const cpu = (cpuMilliseconds(own) - before.own) / calls + helpersCpu;
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-  return { p50: at(0.5), p99: at(0.99), cpu };
+  return { p50: at(0.5), p99: at(0.99), cpu, helpersCpu };
 }

@@ -25,6 +25,8 @@ type Answer = Record<string, unknown>;
 const awayMs = 50;
 
 const olderAtOnce = 200;
+const attemptsMax = 20;
+const progressEvery = 10_000;
 
 export function createLedger(): Ledger {
   const fresh: Record<Kind, unknown[]> = { entry: [], note: [] };
@@ -49,7 +51,8 @@ export function createLedger(): Ledger {
         return ids.filter((id) => !shown.has(id));
       }
       if (code !== undefined && /not_found/.test(code)) return [...ids];
-      if (attempt >= 20) throw new Error(`${kind} ${ids[0]} could not be asked for: ${code}`);
+      if (attempt >= attemptsMax) throw new Error(`${kind} ${ids[0]} could not be asked for: ${code ?? 'no answer'}`);
+      await delay(awayMs);
     }
   }
 
@@ -85,6 +88,8 @@ export function createLedger(): Ledger {
             for (const id of await missing(program, kind, ids))
               faults.push(`${kind} ${id} was acknowledged and is gone`);
             counts.verified += ids.length;
+            if (asked.length >= progressEvery && asked.length % progressEvery < size)
+              process.stderr.write(`${asked.length} of kind ${kind} are still to be looked for\n`);
           }
         };
         await Promise.all([take(), take(), take(), take()]);

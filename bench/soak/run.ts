@@ -33,9 +33,9 @@ try {
   await report('sqlite', onSqlite());
   await report('postgres', onPostgres());
 } finally {
+  process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
   rmSync(folder, { recursive: true, force: true });
 }
-process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
 if (failed) process.exitCode = 1;
 
 async function report(name: string, work: Promise<{ faults?: readonly string[] } | string>): Promise<void> {
@@ -51,8 +51,8 @@ async function sweep(): Promise<{ faults: readonly string[] }> {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  return JSON.parse(output);
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return output === '' ? { faults: [`the sweep ended with ${code}`] } : JSON.parse(output);
 }
 
 async function onSqlite() {

@@ -27,12 +27,19 @@ export interface SoakReport {
   readonly verified: number;
   readonly refusals: Record<string, number>;
   readonly nemesis: Record<string, number>;
-  /** Of one process in the last third, in which none is killed. */
-  readonly memoryGrowthMbPerMinute: number;
+  /** Of one process in the last third, in which none is killed: once it was warm, and at the end. */
+  readonly memoryMb: { readonly warm: number; readonly end: number } | undefined;
   readonly faults: readonly string[];
 }
 
 const clients = 8;
+/** In all: what they keep must not fill the disk, which is the nemesis's part. */
+const writesMax = 100_000;
+/** That they may be ahead of their share. */
+const aheadMax = 2_000;
+const samplesMin = 60;
+/** What garbage and caches make it differ by. */
+const growthMax = 1.15;
 /** Settings that keep the load on what is stored: no model, no limit on calls. */
 const quiet = { EMBEDDING_PROVIDER: 'none', RATE_LIMIT_NOTES: '100000' };
 
@@ -43,14 +50,26 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   const program = await startSoaked(env, { folder: config.folder, dataDir: config.dataDir });
   const ledger = createLedger();
   const nemesis: Record<string, number> = {};
-  const endMs = performance.now() + config.minutes * 60_000;
-  const calmMs = performance.now() + config.minutes * 40_000;
-  const samples: { minute: number; megabytes: number }[] = [];
+  const startMs = performance.now();
+  const endMs = startMs + config.minutes * 60_000;
+  const calmMs = startMs + config.minutes * 40_000;
+  const megabytes: number[] = [];
   let number = 0;
   let isOver = false;
 
+  const shareOf = (nowMs: number): number => (writesMax * (nowMs - startMs)) / (endMs - startMs);
+  let checking: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
+    checking = ledger.verify(program);
+    await checking;
+    checking = undefined;
+  };
+
   const client = async (): Promise<void> => {
     while (!isOver) {
+      // Else there would be more to look for than was looked for.
+      await checking;
+      while (!isOver && number > shareOf(performance.now()) + aheadMax) await delay(20);
       number += 1;
       await ledger.write(program, number);
     }
@@ -76,7 +95,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   if (restartDatabase !== undefined) moves['database restart'] = restartDatabase;
   const kill = async (): Promise<void> => {
     await program.restart();
-    await ledger.verify(program);
+    await check();
   };
 
   const work = Array.from({ length: clients }, client);
@@ -89,17 +108,20 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
     await (moves[name] ?? kill)();
     const { acknowledged, verified } = ledger.counts;
     process.stderr.write(`${name}: ${acknowledged} acknowledged, ${verified} looked for\n`);
-    if (isCalm) samples.push({ minute: performance.now() / 60_000, megabytes: program.memoryNow() / 1e6 });
+    if (isCalm) megabytes.push(program.memoryNow() / 1e6);
   }
   isOver = true;
   await Promise.all(work);
   control?.set({ at: 0 });
   await program.restart();
-  await ledger.verify(program);
+  await check();
   await program.stop();
   control?.close();
-  const memoryGrowthMbPerMinute = Math.round(slope(samples.slice(Math.floor(samples.length / 4))) * 10) / 10;
-  return { ...ledger.counts, refusals: ledger.refusals, nemesis, memoryGrowthMbPerMinute, faults: ledger.faults };
+  const memoryMb = warmAndEnd(megabytes);
+  const faults = [...ledger.faults];
+  if (memoryMb !== undefined && memoryMb.end > memoryMb.warm * growthMax)
+    faults.push(`memory grew from ${memoryMb.warm} to ${memoryMb.end} MB`);
+  return { ...ledger.counts, refusals: ledger.refusals, nemesis, memoryMb, faults };
 }
 
 async function fillFor(path: string, ms: number): Promise<void> {
@@ -115,13 +137,10 @@ async function fillFor(path: string, ms: number): Promise<void> {
   rmSync(path);
 }
 
-/** Least squares. */
-function slope(samples: readonly { minute: number; megabytes: number }[]): number {
-  const count = samples.length;
-  if (count < 2) return 0;
-  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / count;
-  const [x, y] = [mean(samples.map(({ minute }) => minute)), mean(samples.map(({ megabytes }) => megabytes))];
-  const spread = samples.reduce((sum, { minute }) => sum + (minute - x) ** 2, 0);
-  const together = samples.reduce((sum, { minute, megabytes }) => sum + (minute - x) * (megabytes - y), 0);
-  return spread === 0 ? 0 : together / spread;
+/** Medians of the second and the last quarter; too few say nothing. */
+function warmAndEnd(megabytes: readonly number[]): SoakReport['memoryMb'] {
+  const quarter = Math.floor(megabytes.length / 4);
+  if (quarter < samplesMin / 4) return undefined;
+  const median = (some: readonly number[]) => Math.round(some.toSorted((a, b) => a - b)[quarter >> 1] ?? 0);
+  return { warm: median(megabytes.slice(quarter, 2 * quarter)), end: median(megabytes.slice(-quarter)) };
 }

@@ -53,6 +53,9 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
     log,
     metrics: telemetry.prometheus,
     recorder: telemetry.recorder,
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
   });
   try {
     const engine = await openLocalEngine({ config, log, shared });
@@ -68,6 +71,7 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
     };
   } catch (error) {
     await service.close(0);
+    await close();
     throw error;
   }
 }

@@ -77,7 +77,7 @@ export function readOAuth(config: Config): OAuthConfig | undefined {
 }
 
 /** In front of an engine elsewhere there may be none, and none is made for the sake of tokens. */
-async function usesDatabase(role: Role, config: Config): Promise<boolean> {
+export async function usesDatabase(role: Role, config: Config): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const isFront = role.name === 'kb' && config.of(kbSlice).engineUrl !== undefined;
   if (!isFront) return true;

@@ -8,7 +8,7 @@ import { type ConsoleDeps, type ConsoleVisitor, createConsole } from '../console
 import { type ConsoleTools, read } from '../console/console-tools.ts';
 import { ToolFailure } from '../mcp/call-tool.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
-import type { Offer } from '../mcp/protocol-server.ts';
+import type { Offer } from '../mcp/offer.ts';
 import type { ToolCall } from '../telemetry/recorder.ts';
 import { type Caller, type ClientName, localUser } from '../tools/call.ts';
 

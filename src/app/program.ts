@@ -9,10 +9,11 @@ import { httpSlice, logSlice, sharingSlice, toolsSlice } from '../config/slices.
 import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
+import { createSharedCallJobs } from '../jobs/shared-call-jobs.ts';
 import { createTasks } from '../jobs/tasks.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import { messageLimits } from '../mcp/messages.ts';
-import type { Offer } from '../mcp/protocol-server.ts';
+import type { Offer } from '../mcp/offer.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
@@ -20,6 +21,7 @@ import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
 import { hasNamedTokens, openAuthorities, readOAuth } from './open-authorities.ts';
+import { type OpenedSharedStore, openSharedStore } from './open-shared-store.ts';
 import type { Ownership } from './owner/ownership.ts';
 import type { Flags, Role, RoleService } from './role.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
@@ -82,7 +84,6 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   if (remark !== undefined) log.info(remark);
   await checkExposure(role, config, log);
-  const jobs = createCallJobs();
   // Files that others write for us, such as Node's cache, are private to the owner too.
   process.umask(0o077);
   // A role with a folder of its own does not touch the program's.
@@ -91,20 +92,29 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   if (role.serve) return serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
   const telemetry = await telemetryIfUsed(role, config, log);
   const shared = createSharedParts(config, telemetry?.recorder);
+  const common = openSharedStore(role, config, shared);
+  const jobs = createSharedCallJobs(createCallJobs(), async () => (await common).store);
   const opening = role.openToolsets(config, log, jobs, shared);
   // The protocol code loads while the database opens on its own thread.
-  const [toolsets, protocol] = await Promise.all([opening, loadProtocol()]);
+  const [toolsets, protocol, kept] = await Promise.all([opening, loadProtocol(), common]);
   try {
     const { createRoleOffer, ...transports } = protocol;
-    const tasks = role.revisions.modern ? createTasks({ folder: join(config.dataDir, 'tasks'), log }) : undefined;
-    const offer = createRoleOffer(role, config, log, toolsets, { jobs, tasks, recorder: telemetry?.recorder });
+    const tasks = role.revisions.modern
+      ? createTasks({ folder: join(config.dataDir, 'tasks'), shared: kept.store, log })
+      : undefined;
+    const offer = createRoleOffer(role, config, log, toolsets, {
+      jobs,
+      tasks,
+      recorder: telemetry?.recorder,
+      shared: kept.store,
+    });
     const special = { cody: flags['cody'] === true, forPeople, logging, ownership };
-    const program = await serve(role, config, offer, special, transports, telemetry, shared);
+    const program = await serve(role, config, offer, special, transports, telemetry, shared, kept);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
     await closeAll(toolsets);
-    await telemetry?.close();
+    await Promise.all([telemetry?.close(), kept.close()]);
     throw error;
   }
 }
@@ -158,6 +168,7 @@ async function serve(
   { serveOverHttp, serveOverRelays, serveOverStdio }: Transports,
   telemetry: Telemetry | undefined,
   shared: SharedParts,
+  kept: OpenedSharedStore,
 ): Promise<Program> {
   const http = config.of(httpSlice);
   const { log } = offer;
@@ -167,8 +178,8 @@ async function serve(
   const limits = { ...messageLimits, bytesMax: http.messageBytesMax, answerBytesMax };
   const sources = toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : []));
   const finish = async (): Promise<void> => {
-    offer.tasks?.close();
-    await Promise.all([closeAll(toolsets), telemetry?.close()]);
+    await offer.tasks?.close();
+    await Promise.all([closeAll(toolsets), telemetry?.close(), kept.close()]);
     log.info('stopped');
     log.flush();
   };
@@ -204,6 +215,7 @@ async function serve(
     authorities,
     resource,
     offer: served,
+    shared: kept.store,
     ...(pages ? { pages } : {}),
     ...(telemetry ? { metrics: telemetry.prometheus } : {}),
     revisions,
@@ -223,6 +235,9 @@ async function serve(
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),
     secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
   });
   telemetry?.watch({ sources, gauges: service });
   process.stderr.write(`carrel: listening on ${service.url}\n`);

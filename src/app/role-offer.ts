@@ -1,11 +1,11 @@
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
+import type { SharedStore } from '../base/shared-store.ts';
 import type { Config } from '../config/load.ts';
 import { toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Tasks } from '../jobs/task.ts';
-import { createOffer } from '../mcp/offer.ts';
-import type { Offer } from '../mcp/protocol-server.ts';
+import { createOffer, type Offer } from '../mcp/offer.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import type { Role } from './role.ts';
@@ -15,6 +15,7 @@ interface RoleParts {
   jobs: CallJobs;
   tasks?: Tasks | undefined;
   recorder?: Recorder | undefined;
+  shared?: SharedStore | undefined;
 }
 
 /** What a role's clients are offered: its toolsets, under its name. */
@@ -23,7 +24,7 @@ export function createRoleOffer(
   config: Config,
   log: Logger,
   toolsets: readonly Toolset[],
-  { jobs, tasks, recorder }: RoleParts,
+  { jobs, tasks, recorder, shared }: RoleParts,
 ): Offer {
   const tools = config.of(toolsSlice);
   const name = role.name === 'serve' ? 'carrel' : `carrel-${role.name}`;
@@ -49,6 +50,7 @@ export function createRoleOffer(
     ...(tasks ? { tasks } : {}),
     log,
     recorder,
+    shared,
   });
 }
 

@@ -45,12 +45,13 @@ const research: ToolsetModule = {
         parts.reranker(),
         import('../toolsets/research/toolset.ts'),
       ]);
-      const { notes } = storage;
+      const { notes, shared: common } = storage;
       return createResearchToolset(config.of(researchSlice), {
         notes,
         extractor,
         reranker,
         log,
+        shared: common,
         ownTargets: ownTargets(config),
         close,
       });
@@ -84,23 +85,31 @@ const context: ToolsetModule = {
 const kb: ToolsetModule = {
   name: 'kb',
   slices: engineSlices,
-  async open(context) {
-    const { config, log } = context;
-    const [{ createKbToolset }, engine] = await Promise.all([import('../toolsets/kb/toolset.ts'), openEngine(context)]);
-    const { transport, messageBytesMax } = config.of(httpSlice);
-    try {
-      return createKbToolset(config.of(kbSlice), {
-        engine,
-        stagingFolder: join(config.dataDir, 'kb-uploads'),
-        messageBytesMax,
-        isLocal: transport === 'stdio',
-        log,
-      });
-    } catch (error) {
-      await engine.close();
-      throw error;
-    }
-  },
+  open: (context) =>
+    withParts(context.shared, async (parts, close) => {
+      const { config, log } = context;
+      const isLocal = config.of(kbSlice).engineUrl === undefined;
+      const [{ createKbToolset }, engine, storage] = await Promise.all([
+        import('../toolsets/kb/toolset.ts'),
+        openEngine(context),
+        isLocal ? parts.storage() : undefined,
+      ]);
+      const { transport, messageBytesMax } = config.of(httpSlice);
+      try {
+        return createKbToolset(config.of(kbSlice), {
+          engine,
+          stagingFolder: join(config.dataDir, 'kb-uploads'),
+          shared: storage?.shared,
+          messageBytesMax,
+          isLocal: transport === 'stdio',
+          log,
+          close,
+        });
+      } catch (error) {
+        await engine.close();
+        throw error;
+      }
+    }),
 };
 
 const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessForServe };

@@ -1,3 +1,5 @@
+import type { Taken } from './shared-store.ts';
+
 /** Monotonic milliseconds: a wall clock that is set back must neither free nor lock a caller. */
 export type MonotonicClock = () => number;
 
@@ -11,12 +13,13 @@ export interface SlidingWindowOptions {
 
 export interface SlidingWindow {
   /** Counts one call of this caller, or says how long until one fits. A refused call is not counted. */
-  take(key: string): { ok: true } | { ok: false; retryAfterMs: number };
+  take(key: string): Taken;
 }
 
 /**
  * An exact log of the calls in the last window, per key. Exactness is affordable because limits are small (tens a
- * minute), and it is what makes `retryAfter` true: a slot opens when the oldest counted call leaves the window.
+ * minute; an operator's may be large, and then a call must not cost as much as all before it), and it is what makes
+ * `retryAfter` true: a slot opens when the oldest counted call leaves the window.
  */
 export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindow {
   const { limit, windowMs, clock = () => performance.now(), keysMax = 10_000 } = options;
@@ -37,7 +40,9 @@ export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindo
   return {
     take(key) {
       const now = clock();
-      const times = (busy.get(key) ?? quiet.get(key) ?? []).filter((time) => now - time < windowMs);
+      const times = busy.get(key) ?? quiet.get(key) ?? [];
+      const within = times.findIndex((time) => now - time < windowMs);
+      if (within !== 0) times.splice(0, within === -1 ? times.length : within);
       const oldest = times[times.length - limit];
       const full = times.length >= limit;
       if (!full) times.push(now);

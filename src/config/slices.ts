@@ -72,7 +72,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
       'Of these, connections from one address (of IPv6, one /64 network). Clients on this machine may have them all. Behind a proxy all clients have its address.',
   }),
   unsentBytesMax: integer({
-    default: 64 * 1024 * 1024,
+    default: 32 * 1024 * 1024,
     min: 1024 * 1024,
     max: 4 * 1024 * 1024 * 1024,
     env: ['CARREL_UNSENT_BYTES_MAX'],

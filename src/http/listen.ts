@@ -36,7 +36,7 @@ export interface ListenLimits extends ConnectionLimits {
 export const listenLimits: ListenLimits = {
   connectionsMax: 2_000,
   perAddressMax: 500,
-  unsentBytesMax: 64 * 1024 * 1024,
+  unsentBytesMax: 32 * 1024 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   unreadMs: 15_000,

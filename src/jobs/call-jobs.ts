@@ -27,6 +27,8 @@ export interface CallJobError {
 
 export interface CallJob {
   readonly id: string;
+  /** Settles when other processes know of it. */
+  readonly known?: Promise<void>;
   /** It has left the queue. */
   begin(): void;
   report(progress: { progress: number; total?: number; message?: string }): void;
@@ -43,6 +45,8 @@ export interface CallJobs {
   ): CallJob;
   /** Another owner's job is as unknown as one that never existed. */
   get(id: string, owner: string): CallJobView;
+  /** The same for jobs of other processes too, where they share a database. */
+  find(id: string, owner: string): Promise<CallJobView>;
 }
 
 export interface CallJobsOptions {
@@ -84,6 +88,13 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
     });
   };
 
+  const get = (id: string, owner: string): CallJobView => {
+    sweep();
+    const job = jobs.get(id);
+    if (job === undefined || job.owner !== owner) throw jobNotFound();
+    return { ...job.view };
+  };
+
   return {
     start(owner, first, state = 'running') {
       const startedAt = now().toISOString();
@@ -111,13 +122,11 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
         cancelled: () => end({ state: 'cancelled' }),
       };
     },
-    get(id, owner) {
-      sweep();
-      const job = jobs.get(id);
-      if (job === undefined || job.owner !== owner) {
-        throw new CarrelError('job_not_found', 'No such job: it never existed, or it ended more than an hour ago.');
-      }
-      return { ...job.view };
-    },
+    get,
+    find: async (id, owner) => get(id, owner),
   };
+}
+
+export function jobNotFound(): CarrelError {
+  return new CarrelError('job_not_found', 'No such job: it never existed, or it ended more than an hour ago.');
 }

@@ -3,52 +3,27 @@ import { join } from 'node:path';
 import { replaceFile, syncFolder, writeNewFile } from '../base/durable-files.ts';
 import { systemCode } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
-import type { TaskOutcome } from './task.ts';
+import type { StoredTask, TaskStore } from './task-store.ts';
 
-/** What is on disk of a task from its beginning. */
-export interface Beginning {
-  owner: string;
-  tool: string;
-  createdAt: number;
-  /** Whose work it is; see lease-owner. */
-  process: string;
-  work?: string;
-}
-
-export interface Ending {
-  endedAt: number;
-  outcome: TaskOutcome;
-}
-
-export type FileKind = 'task' | 'end';
-
-/** One file for the beginning of each task, and one for its end. What was written is on disk when a promise resolves. */
-export interface TaskFiles {
-  /** Makes the folder and removes what is old, whatever it is. Returns the ends that stay. */
-  prepare(
-    isOld: (kind: FileKind | undefined, changedAt: number) => boolean,
-  ): Promise<{ id: string; bytes: number; endedAt: number }[]>;
-  writeBeginning(id: string, beginning: Beginning): Promise<void>;
-  replaceBeginning(id: string, beginning: Beginning): Promise<void>;
-  /** The first end is the one that counts, also among processes: the file is made once. Returns the bytes of this one. */
-  writeEnd(id: string, ending: Ending): Promise<number>;
-  readBeginning(id: string): Promise<Beginning | undefined>;
-  readEnding(id: string): Promise<Ending | undefined>;
-  remove(id: string): Promise<void>;
-}
-
-export function createTaskFiles(folder: string): TaskFiles {
+/**
+ * One file for the beginning of each task, and one for its end. `lastsMs`: after so long without a change each is
+ * removed at the next start; whatever else is in the folder, like an end.
+ */
+export function createTaskFiles(
+  folder: string,
+  { lastsMs, now }: { lastsMs: { task: number; end: number }; now: () => number },
+): TaskStore {
   const beginningOf = (id: string): string => join(folder, `${id}.task`);
   const endingOf = (id: string): string => join(folder, `${id}.end`);
   return {
-    async prepare(isOld) {
+    async prepare() {
       makeFolder(folder);
-      const ends: { id: string; bytes: number; endedAt: number }[] = [];
+      const ends: StoredTask[] = [];
       for (const name of await readdir(folder)) {
         const [, id = '', kind] = /^([\w-]{32})\.(task|end)$/.exec(name) ?? [];
         const file = join(folder, name);
         const { mtimeMs, size } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0 }));
-        if (isOld(kind as FileKind | undefined, mtimeMs)) await rm(file, { force: true });
+        if (now() - mtimeMs > (kind === 'task' ? lastsMs.task : lastsMs.end)) await rm(file, { force: true });
         else if (kind === 'end') ends.push({ id, bytes: size, endedAt: mtimeMs });
       }
       return ends;

@@ -73,6 +73,6 @@ export interface Tasks {
   endLeft(id: string, outcome: TaskOutcome): Promise<void>;
   /** Tells of every change of a task in this process. */
   onChange(listener: (id: string) => void): () => void;
-  /** From now on nothing is written: work that a stop breaks off must not look as if it had failed by itself. */
-  close(): void;
+  /** From now on no end is written: work that a stop breaks off must not look as if it had failed by itself. */
+  close(): Promise<void>;
 }

@@ -1,11 +1,25 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
 import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { isSigned, sign } from '../base/signing-key.ts';
 import type { Answers, Question, Questions } from '../tools/question.ts';
 
 /** Asks the user through the client. Undefined if that turns out to be impossible; a refusal is thrown. */
 export type Ask = (questions: Questions) => Promise<Answers | undefined>;
+
+export interface Form {
+  message: string;
+  requestedSchema: ReturnType<typeof schemaOf>;
+}
+
+/** The request during which the user is asked. */
+export interface AskingRequest {
+  readonly signal: AbortSignal;
+  /** Up to 2025-11-25: has the client show a form, and resolves with its answer. */
+  elicit(form: Form, timeoutMs: number): Promise<unknown>;
+  /** From 2026-07-28 on: what came with a call that is sent again. */
+  readonly inputResponses?: Record<string, unknown> | undefined;
+  readonly requestState?: unknown;
+}
 
 /** A call of 2026-07-28 that is to be sent again with the answers: there, servers send no requests. */
 export class InputRequired extends Error {
@@ -18,8 +32,8 @@ export class InputRequired extends Error {
   }
 }
 
-/** How long a question stays open. The client holds a request meanwhile, and no place is taken here. */
-const answerMs = 600_000;
+/** How long a question stays open unless told. The client holds a request meanwhile, and no place is taken here. */
+const answerMsDefault = 600_000;
 const methodNotFoundCode = -32_601;
 
 /** Whether a client that declares these capabilities can show a form to its user. */
@@ -30,16 +44,16 @@ export function canAsk(capabilities: unknown): boolean {
 }
 
 /** Up to 2025-11-25: a request to the client, while its own call waits. */
-export function askWithinCall({ mcpReq }: ServerContext): Ask {
+export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault): Ask {
   return async (questions) => {
     const responses: Record<string, unknown> = {};
     for (const [name, question] of Object.entries(questions)) {
-      const params = { message: question.message, requestedSchema: schemaOf(question) };
       try {
-        responses[name] = await mcpReq.send({ method: 'elicitation/create', params }, { timeout: answerMs });
+        const form = { message: question.message, requestedSchema: schemaOf(question) };
+        responses[name] = await request.elicit(form, answerMs);
       } catch (error) {
-        if (mcpReq.signal.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
-        if (error instanceof ProtocolError && error.code === methodNotFoundCode) return undefined;
+        if (request.signal.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
+        if (error instanceof Error && 'code' in error && error.code === methodNotFoundCode) return undefined;
         throw new CarrelError('not_confirmed', `The user was asked, but there is no usable answer. ${nothingDone}`, {
           cause: error,
         });
@@ -55,28 +69,24 @@ export function askWithinCall({ mcpReq }: ServerContext): Ask {
  * From 2026-07-28 on: the call is answered with the questions and comes again with the answers. The state that comes with
  * them shows that this caller was asked exactly this about exactly this call, so an answer fits no other.
  */
-export function askBetweenCalls({ mcpReq }: ServerContext, owner: string, params: Record<string, unknown>): Ask {
+export function askBetweenCalls(request: AskingRequest, owner: string, params: Record<string, unknown>): Ask {
   return async (questions) => {
     const about = JSON.stringify([owner, params['name'], params['arguments'], questions]);
-    const state = mcpReq.requestState<unknown>();
-    if (mcpReq.inputResponses === undefined || !wasAsked(about, state))
+    if (request.inputResponses === undefined || !wasAsked(about, request.requestState))
       throw new InputRequired(questions, issue(about));
-    return readAnswers(questions, mcpReq.inputResponses);
+    return readAnswers(questions, request.inputResponses);
   };
 }
 
-const stateKey = randomBytes(32);
 const stateLastsMs = 3_600_000;
 
 function issue(about: string, at: string = Date.now().toString(36)): string {
-  return `${at}-${createHmac('sha256', stateKey).update(`${at} ${about}`).digest('base64url')}`;
+  return `${at}-${sign('question', `${at} ${about}`).toString('base64url')}`;
 }
 
 function wasAsked(about: string, state: unknown): boolean {
   const at = typeof state === 'string' ? (/^([0-9a-z]{1,12})-/.exec(state)?.[1] ?? '') : '';
-  const expected = Buffer.from(issue(about, at));
-  const given = Buffer.from(String(state));
-  const isOurs = expected.length === given.length && timingSafeEqual(expected, given);
+  const isOurs = isSigned(Buffer.from(String(state)), Buffer.from(issue(about, at)));
   return isOurs && Date.now() - Number.parseInt(at, 36) < stateLastsMs;
 }
 

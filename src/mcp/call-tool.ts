@@ -1,6 +1,6 @@
-import { ProtocolError } from '@modelcontextprotocol/server';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
-import { createSlidingWindow, type MonotonicClock, type SlidingWindow } from '../base/sliding-window.ts';
+import type { CallCounter } from '../base/shared-window.ts';
+import { createSlidingWindow, type MonotonicClock } from '../base/sliding-window.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import { answerBytesDefault, checkAnswer, envelopeBytes } from '../tools/answer-limit.ts';
 import { type Call, localUser } from '../tools/call.ts';
@@ -12,7 +12,7 @@ import type { Gates } from './gates.ts';
 import type { IncomingCall } from './incoming-call.ts';
 import { runOrBecomeJob, type Work } from './slow-calls.ts';
 import { followLasting, runOrBecomeTask, type TaskedCall } from './task-calls.ts';
-import { missingTasks, ownError } from './wire-errors.ts';
+import { missingTasks, ownError, RpcError } from './wire-errors.ts';
 
 export interface CallToolOptions {
   catalogue: Catalogue;
@@ -62,8 +62,7 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
   };
 
   const failure = (thrown: unknown, { tool, toolset }: OfferedTool, call: Call): Error => {
-    if (thrown instanceof InputRequired || thrown instanceof ToolFailure || thrown instanceof ProtocolError)
-      return thrown;
+    if (thrown instanceof InputRequired || thrown instanceof ToolFailure || thrown instanceof RpcError) return thrown;
     const own = ownError(thrown, call.log.with({ tool: tool.name }));
     return new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(own) : own, toolset);
   };
@@ -74,7 +73,8 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
     try {
       const { input, wait } = parser.parse(given);
       if (tool.task?.required && call.tasks === undefined) throw missingTasks();
-      quotas.count(offered, call.caller.id);
+      const counting = quotas.count(offered, call.caller.id);
+      if (counting) await counting;
       if (tool.takesNoSlot) return await run(tool, input, call);
       // Without questions nothing is awaited: calls take their places in the order in which they came.
       const mustAsk = tool.questions !== undefined && call.ask !== undefined;
@@ -149,7 +149,7 @@ function find(catalogue: Catalogue, name: string): OfferedTool {
 }
 
 function createQuotas(catalogue: Catalogue, clock: MonotonicClock | undefined) {
-  const windows = new Map<string, SlidingWindow>();
+  const windows = new Map<string, CallCounter>();
   for (const toolset of catalogue.toolsets) {
     for (const [category, { limit, windowMs, window }] of Object.entries(toolset.quotas ?? {})) {
       const counted = window ?? createSlidingWindow({ limit, windowMs, ...(clock ? { clock } : {}) });
@@ -157,11 +157,12 @@ function createQuotas(catalogue: Catalogue, clock: MonotonicClock | undefined) {
     }
   }
   return {
-    count({ tool, toolset }: OfferedTool, caller: string): void {
+    count({ tool, toolset }: OfferedTool, caller: string): Promise<void> | undefined {
       const category = tool.quota;
       const quota = category === undefined ? undefined : toolset.quotas?.[category];
       const window = windows.get(`${toolset.name} ${category}`);
-      if (category !== undefined && quota !== undefined && window !== undefined) spend(window, category, quota, caller);
+      if (category === undefined || quota === undefined || window === undefined) return undefined;
+      return spend(window, category, quota, caller);
     },
   };
 }

@@ -29,7 +29,15 @@ function open(handle: (method: string, signal: AbortSignal) => Promise<Record<st
     said,
     conversation,
     droppedCount: () => dropped,
-    connect: () => conversation.connect(server),
+    connect: () =>
+      conversation.attach({
+        initialize: () => undefined,
+        begin() {},
+        takes: () => false,
+        answer: () => Promise.reject(new Error('The SDK takes all.')),
+        createSdk: async () => server,
+        close() {},
+      }),
     async say(message: object): Promise<void> {
       const parsed = parseMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), messageLimits);
       assert.ok(parsed.ok);

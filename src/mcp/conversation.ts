@@ -6,7 +6,7 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
 import { errorAnswer, type Incoming, invalidParams, invalidRequest, type WireId } from './messages.ts';
-import { codeOnWire } from './wire-errors.ts';
+import { codeOnWire, internalError, RpcError } from './wire-errors.ts';
 
 /** Where the answers to some requests go: the output of stdio, or one HTTP exchange. */
 export interface Sink {
@@ -24,11 +24,29 @@ export interface ConversationOptions {
   /** Messages that belong to no request, or to one that was already answered. */
   standalone: Pick<Sink, 'tell'>;
   sessionId?: string;
+  /** Marks the ids of our requests to the client, where its answers may reach another process first. */
+  tag?: string;
   /**
    * How long a request may wait for `notifications/initialized` that the client has sent but that has not arrived:
    * HTTP requests overtake one another, lines on stdio do not.
    */
   initializedGraceMs?: number;
+}
+
+type Params = Record<string, unknown>;
+
+/** One client's server. Whatever is not plain is for the SDK's, which is not loaded before that. */
+export interface ProtocolServer {
+  /** The result of a handshake, unless it is for the SDK. */
+  initialize(params: Params): { readonly protocolVersion: string } | undefined;
+  /** The handshake with these parameters is complete. */
+  begin(params: Params): void;
+  /** Whether a request goes past the SDK. */
+  takes(method: string, params: Params | undefined): boolean;
+  /** The result. Throws an RpcError for whatever fails. */
+  answer(method: string, params: Params | undefined, innerId: number, signal: AbortSignal): Promise<object>;
+  createSdk(): Promise<Server>;
+  close(): void;
 }
 
 /** Cancels work that continues after its request was answered. */
@@ -41,7 +59,14 @@ export interface Conversation {
   requestId(innerId: string | number): string | undefined;
   /** Requests that have been taken and not answered. */
   readonly pending: number;
-  connect(server: Server): Promise<void>;
+  /** The handshake is complete. */
+  readonly isReady: boolean;
+  /** Before anything is received. */
+  attach(server: ProtocolServer): void;
+  /** Says something to the client: on the way of a request, or on its own. */
+  tell(message: object, innerId?: string | number): void;
+  /** The SDK's server, as if it had heard all of this conversation. */
+  openSdk(): Promise<Server>;
   receive(incoming: Incoming, sink: Sink): Promise<void>;
   /** Keeps a request cancellable by its id after its answer, until the returned function is called. */
   keepCancellable(innerId: string | number, cancel: LateCancel): () => void;
@@ -52,10 +77,12 @@ interface Pending {
   id: WireId;
   method: string;
   sink: Sink;
+  /** Of a request that went past the SDK. */
+  cancel?: () => void;
 }
 
 /**
- * One client's conversation in the revisions that open with `initialize`. It stands between a wire and an SDK server:
+ * One client's conversation in the revisions that open with `initialize`. It stands between a wire and a server:
  *
  * - requests get ids of our own inside, so that two requests under the same id are both answered, and ids that the SDK
  *   would refuse come back as they were sent;
@@ -67,7 +94,14 @@ export function createConversation(options: ConversationOptions): Conversation {
   const late = new Map<string, LateCancel>();
   let lastInnerId = 0;
   let revision: string | undefined;
+  let server: ProtocolServer | undefined;
+  let sdk: Promise<Server> | undefined;
+  /** What the client opened with. */
+  let handshake: Params = {};
   let phase: 'new' | 'initializing' | 'ready' = 'new';
+  /** Until the handshake is answered nothing goes past the SDK: no answer is to come before that one. */
+  let isAnswered = false;
+  let isClosed = false;
   const ready = Promise.withResolvers<void>();
 
   const transport: Transport = {
@@ -84,16 +118,38 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
   };
 
+  const tell = (message: object, innerId: string | number | undefined): void =>
+    (pending.get(Number(innerId))?.sink ?? options.standalone).tell(message);
+
+  let repeated: (() => void) | undefined;
+  const openSdk = async (): Promise<Server> => {
+    if (server === undefined) throw new Error('This conversation has no server.');
+    const opened = await server.createSdk();
+    await opened.connect(transport);
+    if (isAnswered) {
+      const answered = new Promise<void>((resolve) => {
+        repeated = resolve;
+      });
+      hand({ jsonrpc: '2.0', id: repeatedId, method: 'initialize', params: handshake });
+      await answered;
+      hand({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    }
+    return opened;
+  };
+  const hand = (message: object, extra?: MessageExtraInfo): void =>
+    transport.onmessage?.(message as JSONRPCMessage, extra);
+
   const send = (message: JSONRPCMessage, sendOptions?: TransportSendOptions): void => {
     if ('method' in message) {
-      const related = pending.get(Number(sendOptions?.relatedRequestId));
-      (related?.sink ?? options.standalone).tell(message);
+      tell(marked(message, options.tag), sendOptions?.relatedRequestId);
       return;
     }
     const innerId = Number(message.id);
+    if (innerId === repeatedId) repeated?.();
     const request = pending.get(innerId);
     if (request === undefined) return;
     pending.delete(innerId);
+    if (request.method === 'initialize') isAnswered = 'result' in message;
     if (request.method === 'initialize' && 'error' in message) {
       phase = 'new';
       // The SDK answers with the text of its schema library.
@@ -105,16 +161,58 @@ export function createConversation(options: ConversationOptions): Conversation {
     request.sink.answer(outward(message, request.id));
   };
 
+  const answerDirectly = async (
+    answering: ProtocolServer,
+    { id, method, params }: Incoming & { kind: 'request' },
+    sink: Sink,
+  ): Promise<void> => {
+    const innerId = lastInnerId;
+    const controller = new AbortController();
+    pending.set(innerId, { id, method, sink, cancel: () => controller.abort() });
+    let answer: object;
+    try {
+      const result = await answering.answer(method, params, innerId, controller.signal);
+      answer = { result, jsonrpc: '2.0', id: id.value };
+    } catch (thrown) {
+      const { code, message, data } = thrown instanceof RpcError ? thrown : internalError;
+      answer = errorAnswer(id, codeOnWire(code), message, data);
+    }
+    // Not if it was cancelled meanwhile.
+    if (pending.delete(innerId)) sink.answer(answer);
+  };
+
   const take = (incoming: Incoming & { kind: 'request' }, sink: Sink): void => {
     lastInnerId += 1;
-    pending.set(lastInnerId, { id: incoming.id, method: incoming.method, sink });
-    const { method, params } = incoming;
+    const { id, method, params } = incoming;
+    const isPast = (isAnswered || phase === 'new') && server?.takes(method, params);
+    if (isPast && method === 'ping') {
+      sink.answer({ result: {}, jsonrpc: '2.0', id: id.value });
+      return;
+    }
+    if (isPast && server) {
+      answerDirectly(server, incoming, sink).catch(() => {
+        sink.answer(errorAnswer(id, internalError.code, internalError.message));
+      });
+      return;
+    }
+    pending.set(lastInnerId, { id, method, sink });
     const extra = sink.hangUp ? { closeSSEStream: sink.hangUp } : undefined;
     deliver({ jsonrpc: '2.0', id: lastInnerId, method, ...(params === undefined ? {} : { params }) }, extra);
   };
 
-  const deliver = (message: object, extra?: MessageExtraInfo): void =>
-    transport.onmessage?.(message as JSONRPCMessage, extra);
+  const deliver = (message: object, extra?: MessageExtraInfo): void => {
+    sdk ??= openSdk();
+    void sdk.then(() => {
+      // While the SDK was loaded, the client may have gone.
+      if (!isClosed) hand(message, extra);
+    });
+  };
+
+  /** One to another process's request is not for us. */
+  const deliverAnswer = (message: object): void => {
+    const own = unmarked(message, options.tag);
+    if (own) deliver(own);
+  };
 
   const initialize = (incoming: Incoming & { kind: 'request' }, sink: Sink): void => {
     const { id } = incoming;
@@ -128,7 +226,15 @@ export function createConversation(options: ConversationOptions): Conversation {
       return;
     }
     phase = 'initializing';
-    take({ ...incoming, params }, sink);
+    handshake = params;
+    const result = server?.initialize(params);
+    if (result === undefined) {
+      take({ ...incoming, params }, sink);
+      return;
+    }
+    revision = result.protocolVersion;
+    isAnswered = true;
+    sink.answer({ result, jsonrpc: '2.0', id: id.value });
   };
 
   const cancel = (params: Record<string, unknown> | undefined): void => {
@@ -137,7 +243,8 @@ export function createConversation(options: ConversationOptions): Conversation {
     for (const [innerId, request] of pending) {
       if (request.id.key !== key || request.method === 'initialize') continue;
       pending.delete(innerId);
-      deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: innerId } });
+      if (request.cancel) request.cancel();
+      else deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: innerId } });
       request.sink.dropped();
     }
     late.get(key)?.();
@@ -156,8 +263,16 @@ export function createConversation(options: ConversationOptions): Conversation {
     get pending() {
       return pending.size;
     },
-    async connect(server) {
-      await server.connect(transport);
+    get isReady() {
+      return phase === 'ready';
+    },
+    attach(attached) {
+      server = attached;
+    },
+    tell,
+    openSdk() {
+      sdk ??= openSdk();
+      return sdk;
     },
     async receive(incoming, sink) {
       switch (incoming.kind) {
@@ -165,17 +280,19 @@ export function createConversation(options: ConversationOptions): Conversation {
           sink.answer(errorAnswer(incoming.id, incoming.code, incoming.problem));
           return;
         case 'response':
-          deliver(incoming.message);
+          // Only the SDK asks.
+          if (sdk) deliverAnswer(incoming.message);
           return;
         case 'notification':
           if (incoming.method === 'notifications/cancelled') cancel(incoming.params);
           else {
             if (incoming.method === 'notifications/initialized' && phase === 'initializing') {
               phase = 'ready';
+              server?.begin(handshake);
               ready.resolve();
             }
             const { method, params } = incoming;
-            deliver({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+            if (sdk) deliver({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
           }
           return;
         case 'request':
@@ -204,19 +321,45 @@ export function createConversation(options: ConversationOptions): Conversation {
       };
     },
     async close() {
+      isClosed = true;
+      server?.close();
       await transport.close();
       const unanswered = [...pending.values()];
       pending.clear();
-      for (const { sink } of unanswered) sink.dropped();
+      for (const { sink, cancel: abort } of unanswered) {
+        abort?.();
+        sink.dropped();
+      }
     },
   };
 }
+
+/** Of the handshake that the SDK's server has not heard. Requests are counted from 1. */
+const repeatedId = 0;
 
 /** The SDK's answer, with the client's own id and the error code of its revision. */
 function outward(message: object, id: WireId): object {
   if (!('error' in message)) return { ...message, id: id.value };
   const error = message.error as { code: number };
   return { ...message, id: id.value, error: { ...error, code: codeOnWire(error.code) } };
+}
+
+/** A request, or the word that it is given up. */
+function marked(
+  message: { method: string; id?: string | number; params?: Params | undefined },
+  tag: string | undefined,
+): object {
+  if (tag === undefined) return message;
+  if (message.id !== undefined) return { ...message, id: `${tag}:${message.id}` };
+  const requestId = message.params?.['requestId'];
+  if (message.method !== 'notifications/cancelled' || requestId === undefined) return message;
+  return { ...message, params: { ...message.params, requestId: `${tag}:${String(requestId)}` } };
+}
+
+function unmarked(message: object, tag: string | undefined): object | undefined {
+  if (tag === undefined) return message;
+  const id = 'id' in message ? String(message.id) : '';
+  return id.startsWith(`${tag}:`) ? { ...message, id: Number(id.slice(tag.length + 1)) } : undefined;
 }
 
 export function idKey(value: unknown): string | undefined {

@@ -106,3 +106,19 @@ test('text that is not JSON is a parse error', () => {
     assert.deepEqual([outcome.ok, outcome.ok ? 0 : outcome.code], [false, -32700], text);
   }
 });
+
+test('_meta may be null, and is otherwise an object with a token that can be repeated: nothing stays without an answer', () => {
+  const withMeta = (meta: string) => one(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":${meta},"a":1}}`);
+  const left = withMeta('null');
+  assert.ok(left?.kind === 'request');
+  assert.deepEqual(left.params, { a: 1 });
+  for (const meta of ['{}', '{"progressToken":"a"}', '{"progressToken":7,"other":null}']) {
+    assert.equal(withMeta(meta)?.kind, 'request', meta);
+  }
+  for (const meta of ['5', '[]', '{"progressToken":null}', '{"progressToken":1.5}', '{"progressToken":{}}']) {
+    const refused = withMeta(meta);
+    assert.ok(refused?.kind === 'invalid', meta);
+    assert.equal(refused.code, -32_602);
+    assert.equal(refused.id?.value, 1);
+  }
+});

@@ -127,9 +127,22 @@ function readMessage(value: unknown, text: string | undefined): Incoming {
     };
   }
   const fields = params as Record<string, unknown> | undefined;
-  return id === undefined
-    ? { kind: 'notification', method, params: fields }
-    : { kind: 'request', id, method, params: fields };
+  if (id === undefined) return { kind: 'notification', method, params: fields };
+  // Some clients write null for what they leave out.
+  if (fields?.['_meta'] === null) delete fields['_meta'];
+  if (fields?.['_meta'] !== undefined && !isMeta(fields['_meta'])) {
+    const problem = 'Invalid params: _meta must be an object, and its progressToken a string or an integer.';
+    return { kind: 'invalid', id, code: invalidParams, problem };
+  }
+  return { kind: 'request', id, method, params: fields };
+}
+
+/** The SDK drops a request whose `_meta` is anything else, and its sender would wait for ever. */
+function isMeta(meta: unknown): boolean {
+  if (!isObject(meta)) return false;
+  const { progressToken: token, 'io.modelcontextprotocol/related-task': task } = meta;
+  const isToken = token === undefined || typeof token === 'string' || Number.isSafeInteger(token);
+  return isToken && (task === undefined || (isObject(task) && typeof task['taskId'] === 'string'));
 }
 
 function invalid(id: WireId | null, problem: string): Incoming {

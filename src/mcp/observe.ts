@@ -1,8 +1,7 @@
-import { ProtocolError } from '@modelcontextprotocol/server';
 import type { Operation, Recorder } from '../telemetry/recorder.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import { type CallTool, ToolFailure } from './call-tool.ts';
-import { codeOnWire } from './wire-errors.ts';
+import { codeOnWire, RpcError } from './wire-errors.ts';
 
 /** A name that is no tool's may be anything, as long as a message can be, and a new one each time. */
 const unknownTool = '(unknown)';
@@ -79,5 +78,5 @@ function subjectOf(
 /** As the conventions name it: the code of JSON-RPC. */
 export function errorTypeOf(thrown: unknown, signal: AbortSignal): string {
   if (signal.aborted) return 'cancelled';
-  return String(thrown instanceof ProtocolError ? codeOnWire(thrown.code) : -32_603);
+  return String(thrown instanceof RpcError ? codeOnWire(thrown.code) : -32_603);
 }

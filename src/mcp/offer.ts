@@ -1,19 +1,47 @@
 import type { Logger } from '../base/log.ts';
 import { type Rights, rightsKey } from '../base/rights.ts';
+import type { SharedStore } from '../base/shared-store.ts';
 import type { MonotonicClock } from '../base/sliding-window.ts';
 import type { SlotsOptions } from '../base/slots.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Tasks } from '../jobs/task.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import { answerBytesDefault } from '../tools/answer-limit.ts';
-import { createCatalogue } from '../tools/catalogue.ts';
-import { type Toolset, toolsetsWithin } from '../tools/toolset.ts';
-import { createCallTool } from './call-tool.ts';
+import type { Caller, ClientName } from '../tools/call.ts';
+import { type Catalogue, createCatalogue } from '../tools/catalogue.ts';
+import { type Announcement, type Toolset, toolsetsWithin } from '../tools/toolset.ts';
+import { type CallTool, createCallTool } from './call-tool.ts';
 import { createGates } from './gates.ts';
 import { observeCalls } from './observe.ts';
-import { createPrompts } from './prompts.ts';
-import type { Offer } from './protocol-server.ts';
-import { createResources } from './resources.ts';
+import { createPrompts, type Prompts } from './prompts.ts';
+import { createResources, type Resources } from './resources.ts';
+
+/** What a role offers, made once and shared by all its connections. It holds no client's state. */
+export interface Offer {
+  /** Goes out as `serverInfo`; may carry fields of the role's own. */
+  serverInfo: { name: string; title?: string; version: string };
+  instructions: string;
+  experimental?: Announcement;
+  catalogue: Catalogue;
+  callTool: CallTool;
+  resources: Resources;
+  prompts: Prompts;
+  jobs: CallJobs;
+  /** Absent where calls do not become tasks. */
+  tasks?: Tasks;
+  /** The longest answer, in bytes. */
+  answerBytesMax: number;
+  /** How long the user has for an answer to a question. */
+  answerMs?: number | undefined;
+  /** Told of each client that has connected; what it returns, when that one has gone. */
+  onClient?: (client: ClientName, caller: Caller) => () => void;
+  /** Calls the listener after every call that may have changed something. */
+  onWrite(listener: () => void): void;
+  log: Logger;
+  /** What a caller with these rights is offered; the rest is as unknown to it as if it did not exist. */
+  within(rights: Rights): Offer;
+  recorder: Recorder | undefined;
+}
 
 type About = Pick<Offer, 'serverInfo' | 'instructions' | 'experimental'>;
 
@@ -32,18 +60,28 @@ export interface OfferOptions extends About {
   log: Logger;
   /** Is told of every call and request. */
   recorder?: Recorder | undefined;
+  /** By which other processes are told of writes, and this one of theirs. */
+  shared?: SharedStore | undefined;
   clock?: MonotonicClock;
+  /** How long the user has for an answer to a question; ten minutes unless told. */
+  answerMs?: number;
 }
 
 /** Offers for callers with restricted rights that are kept; the one that was not used for longest makes room. */
 const restrictedMax = 100;
 
 export function createOffer(options: OfferOptions): Offer {
-  const { jobs, tasks, inFlight, log, recorder, clock } = options;
+  const { jobs, tasks, inFlight, log, recorder, shared, clock } = options;
   const { answerBytesMax = answerBytesDefault } = options;
   const gates = createGates(options.toolsets, inFlight);
   const restricted = new Map<string, Offer>();
   const writeListeners = new Set<() => void>();
+  const tellOfWrite = (): void => {
+    for (const listener of writeListeners) listener();
+  };
+  shared?.onNotice(({ about }) => {
+    if (about === 'written') tellOfWrite();
+  });
 
   const make = (toolsets: readonly Toolset[], about: About, readOnly: boolean): Offer => {
     const { serverInfo, instructions, experimental } = about;
@@ -53,7 +91,10 @@ export function createOffer(options: OfferOptions): Offer {
       try {
         return await called(name, given, call);
       } finally {
-        if (catalogue.find(name)?.tool.effect !== 'read') for (const listener of writeListeners) listener();
+        if (catalogue.find(name)?.tool.effect !== 'read') {
+          tellOfWrite();
+          shared?.tell({ about: 'written' });
+        }
       }
     };
     return {
@@ -65,6 +106,7 @@ export function createOffer(options: OfferOptions): Offer {
       resources: createResources(toolsets, jobs, gates, answerBytesMax),
       prompts: createPrompts(toolsets),
       answerBytesMax,
+      answerMs: options.answerMs,
       jobs,
       ...(tasks ? { tasks } : {}),
       log,

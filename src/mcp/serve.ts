@@ -1,16 +1,20 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Server } from '@modelcontextprotocol/server';
+import type { SharedStore } from '../base/shared-store.ts';
 import type { GuardOptions } from '../http/guards.ts';
 import type { ListenLimits } from '../http/listen.ts';
 import { type Caller, localUser } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
-import type { Conversation } from './conversation.ts';
+import { lookAtTask } from './answer-request.ts';
+import type { Conversation, ProtocolServer } from './conversation.ts';
+import type { Extension } from './extension.ts';
 import type { HttpService, PageHandler } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
 import { createListen } from './listen.ts';
 import type { MessageLimits } from './messages.ts';
-import { createProtocolServer, lookAtTask, type Offer } from './protocol-server.ts';
-import { type Era, modernRevisions, type OfferedRevisions } from './protocol-versions.ts';
+import type { Modern } from './modern-answers.ts';
+import type { Offer } from './offer.ts';
+import { createProtocolServer } from './protocol-server.ts';
+import type { OfferedRevisions } from './protocol-versions.ts';
 import type { RelayService, RelayServing } from './relay/serve-relays.ts';
 import { type StdioService, serveLines, serveStdio } from './stdio.ts';
 import { createWatches, type Watches } from './watches.ts';
@@ -19,8 +23,7 @@ interface Common {
   offer: Offer;
   revisions: OfferedRevisions;
   limits: MessageLimits;
-  /** Adds to a server what the tool model cannot express; the conformance fixtures need that. */
-  extend?: (server: Server) => void;
+  extension?: Extension;
 }
 
 export interface StdioServing extends Common {
@@ -39,6 +42,8 @@ export interface HttpServing extends Common, Omit<GuardOptions, 'log'> {
   streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
   resource?: { readonly path: string; readonly metadata: object } | undefined;
+  /** Where other processes may go on with a session. */
+  shared?: SharedStore | undefined;
   secretRoutes?: readonly SecretRoute[];
   pages?: PageHandler;
   /** What `GET /metrics` answers, in Prometheus's text format. */
@@ -70,7 +75,8 @@ export function serveOverStdio(given: StdioServing): StdioService {
     ...serving,
     log: serving.offer.log,
     drainMs,
-    createServer: (era, conversation) => createServer(serving, era, caller, conversation, 'pipe'),
+    createServer: (conversation) => createServer(serving, caller, conversation, 'pipe'),
+    modern: () => loadModern(serving, 'pipe'),
     caller,
     listen: createListen(serving.watches),
   });
@@ -102,7 +108,8 @@ export async function serveOverRelays(given: RelaysServing): Promise<RelayServic
         revisions,
         log,
         drainMs,
-        createServer: (era, conversation) => createServer(own, era, caller, conversation, 'pipe'),
+        createServer: (conversation) => createServer(own, caller, conversation, 'pipe'),
+        modern: () => loadModern(own, 'pipe'),
         caller,
         listen: createListen(serving.watches),
       });
@@ -121,7 +128,8 @@ export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
     ...serving,
     log: serving.offer.log,
     recorder: serving.offer.recorder,
-    createServer: (era, caller, conversation) => createServer(serving, era, caller, conversation, 'tcp'),
+    createServer: (caller, conversation) => createServer(serving, caller, conversation, 'tcp'),
+    modern: () => loadModern(serving, 'tcp'),
     listen: createListen(serving.watches),
     inputSchema: (tool, { rights }) => serving.offer.within(rights).catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
@@ -129,25 +137,27 @@ export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
 }
 
 function createServer(
-  { offer, revisions, extend, watches }: Common & { watches: Watches },
-  era: Era,
+  { offer, revisions, extension, watches }: Common & { watches: Watches },
   caller: Caller,
-  conversation: Conversation | undefined,
+  conversation: Conversation,
   transport: 'pipe' | 'tcp',
-): Server {
-  const server = createProtocolServer(offer.within(caller.rights), {
-    era,
+): ProtocolServer {
+  return createProtocolServer(offer.within(caller.rights), conversation, {
     caller,
-    revisions: era === 'modern' ? [...modernRevisions] : revisions.handshake,
+    revisions: revisions.handshake,
     watches,
-    keepCancellable: (innerId, cancel) => conversation?.keepCancellable(innerId, cancel) ?? (() => {}),
+    extension,
+    keepCancellable: (innerId, cancel) => conversation.keepCancellable(innerId, cancel),
     about: (id) => ({
       transport,
-      revision: conversation === undefined ? modernRevisions[0] : conversation.revision,
-      sessionId: conversation?.sessionId,
-      requestId: conversation === undefined ? String(id) : conversation.requestId(id),
+      revision: conversation.revision,
+      sessionId: conversation.sessionId,
+      requestId: conversation.requestId(id),
     }),
   });
-  extend?.(server);
-  return server;
+}
+
+async function loadModern({ offer, extension }: Common, transport: 'pipe' | 'tcp'): Promise<Modern> {
+  const { createModern } = await import('./modern-answers.ts');
+  return createModern(offer, transport, extension);
 }

@@ -54,6 +54,7 @@ export async function runOrBecomeJob<Result>(
   }
 
   job = jobs.start(call.caller.owner, latest, state);
+  await job.known;
   const forget = call.keepCancellable(cancel);
   void settle(running, job, controller.signal, call).finally(forget);
   return {

@@ -1,28 +1,22 @@
 import type { Readable, Writable } from 'node:stream';
-import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
-import { serveStdio as serveSelfDescribing } from '@modelcontextprotocol/server/stdio';
-import { isObject } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { Caller } from '../tools/call.ts';
 import { gatherAnswers, refuseInitialize } from './batch.ts';
-import { type Conversation, createConversation, idKey } from './conversation.ts';
+import { type Conversation, createConversation, type ProtocolServer } from './conversation.ts';
+import { createIdleSignal } from './idle-signal.ts';
 import { createLineReader } from './line-reader.ts';
-import type { Listen, Listening } from './listen.ts';
+import type { Listen } from './listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, readMessageBytes } from './messages.ts';
-import {
-  allowsBatches,
-  carriesRevision,
-  type Era,
-  modernRevisions,
-  type OfferedRevisions,
-} from './protocol-versions.ts';
+import type { Modern } from './modern-answers.ts';
+import { allowsBatches, carriesRevision, type OfferedRevisions } from './protocol-versions.ts';
 
 export interface ClientLinesOptions {
   output: LineOutput;
   limits: MessageLimits;
   revisions: OfferedRevisions;
   log: Logger;
-  createServer(era: Era, conversation: Conversation | undefined): Server;
+  createServer(conversation: Conversation): ProtocolServer;
+  modern(): Promise<Modern>;
   caller: Caller;
   listen: Listen;
   /** How long requests may still be answered after the client has closed its end. */
@@ -157,7 +151,7 @@ export function serveLines(options: ClientLinesOptions): ClientLines {
 }
 
 /** The other side of the streams, in one of the two eras. */
-interface Peer {
+export interface Peer {
   receive(incoming: Incoming[], batch: boolean, parsed: unknown, line: number): void;
   drain(ms: number): Promise<void>;
   close(): Promise<void>;
@@ -176,7 +170,7 @@ function createPeer(options: ClientLinesOptions): Peer {
   const idle = createIdleSignal();
   const tell = (message: object): void => output.write(message);
   const conversation = createConversation({ standalone: { tell } });
-  const connected = conversation.connect(options.createServer('handshake', conversation));
+  conversation.attach(options.createServer(conversation));
 
   const receiveOne = (item: Incoming, line: number): void => {
     if (item.kind === 'notification' || item.kind === 'response') {
@@ -217,120 +211,24 @@ function createPeer(options: ClientLinesOptions): Peer {
 
   return {
     receive(incoming, batch, _parsed, line) {
-      void connected.then(() => {
-        if (batch) receiveBatch(incoming, line);
-        else for (const item of incoming) receiveOne(item, line);
-      });
+      if (batch) receiveBatch(incoming, line);
+      else for (const item of incoming) receiveOne(item, line);
     },
-    async drain(ms) {
-      await connected;
-      await idle.wait(() => conversation.pending === 0, ms);
-    },
+    drain: (ms) => idle.wait(() => conversation.pending === 0, ms),
     close: () => conversation.close(),
   };
 }
 
-/** A peer whose messages name their revision: the SDK's entry serves it, over our wire. */
+/** Loaded when the first such message comes, with the SDK's entry for them. */
 function createSelfDescribingPeer(options: ClientLinesOptions): Peer {
-  const { output } = options;
-  const idle = createIdleSignal();
-  /** The lines that wait for an answer, by id; two may have the same. */
-  const unanswered = new Map<unknown, number[]>();
-  const takeLine = (id: unknown): number | undefined => {
-    const lines = unanswered.get(id);
-    const line = lines?.shift();
-    if (lines?.length === 0) unanswered.delete(id);
-    return line;
-  };
-  const wire: Transport = {
-    async start() {},
-    async send(message) {
-      if ('method' in message) output.write(message);
-      else output.write(message, takeLine(message.id));
-      idle.check();
-    },
-    async close() {
-      wire.onclose?.();
-    },
-  };
-  const service = serveSelfDescribing(() => options.createServer('modern', undefined), {
-    transport: wire,
-    legacy: 'reject',
-    onerror: (error) => options.log.debug('protocol', { error }),
-  });
-  /** Streams that tell of changes, by the keys of their ids, with their lines. */
-  const listening = new Map<string, { line: number; opened: Promise<Listening | undefined> }>();
-  const drop = (key: string): boolean => {
-    const dropped = listening.get(key);
-    if (dropped === undefined) return false;
-    listening.delete(key);
-    output.settle?.(dropped.line);
-    void dropped.opened.then((stream) => stream?.drop());
-    return true;
-  };
-  const openListen = ({ id, params = {} }: Incoming & { kind: 'request' }, line: number): void => {
-    drop(id.key);
-    const send = (message: object): void => output.write(message, 'result' in message ? line : undefined);
-    const end = (): void => void listening.delete(id.key);
-    const opened = options.listen.open({ id, params, caller: options.caller, send, end }).then((outcome) => {
-      if ('listening' in outcome) return outcome.listening;
-      listening.delete(id.key);
-      output.write(outcome.refusal, line);
-      return undefined;
-    });
-    listening.set(id.key, { line, opened });
-  };
-  const receiveOne = (item: Incoming, message: JSONRPCMessage, line: number): void => {
-    if (item.kind === 'invalid') {
-      output.write(errorAnswer(item.id, item.code, item.problem), line);
-      return;
-    }
-    // What is wrong with its envelope is for the SDK to say.
-    if (item.kind === 'request' && item.method === 'subscriptions/listen' && hasEnvelope(item.params)) {
-      openListen(item, line);
-      return;
-    }
-    if (item.kind === 'request') {
-      const { id } = message as { id: unknown };
-      unanswered.set(id, [...(unanswered.get(id) ?? []), line]);
-    } else {
-      const isCancel = item.kind === 'notification' && item.method === 'notifications/cancelled';
-      const cancelled = isCancel ? takeLine(item.params?.['requestId']) : undefined;
-      if (cancelled !== undefined) output.settle?.(cancelled);
-      output.settle?.(line);
-      if (isCancel && drop(idKey(item.params?.['requestId']) ?? '')) return;
-    }
-    wire.onmessage?.(withoutOthers(message));
-  };
+  const loaded = Promise.all([options.modern(), import('./self-describing-peer.ts')]).then(([modern, { createPeer }]) =>
+    createPeer(options, modern),
+  );
   return {
-    receive(incoming, batch, parsed, line) {
-      if (batch) {
-        const problem = 'Invalid request: this protocol revision has no batches.';
-        output.write(errorAnswer(null, invalidRequest, problem), line);
-        return;
-      }
-      for (const item of incoming) receiveOne(item, parsed as JSONRPCMessage, line);
-    },
-    drain: (ms) => idle.wait(() => unanswered.size === 0, ms),
-    async close() {
-      options.listen.close();
-      await service.close();
-    },
+    receive: (...message) => void loaded.then((peer) => peer.receive(...message)),
+    drain: async (ms) => (await loaded).drain(ms),
+    close: async () => (await loaded).close(),
   };
-}
-
-function hasEnvelope(params: Record<string, unknown> | undefined): boolean {
-  const meta = params?.['_meta'];
-  if (!isObject(meta) || !isObject(meta['io.modelcontextprotocol/clientCapabilities'])) return false;
-  return (modernRevisions as readonly unknown[]).includes(meta['io.modelcontextprotocol/protocolVersion']);
-}
-
-const members = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
-
-/** The SDK drops a message that has other members than JSON-RPC's, and its sender would wait for ever. */
-function withoutOthers(message: JSONRPCMessage): JSONRPCMessage {
-  const own = Object.entries(message).filter(([name]) => members.has(name));
-  return Object.fromEntries(own) as JSONRPCMessage;
 }
 
 /** Messages of one turn of the event loop leave in one write. */
@@ -351,30 +249,6 @@ function createLineWriter(output: Writable): LineOutput {
       return new Promise((resolve) => {
         if (output.destroyed) resolve();
         else output.write('', () => resolve());
-      });
-    },
-  };
-}
-
-function createIdleSignal() {
-  const waiting = new Set<() => void>();
-  return {
-    check(): void {
-      for (const look of waiting) look();
-    },
-    wait(isIdle: () => boolean, ms: number): Promise<void> {
-      return new Promise((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          waiting.delete(look);
-          resolve();
-        };
-        const look = (): void => {
-          if (isIdle()) done();
-        };
-        const timer = setTimeout(done, ms);
-        waiting.add(look);
-        look();
       });
     },
   };

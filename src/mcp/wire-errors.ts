@@ -1,4 +1,3 @@
-import { ProtocolError } from '@modelcontextprotocol/server';
 import { CarrelError, type ErrorKind } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { scrubSecrets } from '../base/secret.ts';
@@ -28,16 +27,32 @@ const rpcCodes: Record<ErrorKind, number> = {
   internal: -32_603,
 };
 
+/** An error as JSON-RPC has it. The SDK reads the same fields from errors of its own. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** For what should not happen outside a method, where everything has a name and is in the log. */
+export const internalError = { code: rpcCodes.internal, message: 'Internal error', data: undefined };
+
 /** A rate or in-flight limit: the same call may succeed after `data.retryAfter` seconds. */
 const retryableCode = -32_001;
 
 /** The extension that turns slow calls into tasks, from 2026-07-28 on. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
-const missingCapabilityCode = -32_021;
+export const missingCapabilityCode = -32_021;
 
-export function missingTasks(): ProtocolError {
-  return new ProtocolError(missingCapabilityCode, `The client must declare the extension ${tasksExtension}.`, {
+export function missingTasks(): RpcError {
+  return new RpcError(missingCapabilityCode, `The client must declare the extension ${tasksExtension}.`, {
     requiredCapabilities: { extensions: { [tasksExtension]: {} } },
   });
 }
@@ -69,9 +84,9 @@ export function describeFailure(error: CarrelError): WireFailure {
   };
 }
 
-export function toProtocolError(error: CarrelError, era: Era, style?: FailureStyle): ProtocolError {
+export function toProtocolError(error: CarrelError, era: Era, style?: FailureStyle): RpcError {
   const { message, data } = describeFailure(error);
-  return new ProtocolError(numericCode(error, era, style), message, data);
+  return new RpcError(numericCode(error, era, style), message, data);
 }
 
 function numericCode(error: CarrelError, era: Era, style?: FailureStyle): number {

@@ -1,3 +1,4 @@
+import type { SharedStore } from '../base/shared-store.ts';
 import type { OriginalStore } from './contracts/ingestion.ts';
 import type { Storage } from './contracts/storage.ts';
 import { createDocumentStore, createIngestionStore } from './stores/documents/document-stores.ts';
@@ -15,6 +16,7 @@ export interface StorageParts {
   readonly transactions: Transactions;
   createOriginals(transactions: Transactions): OriginalStore;
   readonly nearest?: NearestOperations | undefined;
+  createShared?(transactions: Transactions): SharedStore;
   readonly connections: Storage['connections'];
   close(): Promise<void>;
 }
@@ -23,6 +25,7 @@ export function createStorage({
   createOriginals,
   backend,
   nearest,
+  createShared,
   connections,
   close,
   ...parts
@@ -38,6 +41,7 @@ export function createStorage({
     passages: createPassageStore(transactions),
     vectors: createVectorStores(transactions, nearest),
     tokens: createTokenStore(transactions),
+    shared: createShared?.(transactions),
     metrics,
     connections,
     describe: () => transactions.read(describeStorage, undefined),

@@ -1,4 +1,3 @@
-import type { DocumentTerms } from '../words/ranking/bm25.ts';
 import type { CandidatePlan, CountCache } from '../words/ranking/candidates.ts';
 import type { IndexedTexts } from '../words/ranking/word-index.ts';
 import type { Vocabulary } from '../words/vocabulary.ts';
@@ -30,6 +29,8 @@ export interface Dialect {
   readonly integers: string;
   readonly numbers: string;
   readonly texts: string;
+  /** The texts that a SELECT of a column `value` gives, as one value for `textsOf`. */
+  textList(select: string): string;
   /** The texts of a JSON array, as rows `element` with a column `value`. */
   elements(json: string): string;
   /** The position of the second text in the first, from 1; 0 if it is not contained. */
@@ -37,10 +38,10 @@ export interface Dialect {
   /** The last characters of the first text, as many as the second has. */
   ending(text: string, part: string): string;
   /**
-   * Whether what lies at a path in a JSON text is a number on this side of another; of what is no number it may say either.
-   * Binds the path, as `jsonPath` writes it, and the other number.
+   * Whether what lies at a path in a JSON text is a number on this side of another; of what is no number it may say either,
+   * and of one that equals the other as a double. Binds the path, as `jsonPath` writes it, and the other number.
    */
-  orderedInJson(json: string, sign: '<=' | '>='): string;
+  orderedInJson(json: string, sign: '<' | '<=' | '>' | '>='): string;
   /** Of keys that need no escaping. */
   jsonPath(keys: readonly string[]): string;
   /** Of two values. */
@@ -63,6 +64,8 @@ export interface Dialect {
   readonly skipLocked: string;
   /** Rows that one INSERT carries, where many come. */
   readonly rowsAtOnce: number;
+  /** Rows as what an INSERT takes behind its columns. Keys that are generated ascend in the order of the rows. */
+  rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): Condition;
   readonly keys: GivenKeys;
   readonly words: WordTable;
   readonly notes: NoteTable;
@@ -73,6 +76,8 @@ export interface Dialect {
   /** Compares the stored data with the indexes. Returns the problems, one sentence each. */
   check(on: Statements): Promise<string[]>;
 }
+
+export type ColumnType = 'text' | 'bigint' | 'integer' | 'float8';
 
 /** Keys that rows bring with them, into a table that generates them as a rule. */
 export interface GivenKeys {
@@ -129,6 +134,23 @@ export interface KeyFilter extends Condition {
  */
 export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
+export interface LeafCount {
+  readonly documents: number;
+  /** Ascending. */
+  readonly keys?: Float64Array | undefined;
+}
+
+/** Writes words of documents that are not in the index. The keys are in the order of the texts, and must ascend. */
+export type WriteWords = (on: Statements, index: WordIndex, keys: readonly number[]) => Promise<void>;
+
+/** For a database that goes through its index anew in each statement: what is found is put together from one of them. */
+export interface WordListing {
+  /** `count` tells which documents a leaf is in where they are no more than this. */
+  readonly max: number;
+  /** Of these keys, those that pass the filter, ascending. */
+  passing(on: Statements, filter: KeyFilter, keys: Float64Array): Promise<Float64Array>;
+}
+
 /** What the databases do differently with the words of documents. */
 export interface WordTable {
   /** The document's key in the rows `w` of an index. */
@@ -137,12 +159,12 @@ export interface WordTable {
   readonly tables: readonly string[];
   readonly counts: CountCache;
   readonly vocabulary: VocabularyCache;
-  /** Begins at once where another thread helps, else as the terms are asked for. They come in the order of the texts. */
-  cut(texts: readonly IndexedTexts[]): Iterable<DocumentTerms>;
-  /** Terms of documents that are not in the index, in the order of the keys, which must ascend. */
-  write(on: Statements, index: WordIndex, keys: readonly number[], terms: Iterable<DocumentTerms>): Promise<void>;
+  /** Finds the words of texts. Begins at once where another thread helps, else when they are written. */
+  cut(texts: readonly IndexedTexts[]): WriteWords;
+  /** Undefined where `count` never tells which documents a leaf is in. */
+  readonly listing: WordListing | undefined;
   /** In how many documents each of these is, of all `documents`. */
-  count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
+  count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<LeafCount[]>;
   /** The filter as a condition on the rows `w`, to be put behind another one. */
   narrow(filter: KeyFilter): Condition;
   /** `FROM … WHERE …`: the rows `w` that a query finds; with a plan, those that are candidates by it. */

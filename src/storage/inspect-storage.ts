@@ -12,8 +12,7 @@ export interface SchemaState {
 
 /** Inspects a database without changing it. Opening it would create it, or migrate it to the newest schema. */
 export async function inspectStorage(config: StoragePlace): Promise<SchemaState> {
-  const { schema, newest } = config.backend === 'sqlite' ? await inspectFile(config) : await inspectServer(config);
-  return { schema: schema === undefined ? undefined : checkSchema(schema, newest), newest };
+  return config.backend === 'sqlite' ? inspectFile(config) : inspectServer(config);
 }
 
 async function inspectFile(place: DatabasePlace): Promise<SchemaState> {
@@ -32,7 +31,7 @@ async function inspectFile(place: DatabasePlace): Promise<SchemaState> {
     const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 5000 });
     try {
       checkOwner(database);
-      return { schema: schemaVersion(database), newest: migrations.length };
+      return { schema: checkSchema(schemaVersion(database), migrations.length), newest: migrations.length };
     } finally {
       database.close();
     }
@@ -42,7 +41,7 @@ async function inspectFile(place: DatabasePlace): Promise<SchemaState> {
 }
 
 async function inspectServer(config: StoragePlace & { backend: 'postgres' }): Promise<SchemaState> {
-  const [{ connectAlone, statementsOf }, { schemaVersion }, { migrations }, { storageError }] = await Promise.all([
+  const [{ connectAlone, statementsOf }, { usableSchema }, { migrations }, { storageError }] = await Promise.all([
     import('./postgres/back-up.ts'),
     import('./postgres/migrate.ts'),
     import('./postgres/migrations.ts'),
@@ -52,7 +51,7 @@ async function inspectServer(config: StoragePlace & { backend: 'postgres' }): Pr
   try {
     const statements = statementsOf(client);
     const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
-    const schema = known?.['known'] === true ? await schemaVersion(statements) : undefined;
+    const schema = known?.['known'] === true ? await usableSchema(statements, migrations.length) : undefined;
     return { schema, newest: migrations.length };
   } catch (error) {
     throw storageError(error);

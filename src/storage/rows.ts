@@ -4,7 +4,7 @@ export type SqlValue = string | number | null | Uint8Array;
 
 /** Many values under one question mark. */
 export interface ListValue {
-  readonly list: readonly (string | number)[];
+  readonly list: readonly (string | number | null)[];
 }
 
 export type BoundValue = SqlValue | ListValue;

@@ -1,17 +1,29 @@
 import { CarrelError } from '../base/errors.ts';
-import type { SlidingWindow } from '../base/sliding-window.ts';
+import type { Taken } from '../base/shared-store.ts';
+import type { CallCounter } from '../base/shared-window.ts';
 
 /** A number of calls in a sliding window, counted per caller. */
 export interface Quota {
   limit: number;
   windowMs: number;
   /** The counter, if other work than this toolset's calls counts too; otherwise the funnel makes one. */
-  window?: SlidingWindow;
+  window?: CallCounter;
 }
 
-/** Counts one call of this caller, or refuses it. */
-export function spend(window: SlidingWindow, category: string, quota: Quota, callerId: string): void {
+/** Counts one call of this caller, or refuses it: at once, where it is counted in this process. */
+export function spend(
+  window: CallCounter,
+  category: string,
+  quota: Quota,
+  callerId: string,
+): Promise<void> | undefined {
   const taken = window.take(callerId);
+  if (taken instanceof Promise) return taken.then((counted) => check(counted, category, quota));
+  check(taken, category, quota);
+  return undefined;
+}
+
+function check(taken: Taken, category: string, quota: Quota): void {
   if (taken.ok) return;
   const retryAfter = Math.ceil(taken.retryAfterMs / 1000);
   const span = quota.windowMs === 60_000 ? '1 minute' : `${quota.windowMs / 1000} seconds`;

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { useSigningKey } from '../base/signing-key.ts';
 import { createCursorSigner } from './signed-cursor.ts';
 
 test('T113: a cursor is taken back as it was issued, and no change of it is', () => {
@@ -14,8 +16,10 @@ test('T113: a cursor is taken back as it was issued, and no change of it is', ()
   }
 });
 
-test('T113: a cursor of another list or another process is refused', () => {
+test('T113: a cursor of another list, or of a process with another key, is refused', () => {
   const cursor = createCursorSigner('notes').issue(20);
-  assert.throws(() => createCursorSigner('notes').read(cursor), { code: 'invalid_cursor' });
+  assert.equal(createCursorSigner('notes').read(cursor), 20);
   assert.throws(() => createCursorSigner('context').read(cursor), { code: 'invalid_cursor' });
+  useSigningKey(randomBytes(32));
+  assert.throws(() => createCursorSigner('notes').read(cursor), { code: 'invalid_cursor' });
 });

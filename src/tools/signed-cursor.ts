@@ -1,5 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CarrelError } from '../base/errors.ts';
+import { isSigned, sign } from '../base/signing-key.ts';
 
 export interface CursorSigner {
   issue(place: number): string;
@@ -10,19 +10,17 @@ export interface CursorSigner {
 const signatureBytes = 16;
 
 /**
- * Cursors that only the list that issued them accepts. The key lives as long as the process: after a restart a list
- * is read from its beginning.
+ * Cursors that only the list that issued them accepts. Where the key lives as long as the process, a list is read from its
+ * beginning after a restart.
  */
 export function createCursorSigner(list: string): CursorSigner {
-  const key = randomBytes(32);
-  const sign = (place: string): Buffer =>
-    createHmac('sha256', key).update(`${list} ${place}`).digest().subarray(0, signatureBytes);
+  const signed = (place: string): Buffer => sign(`cursor ${list}`, place).subarray(0, signatureBytes);
   return {
-    issue: (place) => `${place}-${sign(String(place)).toString('base64url')}`,
+    issue: (place) => `${place}-${signed(String(place)).toString('base64url')}`,
     read(cursor) {
       const [, place = '', signature = ''] = /^(\d{1,15})-([\w-]{22})$/.exec(cursor) ?? [];
       const given = Buffer.from(signature, 'base64url');
-      const isOurs = given.length === signatureBytes && timingSafeEqual(given, sign(place));
+      const isOurs = isSigned(given, signed(place));
       // The last character of base64url holds unused bits: only the spelling that we issue counts.
       if (isOurs && given.toString('base64url') === signature) return Number(place);
       throw new CarrelError('invalid_cursor', 'This cursor was not issued by this list. Start again without one.');

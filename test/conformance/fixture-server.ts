@@ -39,14 +39,21 @@ export function startFixtureServer(tasksFolder: string): Promise<HttpService> {
     sessions: { sessionsMax: 100, idleMs: 60_000 },
     bareCalls: false,
     health: () => ({ status: 'ok' }),
-    extend,
+    extension: { install, owns },
   });
 }
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Fields>;
 
+function owns(method: string, params: Fields | undefined): boolean {
+  if (method === 'tools/call') return String(params?.['name']) in extraTools;
+  if (method === 'prompts/get') return String(params?.['name']) in extraPrompts;
+  if (method === 'resources/read') return params?.['uri'] === 'test://static-binary';
+  return method === 'initialize' || method in fixtures || method in extraMethods;
+}
+
 /** Puts the fixtures in front of the product's own handlers; what they do not know goes on to those. */
-function extend(server: Server): void {
+function install(server: Server): void {
   const own = server.fallbackRequestHandler as Handler | undefined;
   if (own) {
     server.registerCapabilities({ logging: {}, resources: { subscribe: true } });

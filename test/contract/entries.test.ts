@@ -63,6 +63,31 @@ onEachBackend('context entries', (backend) => {
     assert.equal((await one(id))?.images, undefined);
   });
 
+  test('upstreams 1.4: said again within one call is the same as in two, unless it was answered between', async () => {
+    const said = (text: string, source: 'user' | 'agent', tags: string[] = []) => ({
+      ...entry('one call', text, { tags }),
+      source,
+    });
+    await store(said('stored', 'user'));
+    const outcomes = await entries.store({
+      entries: [
+        ...[said('stored', 'user', ['a']), said('new', 'user'), said('new', 'user', ['b']), said('answer', 'agent')],
+        ...[said('new', 'user'), said('answer', 'agent'), said('answer', 'agent', ['c']), said('new', 'user')],
+      ],
+    });
+    const repeated = outcomes.map((outcome) => outcome.repeated);
+    assert.deepEqual(repeated, [true, false, true, false, false, false, true, false]);
+    const ids = outcomes.map(({ id }) => id);
+    assert.deepEqual([ids[2], ids[6], new Set(ids).size], [ids[1], ids[5], 6]);
+    const tags = await Promise.all([ids[0], ids[1], ids[5]].map(async (id) => (await one(id ?? 0))?.tags));
+    assert.deepEqual(tags, [['a'], ['b'], ['c']]);
+    const stored = [ids[1], ids[3], ids[4], ids[5], ids[7]];
+    assert.deepEqual(
+      stored,
+      stored.toSorted((a = 0, b = 0) => a - b),
+    );
+  });
+
   test('upstreams 1.4: the last entry of a thread and source, said again, is updated', async () => {
     const first = await entries.store({
       entries: [entry('dup', 'again', { metadata: { a: 1 }, tags: ['x'], images: [image] })],

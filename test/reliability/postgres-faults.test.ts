@@ -33,7 +33,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
   test('a newer schema is refused', async () => {
     const other = await createTestDatabase(server);
     await (await createPostgresStorage({ url: other.url })).close();
-    await run(other.url, 'UPDATE carrel.schema_version SET version = 99');
+    await run(other.url, 'UPDATE carrel.schema_version SET version = 99, usable_from = 99');
     await fails(createPostgresStorage({ url: other.url }), 'storage_newer');
     await other.drop();
   });
@@ -88,6 +88,47 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     );
     assert.deepEqual(await connections.read((statements) => statements.query('SELECT 1 AS one')), [{ one: 1 }]);
     await connections.close();
+  });
+
+  test('statements that a connection keeps outlive a changed table and a pooler that hands out another connection', async () => {
+    const other = await createTestDatabase(server);
+    const connections = createConnections({ url: other.url, connectionsMax: 1 });
+    await connections.write((statements) => statements.query('CREATE TABLE kept (x integer)'));
+    const read = () => connections.read((statements) => statements.query('SELECT * FROM kept WHERE x > $1', [0]));
+    const kept = () =>
+      connections.read((statements) =>
+        statements.query('SELECT name FROM pg_prepared_statements WHERE name <> $1', ['']),
+      );
+    for (let time = 0; time < 3; time += 1) assert.deepEqual(await read(), []);
+    assert.equal((await kept()).length, 1);
+    await run(other.url, 'ALTER TABLE kept ADD COLUMN y integer; INSERT INTO kept VALUES (1, 2)');
+    for (let time = 0; time < 3; time += 1) assert.deepEqual(await read(), [{ x: 1, y: 2 }]);
+    await connections.read((statements) => statements.query('DEALLOCATE ALL'));
+    for (let time = 0; time < 3; time += 1) assert.deepEqual(await read(), [{ x: 1, y: 2 }]);
+    assert.deepEqual(await kept(), []);
+    await connections.close();
+    await other.drop();
+  });
+
+  test('the database looks again at tables that have grown, without waiting for its own round', async () => {
+    const other = await createTestDatabase(server);
+    const storage = await createPostgresStorage({ url: other.url });
+    const passages = Array.from({ length: 1_000 }, (_, position) => ({
+      ...{ id: `grown ${position}`, position, title: '', headings: [], body: `word ${position}`, labels: [] },
+    }));
+    await storage.passages.replace([{ parent: 'grown', passages }]);
+    const client = new Client({ connectionString: other.url });
+    await client.connect();
+    const known = async () =>
+      (await client.query("SELECT reltuples FROM pg_class WHERE oid = 'carrel.kb_passages'::regclass")).rows[0]
+        .reltuples;
+    // In the background, and nobody is told when.
+    for (const deadline = Date.now() + 30_000; (await known()) !== passages.length; await delay(50)) {
+      assert.ok(Date.now() < deadline);
+    }
+    await client.end();
+    await storage.close();
+    await other.drop();
   });
 
   test('a call that is given up frees its caller at once', async () => {

@@ -18,7 +18,11 @@ export interface RecordingProxy extends LoopbackServer {
 }
 
 /** Sits between a client and a server, passes on everything as it is, and records the requests. */
-export async function startRecordingProxy(t: Owner, target: string): Promise<RecordingProxy> {
+export async function startRecordingProxy(
+  t: Owner,
+  /** Or where each request goes. */
+  target: string | ((headers: IncomingHttpHeaders) => string),
+): Promise<RecordingProxy> {
   const passed: Passed[] = [];
   const server = await serveHttp(t, (incoming, outgoing) => {
     if (proxy.isCut) {
@@ -28,10 +32,14 @@ export async function startRecordingProxy(t: Owner, target: string): Promise<Rec
     const { method = '', url = '', headers } = incoming;
     const record: Passed = { method, url, headers, text: '' };
     passed.push(record);
-    const onward = httpRequest(new URL(url, target), { method, headers, agent: false }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
+    const onward = httpRequest(
+      new URL(url, typeof target === 'string' ? target : target(headers)),
+      { method, headers, agent: false },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      },
+    );
     onward.on('error', () => outgoing.destroy());
     outgoing.on('close', () => onward.destroy());
     incoming.on('data', (part: Buffer) => {

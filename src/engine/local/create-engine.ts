@@ -88,6 +88,10 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const bulk = createBulkChanges(settings, { storage });
   const boundDeleted = createDeletedBound(settings, storage);
   let forgetting: ReturnType<typeof startForgetting> | undefined;
+  // One that another process was asked to cancel. Without this word, the work would go on until the lease is renewed.
+  const hearing = storage.shared?.onNotice((notice) => {
+    if (notice.about === 'job') queue.drop(Number(notice.id));
+  });
   const backlog = setTimeout(() => {
     embedding.wake();
     originals.sweep().catch((error: unknown) => log.incident('unused files were not removed', error));
@@ -134,6 +138,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const job = await ingestion.cancel({ id: jobKey(id) });
       if (job === undefined) throw jobNotFound();
       queue.drop(job.id);
+      storage.shared?.tell({ about: 'job', id: String(job.id) });
       if (job.status === 'cancelled' && job.contentHash !== undefined) await originals.release([job.contentHash]);
       return jobOnWire(job, undefined, 0);
     },
@@ -212,6 +217,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     within: (collections) => engineWithin(engine, collections),
     async close() {
       clearTimeout(backlog);
+      hearing?.();
       await queue.close();
       await forgetting?.close();
       await embedding.close();

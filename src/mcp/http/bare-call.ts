@@ -4,7 +4,7 @@ import { ToolFailure } from '../call-tool.ts';
 import type { IncomingCall } from '../incoming-call.ts';
 import { errorAnswer } from '../messages.ts';
 import { beginOperation, otherMethod } from '../observe.ts';
-import type { Offer } from '../protocol-server.ts';
+import type { Offer } from '../offer.ts';
 import { ownError, toProtocolError } from '../wire-errors.ts';
 import type { BareCall } from './endpoint.ts';
 

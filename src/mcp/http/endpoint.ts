@@ -1,24 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Server } from '@modelcontextprotocol/server';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { type Principal, rightsKey } from '../../base/rights.ts';
+import type { SharedStore } from '../../base/shared-store.ts';
 import type { PrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import { type Caller, localUser } from '../../tools/call.ts';
-import type { Conversation } from '../conversation.ts';
+import type { Conversation, ProtocolServer } from '../conversation.ts';
 import type { Listen } from '../listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
-import {
-  allowsBatches,
-  carriesRevision,
-  type Era,
-  modernRevisions,
-  type OfferedRevisions,
-} from '../protocol-versions.ts';
-import { createModernRoute } from './modern-route.ts';
+import type { Modern } from '../modern-answers.ts';
+import { allowsBatches, carriesRevision, modernRevisions, type OfferedRevisions } from '../protocol-versions.ts';
+import { watchedMax } from '../watches.ts';
+import type { ModernRoute } from './modern-route.ts';
+import { createMovingSessions } from './moving-sessions.ts';
 import { readMessages, rpcProblem } from './read-messages.ts';
-import type { Session } from './session.ts';
+import { nowhere, type Session } from './session.ts';
 import { createSessions, type SessionLimits } from './sessions.ts';
 
 export interface EndpointOptions {
@@ -28,7 +26,8 @@ export interface EndpointOptions {
   sessions: SessionLimits;
   revisions: OfferedRevisions;
   log: Logger;
-  createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
+  createServer(caller: Caller, conversation: Conversation): ProtocolServer;
+  modern(): Promise<Modern>;
   /** Whether answers may be event streams. If not, every answer is JSON, and what a call reports before it is dropped. */
   streams?: boolean;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
@@ -38,6 +37,8 @@ export interface EndpointOptions {
   /** Accepts calls without any handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
   recorder?: Recorder | undefined;
+  /** Where other processes may go on with a session. */
+  shared?: SharedStore | undefined;
 }
 
 /** Answers one message that belongs to no session; the object is the whole JSON-RPC answer. */
@@ -59,19 +60,55 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
+const initialized: Incoming = { kind: 'notification', method: 'notifications/initialized', params: undefined };
+const soon = { 'retry-after': '5' };
+const away = (): 'away' => 'away';
+const subscribing: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
+const uriUnitsMax = 4_096;
+const completedWithinMs = 1_000;
+const lookMs = 50;
+/** The stream that belongs to no request is the first of each session. */
+const ownStream = /-1-\d+$/;
+
 /** The MCP endpoint: POST, GET and DELETE of one path, for every revision that the role offers. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
-  const sessions = createSessions(options.sessions, limits, options.recorder?.sessionEnded);
-  const modern = revisions.modern ? createModernRoute(options) : undefined;
+  const moving = options.shared && createMovingSessions(options.shared, options.sessions);
+  const sessions = createSessions(
+    options.sessions,
+    limits,
+    options.recorder?.sessionEnded,
+    moving && ((id) => ({ tag: moving.tag, tell: (message) => passOut(id, message) })),
+  );
+  /** Whoever has the stream watches what the session has subscribed to by itself. */
+  const passOut = (id: string, message: object): void => {
+    if ('method' in message && message.method === 'notifications/resources/updated') return;
+    moving?.passOut(id, message);
+  };
+  const unhear = moving?.listen({
+    ended(id) {
+      const session = sessions.get(id);
+      if (session) void sessions.end(session);
+    },
+    passedIn: (id, incoming) => void sessions.get(id)?.conversation.receive(incoming, nowhere),
+    passedOut: (id, message) => sessions.get(id)?.passOn(message),
+  });
+  let modern: Promise<ModernRoute> | undefined;
+  /** Loaded when the first such request comes, with the SDK's handler for them. */
+  const openModern = async (): Promise<ModernRoute> => {
+    const [served, { createModernRoute }] = await Promise.all([options.modern(), import('./modern-route.ts')]);
+    return createModernRoute(options, served);
+  };
 
   const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
     // The bare calls of one role answer everything with 200, even what is not JSON.
     const isBare = options.bareCall !== undefined && request.headers['mcp-session-id'] === undefined;
     const message = await readMessages(request, response, limits, isBare ? 200 : 400);
     if (message === undefined) return;
-    if (modern && isModern(request, message.parsed)) {
-      await modern.handle(request, response, message, callerOf(visitor));
+    if (revisions.modern && isModern(request, message.parsed)) {
+      modern ??= openModern();
+      const route = await modern;
+      await route.handle(request, response, message, callerOf(visitor));
       return;
     }
     await postToSession(request, response, visitor, message);
@@ -97,43 +134,119 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       else respondJson(response, 400, errorAnswer(idOf(first), invalidRequest, 'Server not initialized'));
       return;
     }
-    const session = opens && sessionId === undefined ? openSession(visitor) : findSession(request, response, visitor);
+    const session =
+      opens && sessionId === undefined ? openSession(visitor) : await findSession(request, response, visitor);
     if (session === undefined) {
-      if (!response.headersSent) {
-        respondJson(response, 503, rpcProblem('Too many sessions are in use. Try again in a few seconds.'), {
-          'retry-after': '5',
-        });
-      }
+      refuseForRoom(response);
       return;
     }
     if (batch && !allowsBatches(session.conversation.revision)) {
       respondJson(response, 400, rpcProblem('This protocol revision has no batches.'));
       return;
     }
+    if (moving) await settle(session, incoming, ownerKey(visitor));
     await session.post({ response, incoming, batch, acceptsJson: accepts.json, acceptsStream: accepts.stream });
   };
 
-  const openSession = (visitor: Visitor): Session | undefined => {
+  /** Has other processes know what they must, and learns from them what this one must before it goes on. */
+  const settle = async (session: Session, incoming: readonly Incoming[], owner: string): Promise<void> => {
+    if (moving === undefined) return;
+    const { id, conversation } = session;
+    moving.use(id);
+    for (const item of incoming) {
+      if (item.kind === 'request' && item.method === 'initialize') {
+        await moving.keep(id, owner, item.params ?? {}).catch(notKept);
+      } else if (item.kind === 'request' && !conversation.isReady) {
+        await completed(session);
+      } else if (item.kind === 'notification' && item.method === 'notifications/initialized') {
+        await moving.complete(id).catch(notKept);
+      } else if (item.kind === 'response' || item.kind === 'notification') moving.passIn(id, item);
+      if (item.kind === 'request' && subscribing.has(item.method)) await passSubscription(id, item).catch(notKept);
+    }
+  };
+
+  /** Every process that has the session subscribes: any of them may have the client's stream, or outlive the others. */
+  const passSubscription = async (id: string, item: Incoming & { kind: 'request' }): Promise<void> => {
+    const uri = item.params?.['uri'];
+    if (moving === undefined || typeof uri !== 'string' || uri.length > uriUnitsMax) return;
+    if (item.method === 'resources/unsubscribe') await moving.unsubscribe(id, uri);
+    else if ((await moving.subscriptions(id)).length < watchedMax) await moving.subscribe(id, uri);
+    moving.passIn(id, item);
+  };
+  const notKept = (error: unknown): void =>
+    options.log.warn('other processes cannot go on with a session', {
+      reason: error instanceof Error ? error.message : '',
+    });
+
+  /** `notifications/initialized` may have gone to another process, or be on its way there. */
+  const completed = async ({ id, conversation }: Session): Promise<void> => {
+    for (let waitedMs = 0; waitedMs < completedWithinMs && !conversation.isReady; waitedMs += lookMs) {
+      if (await moving?.isComplete(id).catch(() => false)) {
+        await conversation.receive(initialized, nowhere);
+        return;
+      }
+      await delay(lookMs);
+    }
+  };
+
+  /** One that another process has opened, as if its handshake had been heard here. */
+  const adopt = async (id: string, visitor: Visitor): Promise<Session | 'full' | undefined> => {
+    const handshake = await moving?.find(id, ownerKey(visitor));
+    // Another request may have done so meanwhile.
+    const known = sessions.find(id, ownerKey(visitor));
+    if (handshake === undefined || known !== undefined) return known;
+    const session = openSession(visitor, id);
+    if (session === undefined) return 'full';
+    const repeated = { key: 'adopted', value: 'adopted' };
+    await session.conversation.receive(
+      { kind: 'request', id: repeated, method: 'initialize', params: handshake },
+      nowhere,
+    );
+    await takeOver(session);
+    return session;
+  };
+
+  const takeOver = async ({ id, conversation }: Session): Promise<void> => {
+    if (moving === undefined || !(await moving.isComplete(id))) return;
+    await conversation.receive(initialized, nowhere);
+    for (const uri of await moving.subscriptions(id)) {
+      const wire = { key: 'adopted', value: 'adopted' };
+      const request: Incoming = { kind: 'request', id: wire, method: 'resources/subscribe', params: { uri } };
+      await conversation.receive(request, nowhere);
+    }
+  };
+
+  const openSession = (visitor: Visitor, id?: string): Session | undefined => {
     const unwatch = options.watch.add(visitor.principal, () => {
       if (session) void sessions.end(session);
     });
     const session = sessions.open(
       ownerKey(visitor),
-      (conversation, sessionId) => options.createServer('handshake', callerOf(visitor, sessionId), conversation),
+      (conversation, sessionId) => options.createServer(callerOf(visitor, sessionId), conversation),
       unwatch,
+      id,
     );
     if (session === undefined) unwatch();
     return session;
   };
 
   /** The session that the request names; if there is none, the request is answered with an error. */
-  const findSession = (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Session | undefined => {
+  const findSession = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    visitor: Visitor,
+  ): Promise<Session | undefined> => {
     const sessionId = request.headers['mcp-session-id'];
     if (typeof sessionId !== 'string') {
       respondJson(response, 400, rpcProblem('The Mcp-Session-Id header is missing. Send initialize first.'));
       return undefined;
     }
-    const session = sessions.find(sessionId, ownerKey(visitor));
+    const session = sessions.find(sessionId, ownerKey(visitor)) ?? (await adopt(sessionId, visitor).catch(away));
+    if (session === 'away') {
+      respondJson(response, 503, rpcProblem('The database does not answer. Try again in a few seconds.'), soon);
+      return undefined;
+    }
+    if (session === 'full') return undefined;
     if (session === undefined) {
       respondJson(response, 404, rpcProblem('Session not found: it expired or never existed. Send initialize again.'));
       return undefined;
@@ -147,16 +260,23 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     return session;
   };
 
-  const get = (request: IncomingMessage, response: ServerResponse, visitor: Visitor): void => {
+  const get = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
     if (!/text\/event-stream|\*\/\*/.test(request.headers.accept ?? '')) {
       respondJson(response, 406, rpcProblem('GET opens an event stream: Accept must allow text/event-stream.'));
       return;
     }
-    const session = findSession(request, response, visitor);
-    if (session === undefined) return;
+    const session = await findSession(request, response, visitor);
+    if (session === undefined) {
+      refuseForRoom(response);
+      return;
+    }
+    moving?.use(session.id);
     const lastEventId = request.headers['last-event-id'];
     if (typeof lastEventId === 'string') {
       if (session.resume(response, lastEventId)) return;
+      // What was said on the stream of another process is lost, but not what is said from now on.
+      const isOfOther = moving !== undefined && ownStream.test(lastEventId) && !lastEventId.startsWith(moving.tag);
+      if (isOfOther && session.listen(response)) return;
       respondJson(response, 400, rpcProblem('Nothing can be resumed from this Last-Event-ID.'));
       return;
     }
@@ -176,11 +296,15 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
             refuseUnread(response, 405, rpcProblem('Event streams are disabled here.'), { allow: 'POST, DELETE' });
             return;
           }
-          get(request, response, visitor);
+          await get(request, response, visitor);
           return;
         case 'DELETE': {
-          const session = findSession(request, response, visitor);
-          if (session === undefined) return;
+          const session = await findSession(request, response, visitor);
+          if (session === undefined) {
+            refuseForRoom(response);
+            return;
+          }
+          await moving?.end(session.id).catch(notKept);
           await sessions.end(session);
           respondEmpty(response, 200);
           return;
@@ -190,10 +314,17 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
     },
     async close() {
+      unhear?.();
       await sessions.closeAll();
-      await modern?.close();
+      await (await modern)?.close();
     },
   };
+}
+
+/** Unless it was answered with what else is wrong. */
+function refuseForRoom(response: ServerResponse): void {
+  if (response.headersSent) return;
+  respondJson(response, 503, rpcProblem('Too many sessions are in use. Try again in a few seconds.'), soon);
 }
 
 async function answerBare(

@@ -13,8 +13,8 @@ const bytesMax = 1024 * 1024;
 /** Of all sessions. Beyond it, a session remembers not even its last message. */
 const allBytesMax = 32 * 1024 * 1024;
 
-/** `remembered` counts what all logs hold. */
-export function createEventLog(remembered: { bytes: number } = { bytes: 0 }): EventLog {
+/** `remembered` counts what all logs hold. `prefix`: of the ids, where several processes have a log of one session. */
+export function createEventLog(remembered: { bytes: number } = { bytes: 0 }, prefix = ''): EventLog {
   let events: { streamId: number; sequence: number; message: object | undefined; bytes: number }[] = [];
   let bytes = 0;
   let sequence = 0;
@@ -42,7 +42,7 @@ export function createEventLog(remembered: { bytes: number } = { bytes: 0 }): Ev
       bytes += size;
       remembered.bytes += size;
       trim();
-      return `${streamId}-${sequence}`;
+      return `${prefix}${streamId}-${sequence}`;
     },
     clear() {
       remembered.bytes -= bytes;
@@ -51,7 +51,8 @@ export function createEventLog(remembered: { bytes: number } = { bytes: 0 }): Ev
       forgottenUpTo = sequence;
     },
     after(eventId) {
-      const match = /^(\d{1,15})-(\d{1,15})$/.exec(eventId);
+      if (!eventId.startsWith(prefix)) return undefined;
+      const match = /^(\d{1,15})-(\d{1,15})$/.exec(eventId.slice(prefix.length));
       if (match === null) return undefined;
       const streamId = Number(match[1]);
       const since = Number(match[2]);
@@ -60,7 +61,7 @@ export function createEventLog(remembered: { bytes: number } = { bytes: 0 }): Ev
       return {
         streamId,
         events: missed.flatMap(({ message, sequence: number }) =>
-          message === undefined ? [] : [{ id: `${streamId}-${number}`, message }],
+          message === undefined ? [] : [{ id: `${prefix}${streamId}-${number}`, message }],
         ),
       };
     },

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
+import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { Logger } from '../../base/log.ts';
-import { commonHeaders, respondJson } from '../../http/respond.ts';
+import { commonHeaders, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Caller } from '../../tools/call.ts';
-import type { Conversation } from '../conversation.ts';
 import type { Listen, Listening } from '../listen.ts';
 import { errorAnswer, type Incoming } from '../messages.ts';
-import type { Era } from '../protocol-versions.ts';
+import type { DirectRequest, Modern, ModernAnswers } from '../modern-answers.ts';
+import { modernRevisions } from '../protocol-versions.ts';
+import { missingCapabilityCode } from '../wire-errors.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 import { findParamHeaderFault, headerMismatch } from './param-headers.ts';
 
 export interface ModernRouteOptions {
   log: Logger;
-  createServer(era: Era, caller: Caller, conversation: Conversation | undefined): Server;
   /** The schema of a tool's arguments, as `tools/list` shows it. */
   inputSchema(tool: string, caller: Caller): object | undefined;
   listen: Listen;
@@ -29,16 +29,19 @@ export interface ModernRoute {
 }
 
 /**
- * Requests of 2026-07-28, each served by a server object of its own. The SDK's handler owns the rules of that revision
- * (headers against body, which error gets which status); this only passes requests in and answers out. Subscriptions are
- * ours, once the handler has found nothing wrong with the request.
+ * Requests of 2026-07-28. Those that are plainly in order are answered here. All others are served by the SDK's handler, each
+ * with a server object of its own: it owns the rules of that revision (headers against body, which error gets which
+ * status), and this only passes requests in and answers out. Subscriptions are ours, once the handler has found nothing
+ * wrong with the request.
  */
-export function createModernRoute({ log, createServer, inputSchema, listen }: ModernRouteOptions): ModernRoute {
+export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptions, modern: Modern): ModernRoute {
+  /** Of requests that the SDK does not know of. */
+  const running = new Set<AbortController>();
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const { caller, admit } = (authInfo?.extra ?? {}) as unknown as { caller: Caller; admit: () => void };
       admit();
-      return createServer('modern', caller, undefined);
+      return modern.serverFor(caller);
     },
     { legacy: 'reject', maxSubscriptions: 0, onerror: (error) => log.debug('protocol', { error }) },
   );
@@ -63,6 +66,30 @@ export function createModernRoute({ log, createServer, inputSchema, listen }: Mo
     }
   };
 
+  const answerDirectly = async (
+    answers: ModernAnswers,
+    request: DirectRequest,
+    response: ServerResponse,
+    controller: AbortController,
+  ): Promise<void> => {
+    let stream: EventStream | undefined;
+    running.add(controller);
+    const answer = await answers
+      .answer(request, controller.signal, (message) => {
+        if (controller.signal.aborted) return;
+        stream ??= openEventStream(response, {}, () => {});
+        stream.send(message);
+      })
+      .finally(() => running.delete(controller));
+    if (controller.signal.aborted) {
+      stream?.end();
+      respondEmpty(response, closedStatus);
+    } else if (stream) {
+      stream.send(answer);
+      stream.end();
+    } else respondJson(response, answer.error?.code === missingCapabilityCode ? 400 : 200, answer);
+  };
+
   return {
     async handle(request, response, { parsed, incoming }, caller) {
       const [first] = incoming;
@@ -79,6 +106,12 @@ export function createModernRoute({ log, createServer, inputSchema, listen }: Mo
       response.on('close', () => {
         if (!response.writableFinished) controller.abort();
       });
+      const answers = modern.answersFor(caller);
+      const direct = first?.kind === 'request' && isAsHeaded(request, parsed, first) ? answers.read(first) : undefined;
+      if (direct) {
+        await answerDirectly(answers, direct, response, controller);
+        return;
+      }
       let admitted = false;
       const admit = (): void => {
         admitted = true;
@@ -96,9 +129,39 @@ export function createModernRoute({ log, createServer, inputSchema, listen }: Mo
     },
     async close() {
       listen.close();
+      for (const controller of running) controller.abort();
       await handler.close();
     },
   };
+}
+
+/** For a request whose client is gone, or whose server is: nobody is meant to read it. */
+const closedStatus = 499;
+
+/** Which field of the parameters the header Mcp-Name repeats. */
+const namedBy: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
+
+const members = new Set(['jsonrpc', 'id', 'method', 'params']);
+
+/** Whether the headers say exactly what the body says, and it says nothing else. */
+function isAsHeaded(
+  { headers }: IncomingMessage,
+  parsed: unknown,
+  { method, params }: Incoming & { kind: 'request' },
+): boolean {
+  const { 'mcp-protocol-version': revision, 'mcp-method': named, 'mcp-name': name } = headers;
+  if (named !== method || !(modernRevisions as readonly unknown[]).includes(revision)) return false;
+  if (Object.keys(parsed as object).some((member) => !members.has(member))) return false;
+  const field = Object.hasOwn(namedBy, method) ? namedBy[method] : undefined;
+  // What a header can't carry as it is comes in Base64.
+  return field === undefined || (typeof name === 'string' && name === params?.[field] && !name.startsWith('=?'));
 }
 
 const forwarded = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];

@@ -69,8 +69,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
           limits: options.limits,
           connectionsMax: options.sessions.sessionsMax,
           perCallerMax: options.sessions.perCallerMax ?? options.sessions.sessionsMax,
-          createServer: (conversation, visitor, id) =>
-            options.createServer('handshake', callerOf(visitor, id), conversation),
+          createServer: (conversation, visitor, id) => options.createServer(callerOf(visitor, id), conversation),
         })
       : undefined;
 

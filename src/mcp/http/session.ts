@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { Server } from '@modelcontextprotocol/server';
 import { respondEmpty, respondJson } from '../../http/respond.ts';
 import { gatherAnswers, refuseInitialize } from '../batch.ts';
-import { type Conversation, createConversation, type Sink } from '../conversation.ts';
+import { type Conversation, createConversation, type ProtocolServer, type Sink } from '../conversation.ts';
 import type { Incoming, MessageLimits } from '../messages.ts';
 
 import { createEventLog } from './event-log.ts';
@@ -15,7 +14,16 @@ export interface SessionOptions {
   limits: Pick<MessageLimits, 'answerBytesMax'>;
   /** What the event logs of all sessions hold. */
   remembered: { bytes: number };
-  createServer(conversation: Conversation): Server;
+  createServer(conversation: Conversation): ProtocolServer;
+  /** Where other processes may have it too. */
+  elsewhere?: SessionElsewhere | undefined;
+}
+
+export interface SessionElsewhere {
+  /** Of this process. */
+  tag: string;
+  /** For the process that has the client's stream. */
+  tell(message: object): void;
 }
 
 export interface PostOptions {
@@ -43,6 +51,8 @@ export interface Session {
   listen(response: ServerResponse): boolean;
   /** Resumes a stream that broke off after the event; false if that event is unknown. */
   resume(response: ServerResponse, lastEventId: string): boolean;
+  /** Says what another process has to say, if the client listens here. */
+  passOn(message: object): void;
   close(): Promise<void>;
 }
 
@@ -59,9 +69,9 @@ interface Lane {
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { id, owner } = options;
+  const { id, owner, elsewhere } = options;
   const headers = { 'mcp-session-id': id };
-  const log = createEventLog(options.remembered);
+  const log = createEventLog(options.remembered, elsewhere ? `${elsewhere.tag}-` : '');
   const lanes = new Map<number, Lane>();
   let lastLaneId = 0;
 
@@ -96,9 +106,15 @@ export function createSession(options: SessionOptions): Session {
   const conversation = createConversation({
     sessionId: id,
     initializedGraceMs,
-    standalone: { tell: (message) => sendOn(standalone, message) },
+    standalone: {
+      tell(message) {
+        if (!standalone.stream?.open) elsewhere?.tell(message);
+        sendOn(standalone, message);
+      },
+    },
+    ...(elsewhere ? { tag: elsewhere.tag } : {}),
   });
-  const connected = conversation.connect(options.createServer(conversation));
+  conversation.attach(options.createServer(conversation));
 
   /** The answers to one POST: plain JSON unless there is more to send, then a stream. */
   const openExchange = ({ response, incoming, batch, acceptsJson, acceptsStream }: PostOptions): Sink => {
@@ -153,7 +169,6 @@ export function createSession(options: SessionOptions): Session {
     },
     async post(post) {
       used ||= post.incoming.some((message) => message.kind === 'request' && message.method !== 'initialize');
-      await connected;
       const asks = post.incoming.some(({ kind }) => kind === 'request' || kind === 'invalid');
       const sink = asks ? openExchange(post) : nowhere;
       for (const item of post.incoming) void conversation.receive(post.batch ? refuseInitialize(item) : item, sink);
@@ -175,6 +190,9 @@ export function createSession(options: SessionOptions): Session {
       if (lane.finished) stream.end();
       return true;
     },
+    passOn(message) {
+      if (standalone.stream?.open) sendOn(standalone, message);
+    },
     async close() {
       await conversation.close();
       for (const lane of lanes.values()) lane.stream?.end();
@@ -189,7 +207,7 @@ function unasked({ id }: { id: unknown }): Record<string, unknown> {
   return { jsonrpc: '2.0', id, error: { code: -32_601, message: 'The client accepts no event stream.' } };
 }
 
-const nowhere: Sink = { answer() {}, tell() {}, dropped() {} };
+export const nowhere: Sink = { answer() {}, tell() {}, dropped() {} };
 
 /** From 2025-11-25 on a stream begins with an event that the client can resume from; older clients may choke on it. */
 function primes(revision: string | undefined): boolean {

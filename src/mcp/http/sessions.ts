@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from '@modelcontextprotocol/server';
-import type { Conversation } from '../conversation.ts';
+import type { Conversation, ProtocolServer } from '../conversation.ts';
 import type { MessageLimits } from '../messages.ts';
-import { createSession, type Session } from './session.ts';
+import { createSession, type Session, type SessionElsewhere } from './session.ts';
 
 export interface SessionLimits {
   sessionsMax: number;
@@ -17,9 +16,13 @@ export interface Sessions {
   /** Undefined when all places are taken by active sessions. */
   open(
     owner: string,
-    createServer: (conversation: Conversation, sessionId: string) => Server,
+    createServer: (conversation: Conversation, sessionId: string) => ProtocolServer,
     onClosed?: () => void,
+    /** Of one that another process has opened. */
+    id?: string,
   ): Session | undefined;
+  /** Whoever opened it. */
+  get(id: string): Session | undefined;
   /** Another owner's session is as unknown as one that never existed. */
   find(id: string, owner: string): Session | undefined;
   end(session: Session): Promise<void>;
@@ -32,6 +35,7 @@ export function createSessions(
   { sessionsMax, perCallerMax = sessionsMax, idleMs }: SessionLimits,
   limits: Pick<MessageLimits, 'answerBytesMax'>,
   onEnd: (ms: number) => void = () => {},
+  elsewhere?: (id: string) => SessionElsewhere,
 ): Sessions {
   const remembered = { bytes: 0 };
   // In the order of last use, so that the first idle one is the one to close.
@@ -79,20 +83,21 @@ export function createSessions(
     get count() {
       return sessions.size;
     },
-    open(owner, createServer, onClosed) {
+    open(owner, createServer, onClosed, id = randomUUID()) {
       if (!makeRoom(owner)) return undefined;
-      const id = randomUUID();
       const session = createSession({
         id,
         owner,
         limits,
         remembered,
         createServer: (conversation) => createServer(conversation, id),
+        elsewhere: elsewhere?.(id),
       });
       sessions.set(id, session);
       if (onClosed) ends.set(id, onClosed);
       return session;
     },
+    get: (id) => sessions.get(id),
     find(id, owner) {
       const session = sessions.get(id);
       if (session === undefined || session.owner !== owner) return undefined;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Server } from '@modelcontextprotocol/server';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import { gatherAnswers, refuseInitialize } from '../batch.ts';
-import { type Conversation, createConversation, type Sink } from '../conversation.ts';
+import { type Conversation, createConversation, type ProtocolServer, type Sink } from '../conversation.ts';
 import type { MessageLimits } from '../messages.ts';
 import { ownerKey, type Visitor } from './endpoint.ts';
 import { openEventStream } from './event-stream.ts';
@@ -14,7 +13,7 @@ export interface SsePairOptions {
   connectionsMax: number;
   /** Of one owner. */
   perCallerMax: number;
-  createServer(conversation: Conversation, visitor: Visitor, connectionId: string): Server;
+  createServer(conversation: Conversation, visitor: Visitor, connectionId: string): ProtocolServer;
 }
 
 /** The HTTP+SSE pair of 2024-11-05: `GET /sse` is where answers come, `POST /messages` is where requests go. */
@@ -62,7 +61,7 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, createServ
       };
       const conversation = createConversation({ sessionId: id, standalone: sink, initializedGraceMs: 1_000 });
       connections.set(id, { owner, conversation, sink, end: () => stream.end() });
-      await conversation.connect(createServer(conversation, visitor, id));
+      conversation.attach(createServer(conversation, visitor, id));
       stream.sendEvent('endpoint', `/messages?sessionId=${id}`);
     },
     async post(request, response, visitor) {

@@ -1,3 +1,4 @@
+import type { SharedStore } from '../../base/shared-store.ts';
 import type { DocumentStore } from './documents.ts';
 import type { EntryStore } from './entries.ts';
 import type { EntryFilter } from './entry-filter.ts';
@@ -22,6 +23,8 @@ export interface Storage {
   readonly passages: PassageStore;
   readonly vectors: VectorStores;
   readonly tokens: TokenStore;
+  /** On PostgreSQL. */
+  readonly shared?: SharedStore | undefined;
   /** Of the calls since it was opened. */
   readonly metrics: CallMetrics;
   connections(): ConnectionCounts;

@@ -4,6 +4,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
 import { givenUp, type ReadOptions } from '../contracts/read-options.ts';
 import type { Row } from '../rows.ts';
+import { createStatementNames, type StatementNames } from './statement-names.ts';
 import { isRetryable, storageError } from './storage-error.ts';
 
 export interface PostgresConfig {
@@ -52,7 +53,10 @@ export function createConnections(config: PostgresConfig): Connections {
     keepAlive: true,
     application_name: 'carrel',
     allowExitOnIdle: true,
+    // A statement is sent without waiting for the answer to the one before.
+    ...{ pipeline: true },
   });
+  const names = createStatementNames();
   // An idle connection that breaks is replaced when the next call needs one; that call tells if it cannot be.
   pool.on('error', () => {});
   const lockTimeoutMs = config.lockTimeoutMs ?? 15_000;
@@ -81,7 +85,7 @@ export function createConnections(config: PostgresConfig): Connections {
       try {
         return await attemptOnce();
       } catch (error) {
-        if (!isRetryable(error) || attempt >= attemptsMax) throw storageError(error);
+        if (!(isRetryable(error) || names.isBlamed(error)) || attempt >= attemptsMax) throw storageError(error);
         // Apart by chance, so that the same two do not meet again.
         await delay(Math.random() * 10 * 2 ** attempt);
       }
@@ -101,7 +105,7 @@ export function createConnections(config: PostgresConfig): Connections {
     };
     client.on('error', lose);
     try {
-      return await abortable(transaction(client, begin, work, lose), signal);
+      return await abortable(transaction(client, names, begin, work, lose), signal);
     } catch (error) {
       if (signal?.aborted) lose(new Error('given up'));
       throw error;
@@ -120,7 +124,7 @@ export function createConnections(config: PostgresConfig): Connections {
     endAlone.add(giveUp);
     let broken: Error | undefined = new Error('given up');
     try {
-      const result = await Promise.race([unbounded(client, work), given]);
+      const result = await Promise.race([unbounded(client, names, work), given]);
       broken = undefined;
       return result;
     } finally {
@@ -131,26 +135,39 @@ export function createConnections(config: PostgresConfig): Connections {
   }
 }
 
-async function unbounded<T>(client: PoolClient, work: (statements: Connection) => Promise<T>): Promise<T> {
+async function unbounded<T>(
+  client: PoolClient,
+  names: StatementNames,
+  work: (statements: Connection) => Promise<T>,
+): Promise<T> {
   await client.query('SET statement_timeout = 0');
-  const result = await work(statementsOf(client));
+  const result = await work(statementsOf(client, names));
   await client.query('RESET statement_timeout');
   return result;
 }
 
-function statementsOf(client: PoolClient): Connection {
-  return { query: async (text, values = []) => (await client.query<Row>({ text, values: [...values] })).rows };
+function statementsOf(client: PoolClient, names: StatementNames): Connection {
+  return {
+    async query(text, values = []) {
+      const name = names.nameOf(text);
+      return (await client.query<Row>({ ...(name === undefined ? {} : { name }), text, values: [...values] })).rows;
+    },
+  };
 }
 
 async function transaction<T>(
   client: PoolClient,
+  names: StatementNames,
   begin: string,
   work: (statements: Connection) => Promise<T>,
   lose: (error: Error) => void,
 ): Promise<T> {
-  await client.query(begin);
+  // The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows.
+  const begun = client.query(begin);
+  begun.catch(lose);
   try {
-    const result = await work(statementsOf(client));
+    const result = await work(statementsOf(client, names));
+    await begun;
     await client.query('COMMIT');
     return result;
   } catch (error) {

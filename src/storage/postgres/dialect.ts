@@ -1,20 +1,30 @@
 import type { VectorCorpus } from '../contracts/vectors.ts';
 import type { Dialect } from '../dialect.ts';
 import { numberOf } from '../rows.ts';
+import type { FreshStatistics } from './fresh-statistics.ts';
 import type { NearestIndexes } from './nearest.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
 import { passageTable } from './passage-table.ts';
+import type { TextCutter } from './text-cutter.ts';
 import { checkContent, describe } from './upkeep.ts';
 import { createVectorTable } from './vector-table.ts';
 import { createWordTable } from './word-table.ts';
 
-/** Of one database. Without pgvector there are no indexes of vectors. */
-export function createPostgresDialect(indexes?: Readonly<Record<VectorCorpus, NearestIndexes>>): Dialect {
+export interface PostgresDialectDeps {
+  /** None without pgvector. */
+  readonly indexes: Readonly<Record<VectorCorpus, NearestIndexes>> | undefined;
+  readonly statistics: FreshStatistics;
+  readonly cutter: TextCutter;
+}
+
+/** Of one database. */
+export function createPostgresDialect({ indexes, statistics, cutter }: PostgresDialectDeps): Dialect {
   return {
     schema: 'carrel.',
     integers: 'SELECT unnest(?::bigint[])',
     numbers: 'SELECT unnest(?::float8[])',
     texts: 'SELECT unnest(?::text[])',
+    textList: (select) => `ARRAY(${select})`,
     elements: (json) => `jsonb_array_elements_text(${json}::jsonb) AS element (value)`,
     position: (text, part) => `strpos(${text}, ${part})`,
     ending: (text, part) => `right(${text}, length(${part}))`,
@@ -31,6 +41,11 @@ export function createPostgresDialect(indexes?: Readonly<Record<VectorCorpus, Ne
     nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     rowsAtOnce: 100,
+    // The text is the same for any number of rows, so it is parsed and planned once.
+    rows: (types, rows) => ({
+      sql: `SELECT * FROM unnest(${types.map((type) => `?::${type}[]`).join(', ')})`,
+      values: types.map((_, column) => ({ list: rows.map((row) => row[column] ?? null) })),
+    }),
     keys: {
       async highest(on, table) {
         await on.query(`LOCK TABLE carrel.${table} IN SHARE ROW EXCLUSIVE MODE`);
@@ -45,7 +60,7 @@ export function createPostgresDialect(indexes?: Readonly<Record<VectorCorpus, Ne
         await on.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
       },
     },
-    words: createWordTable(),
+    words: createWordTable(cutter, statistics),
     // Tags are indexed where they are.
     notes: {
       indexTags: async () => {},

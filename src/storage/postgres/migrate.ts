@@ -19,6 +19,18 @@ export async function migrate(connections: Connections, steps: readonly string[]
   while ((await connections.write((statements) => migrateOnce(statements, steps))) < steps.length);
 }
 
+/** The schema, if this program can work with it: its own, an earlier one, or a later one that only added to it. */
+export async function usableSchema(statements: Connection, newest: number): Promise<number> {
+  // As JSON: before schema 4 there was no such column.
+  const [row] = await statements.query(
+    `SELECT version, coalesce((to_jsonb(v) ->> 'usable_from')::integer, version) AS usable_from
+     FROM carrel.schema_version v`,
+  );
+  if (row === undefined) return 0;
+  const version = numberOf(row, 'version');
+  return version > newest && numberOf(row, 'usable_from') <= newest ? version : checkSchema(version, newest);
+}
+
 export async function schemaVersion(statements: Connection): Promise<number> {
   const [row] = await statements.query('SELECT version FROM carrel.schema_version');
   return row === undefined ? 0 : numberOf(row, 'version');
@@ -32,14 +44,24 @@ async function migrateOnce(statements: Connection, steps: readonly string[]): Pr
   await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
   const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
   if (known?.['known'] !== true) await statements.query(prepare);
-  const version = checkSchema(await schemaVersion(statements), steps.length);
+  const version = await usableSchema(statements, steps.length);
   const step = steps[version];
   if (step === undefined) return version;
+  if (version === 0) await statements.query('INSERT INTO carrel.schema_version VALUES (0)');
+  await applyStep(statements, step, version + 1);
+  return version + 1;
+}
+
+/** The schema since which the database says who can use it. */
+const saysWho = 4;
+
+/**
+ * Only programs of this schema can use it from now on, unless the step itself says otherwise: one that only adds, so that older
+ * programs can go on, sets `usable_from` to the schema of the oldest that can.
+ */
+export async function applyStep(statements: Connection, step: string, schema: number): Promise<void> {
+  const who = schema > saysWho ? ', usable_from = $1' : '';
+  await statements.query(`UPDATE carrel.schema_version SET version = $1${who}`, [schema]);
   // Constant text of ours without values: the one place where several statements go in one message.
   await statements.query(step);
-  await statements.query(
-    version === 0 ? 'INSERT INTO carrel.schema_version VALUES ($1)' : 'UPDATE carrel.schema_version SET version = $1',
-    [version + 1],
-  );
-  return version + 1;
 }

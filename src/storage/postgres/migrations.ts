@@ -1,14 +1,15 @@
 import { contentSchema, deletedSchema, documentSchema, passageSchema } from './schema/document-schema.ts';
 import { entryHistorySchema, entrySchema } from './schema/entry-schema.ts';
 import { noteSchema } from './schema/note-schema.ts';
+import { sharedSchema } from './schema/shared-schema.ts';
 import { tokenSchema } from './schema/token-schema.ts';
 import { vectorSchema } from './schema/vector-schema.ts';
 
 /**
  * What brings a database from schema n to schema n + 1, at index n; the numbers are those of SQLite's steps. Steps that were
- * released are never changed. Identifiers are compared byte by byte (COLLATE "C"), as SQLite does.
+ * released are never changed; for what older programs can do after one, see `applyStep`. Identifiers are compared byte by byte (COLLATE "C"), as SQLite does.
  */
-export const migrations: readonly string[] = [firstSchema(), deletedSchema(), thirdSchema()];
+export const migrations: readonly string[] = [firstSchema(), deletedSchema(), thirdSchema(), sharedSchema()];
 
 function thirdSchema(): string {
   return [tokenSchema(), contentSchema()].join('\n');

@@ -6,41 +6,66 @@ import { settleAnalysis } from '../stores/words/word-analysis.ts';
 import type { Transactions } from '../transactions.ts';
 import { type Connection, type Connections, createConnections, type PostgresConfig } from './connections.ts';
 import { createPostgresDialect } from './dialect.ts';
+import { createFreshStatistics } from './fresh-statistics.ts';
 import { migrate } from './migrate.ts';
 import { createNearest } from './nearest.ts';
+import { createNotices } from './notices.ts';
 import { createOriginals } from './originals.ts';
+import { createSharedStore } from './shared-store.ts';
+import { createTextCutter } from './text-cutter.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const connections = createConnections(config);
+  const cutter = createTextCutter();
+  const close = async () => {
+    await connections.close();
+    await cutter.close();
+  };
   const now = deps.now ?? (() => new Date());
   try {
     await migrate(connections);
     const nearest = await createNearest(connections);
-    const transactions = createPostgresTransactions(connections, createPostgresDialect(nearest?.indexes), now);
+    const statistics = createFreshStatistics(connections);
+    const dialect = createPostgresDialect({ indexes: nearest?.indexes, statistics, cutter });
+    const transactions = createPostgresTransactions(connections, dialect, now, statistics.committed);
     await settleAnalysis(transactions, config.language);
+    const notices = createNotices(config, connections);
     return createStorage({
       backend: 'postgres',
       transactions,
       createOriginals,
       nearest: nearest?.operations,
       connections: () => ({ backend: 'postgres', ...connections.count() }),
-      close: () => connections.close(),
+      createShared: (metered) => createSharedStore(metered, notices),
+      async close() {
+        await notices.close();
+        await close();
+      },
     });
   } catch (error) {
-    await connections.close();
+    await close();
     throw error;
   }
 }
 
 /** Performs operations on a connection of its own each. */
-function createPostgresTransactions(connections: Connections, dialect: Dialect, now: () => Date): Transactions {
+function createPostgresTransactions(
+  connections: Connections,
+  dialect: Dialect,
+  now: () => Date,
+  committed: () => void,
+): Transactions {
   const performed =
     <Request, Answer>(operation: Operation<Request, Answer>, request: Request, time = now().toISOString()) =>
     (connection: Connection) =>
       operation(statementsOn(connection, dialect, time), request);
   return {
-    write: (operation, request) => connections.write(performed(operation, request)),
+    async write(operation, request) {
+      const answer = await connections.write(performed(operation, request));
+      committed();
+      return answer;
+    },
     read: (operation, request, options) => connections.read(performed(operation, request), options),
     alone: (operation, request) => connections.alone(performed(operation, request)),
   };

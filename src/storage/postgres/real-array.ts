@@ -34,6 +34,19 @@ export function realsOf(bytes: unknown): Float32Array {
   return Float32Array.from({ length: count }, (_, place) => view.getFloat32(headerBytes + place * 8 + 4));
 }
 
+/** What `array_send` gives for a `bigint[]`. */
+export function bigintsOf(bytes: unknown): Float64Array {
+  assert(bytes instanceof Uint8Array, 'array_send gives bytes');
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const count = bytes.byteLength < headerBytes ? 0 : view.getInt32(12);
+  const numbers = new Float64Array(count);
+  for (let place = 0; place < count; place++) {
+    const at = headerBytes + place * 12 + 4;
+    numbers[place] = view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4);
+  }
+  return numbers;
+}
+
 function emptyArray(type: number, length: number, memberBytes: number): { bytes: Buffer; view: DataView } {
   const bytes = Buffer.alloc(headerBytes + length * (4 + memberBytes));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

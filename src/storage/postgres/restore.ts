@@ -7,7 +7,7 @@ import { checkSchema } from '../schema-version.ts';
 import { columnList, connectAlone, statementsOf } from './back-up.ts';
 import type { Connection, PostgresConfig } from './connections.ts';
 import { type CopyIn, copyIn } from './copy.ts';
-import { lockKey, prepare, schemaVersion } from './migrate.ts';
+import { applyStep, lockKey, prepare, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
@@ -78,8 +78,9 @@ async function makeRoom(statements: Connection, force: boolean): Promise<void> {
 }
 
 async function applySteps(statements: Connection, from: number, to: number): Promise<void> {
-  for (const step of migrations.slice(from, to)) await statements.query(step);
-  await statements.query('UPDATE carrel.schema_version SET version = $1', [to]);
+  for (const [index, step] of migrations.slice(from, to).entries()) {
+    await applyStep(statements, step, from + index + 1);
+  }
 }
 
 /** The same tables with the same columns, and none besides. */

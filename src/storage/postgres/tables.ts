@@ -2,8 +2,8 @@ import type { TableFacts } from '../backup/manifest.ts';
 import { numberOf, type Row, textOf, textsOf } from '../rows.ts';
 import type { Connection } from './connections.ts';
 
-/** Tells where migration stands, and is written by whoever makes the schema. */
-const ownTables = ['schema_version'];
+/** Tells where migration stands, and is written by whoever makes the schema; what is not kept for long is not backed up. */
+const ownTables = ['schema_version', 'shared_parts'];
 
 /** Our tables as they are now, each after those that it refers to. */
 export async function readTables(statements: Connection): Promise<TableFacts[]> {

@@ -1,24 +1,28 @@
-import { documentTermsOf } from '../../words/document-terms.ts';
-import type { DocumentTerms } from '../../words/ranking/bm25.ts';
 import { createCountCache, isAlternatives, weighedWords } from '../../words/ranking/candidates.ts';
 import { countedMax } from '../../words/ranking/word-index.ts';
-import { spellingsIn } from '../../words/vocabulary.ts';
 import { anyOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
-import type { Statements, WordIndex, WordTable } from '../dialect.ts';
+import type { LeafCount, Statements, WordIndex, WordTable } from '../dialect.ts';
 import { type BoundValue, type Condition, numberOf } from '../rows.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
-
-/** Documents that one statement carries. Their words are found between two statements, and somebody may be waiting. */
-const rowsAtOnce = 100;
+import type { FreshStatistics } from './fresh-statistics.ts';
+import { bigintArray, bigintsOf } from './real-array.ts';
+import { quotedTerm, type TermRows } from './term-rows.ts';
+import type { TextCutter } from './text-cutter.ts';
 
 /** Rows that are looked at to estimate how many documents hold a very common word. */
 const sampleRows = 1000;
+
+/**
+ * Documents with a word, up to which their keys are sent along: several words are then combined here, instead of by going
+ * through the index again for each step.
+ */
+const listedMax = 4000;
 
 /** Of words, whenever new ones are looked for. */
 const placesReadAgain = 1000;
 
 /** Words in a tsvector for each document. */
-export function createWordTable(): WordTable {
+export function createWordTable(cutter: TextCutter, statistics: FreshStatistics): WordTable {
   return {
     key: 'w.key',
     tables: ['terms', 'words'],
@@ -31,26 +35,48 @@ export function createWordTable(): WordTable {
       );
       return row;
     }),
-    *cut(texts) {
-      for (const text of texts) yield documentTermsOf(text);
+    cut(texts) {
+      const groups = cutter.cut(texts);
+      return async (on, index, keys) => {
+        let written = 0;
+        for await (const rows of groups) {
+          await insertTerms(on, index, keys.slice(written, written + rows.vectors.length), rows);
+          written += rows.vectors.length;
+        }
+        statistics.added(index.name, keys.length);
+      };
     },
-    async write(on, index, keys, terms) {
-      const next = terms[Symbol.iterator]();
-      for (let first = 0; first < keys.length; first += rowsAtOnce) {
-        const some = keys.slice(first, first + rowsAtOnce);
-        await insertTerms(on, index, some, [...take(next, some.length)]);
-      }
+    listing: {
+      max: listedMax,
+      async passing(on, { sql, values, isWide, onKeys }, keys) {
+        const list = bigintArray(keys);
+        const select =
+          isWide && onKeys !== undefined
+            ? {
+                sql: `SELECT o.key FROM unnest(?::bigint[]) AS o (key) WHERE ${onKeys.sql}`,
+                values: [list, ...onKeys.values],
+              }
+            : { sql: `SELECT f.key FROM (${sql}) f WHERE f.key = ANY (?::bigint[])`, values: [...values, list] };
+        const [row = {}] = await on.query(`SELECT array_send(ARRAY(${select.sql})) AS keys`, select.values);
+        return bigintsOf(row['keys']).sort();
+      },
     },
     async count(on, { name }, leaves, documents) {
-      const totals = await totalsOf(
-        on,
-        `SELECT q.place, (SELECT count(*) FROM (
-           SELECT 1 FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) m) AS total
-         FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
+      const rows = await on.query(
+        `SELECT q.place, m.total, CASE WHEN m.total <= ${listedMax} THEN array_send(m.keys) END AS keys
+         FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
+           SELECT count(*) AS total, array_agg(key) AS keys FROM (
+             SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) k) m`,
         [{ list: leaves.map(tsquery) }],
       );
-      const common = leaves.filter((_, place) => (totals[place] ?? 0) >= countedMax);
-      if (common.length === 0) return totals;
+      const counted: LeafCount[] = [];
+      for (const row of rows) {
+        const keys = row['keys'] === null ? new Float64Array() : bigintsOf(row['keys']).sort();
+        const total = numberOf(row, 'total');
+        counted[numberOf(row, 'place') - 1] = { documents: total, keys: total <= listedMax ? keys : undefined };
+      }
+      const common = leaves.filter((_, place) => (counted[place]?.documents ?? 0) >= countedMax);
+      if (common.length === 0) return counted;
       // The same rows are taken each time, so that the same order results.
       const shares = await totalsOf(
         on,
@@ -59,12 +85,22 @@ export function createWordTable(): WordTable {
          FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
         [Math.min(100, (100 * sampleRows) / Math.max(1, documents)), { list: common.map(tsquery) }],
       );
-      return leaves.map((leaf, place) => {
-        const share = shares[common.indexOf(leaf)] ?? 0;
-        return Math.max(totals[place] ?? 0, Math.round(share * documents));
+      return counted.map((count, place) => {
+        const at = common.indexOf(leaves[place] as WordLeaf);
+        if (at === -1) return count;
+        return { documents: Math.max(count.documents, Math.round((shares[at] ?? 0) * documents)) };
       });
     },
-    narrow: ({ sql, values }) => ({ sql: `AND w.key IN (${sql})`, values }),
+    // OFFSET keeps a subselect as it is written: each document that is found is tested.
+    narrow({ sql, values, isWide, onKeys }) {
+      if (!isWide) return { sql: `AND w.key IN (${sql})`, values };
+      if (onKeys === undefined)
+        return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.key OFFSET 0)`, values };
+      return {
+        sql: `AND EXISTS (SELECT 1 FROM (SELECT w.key) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`,
+        values: onKeys.values,
+      };
+    },
     matches({ name }, query, narrowed, plan) {
       const must = plan === undefined || plan.optional.length === 0 ? undefined : anyOf(plan.essential);
       // Alternatives need not be tested once an essential one is there.
@@ -91,11 +127,8 @@ async function insertTerms(
   on: Statements,
   { name }: WordIndex,
   keys: readonly number[],
-  terms: readonly DocumentTerms[],
+  { streams, lengths, vectors, spellings }: TermRows,
 ): Promise<void> {
-  const fields = (['title', 'heading', 'body'] as const).map((field) => terms.map((document) => document[field]));
-  const streams = fields.flatMap((field) => [field.map(({ main }) => main), field.map(({ extra }) => extra)]);
-  const lengths = fields.map((field) => field.map(({ length }) => length));
   await on.query(
     `INSERT INTO carrel.${name}_terms SELECT * FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[],
        ?::text[], ?::text[], ?::integer[], ?::integer[], ?::integer[])`,
@@ -103,44 +136,20 @@ async function insertTerms(
   );
   await on.query(
     `INSERT INTO carrel.${name}_words SELECT key, words::tsvector FROM unnest(?::bigint[], ?::text[]) AS fresh (key, words)`,
-    [{ list: keys }, { list: keys.map((_, place) => vectorOf(streams.map((stream) => stream[place] ?? ''))) }],
+    [{ list: keys }, { list: vectors }],
   );
-  await insertSpellings(on, { name }, streams.flat());
-}
-
-/** Without a unique index, for which transactions with the same word would wait; twice a word does no harm. */
-async function insertSpellings(
-  on: Statements,
-  { name }: Pick<WordIndex, 'name'>,
-  streams: Iterable<string>,
-): Promise<void> {
+  // Without a unique index, for which transactions with the same word would wait; twice a word does no harm.
   await on.query(
     `INSERT INTO carrel.${name}_vocabulary (term) SELECT term FROM unnest(?::text[]) AS fresh (term)
      WHERE NOT EXISTS (SELECT 1 FROM carrel.${name}_vocabulary v WHERE v.term = fresh.term)`,
-    [{ list: [...spellingsIn(streams)] }],
+    [{ list: spellings }],
   );
-}
-
-/** The next ones, so that more can be taken afterwards. */
-function* take<Item>(items: Iterator<Item>, count: number): Iterable<Item> {
-  for (let left = count; left > 0; left -= 1) {
-    const next = items.next();
-    if (next.done) return;
-    yield next.value;
-  }
 }
 
 async function totalsOf(on: Statements, sql: string, values: readonly BoundValue[]): Promise<number[]> {
   const totals: number[] = [];
   for (const row of await on.query(sql, values)) totals[numberOf(row, 'place') - 1] = numberOf(row, 'total');
   return totals;
-}
-
-/** The distinct terms, quoted as the type's own notation wants it. */
-function vectorOf(streams: readonly string[]): string {
-  const distinct = new Set(streams.flatMap((stream) => stream.split(' ')));
-  distinct.delete('');
-  return [...distinct].map((term) => tsquery({ kind: 'term', term })).join(' ');
 }
 
 /**
@@ -161,11 +170,11 @@ function tsquery(query: WordQuery): string {
     case 'nothing':
       return '';
     case 'term':
-      return quoted(query.term);
+      return quotedTerm(query.term);
     case 'prefix':
-      return `${quoted(query.prefix)}:*`;
+      return `${quotedTerm(query.prefix)}:*`;
     case 'near':
-      return query.terms.map(({ term }) => quoted(term)).join(' | ');
+      return query.terms.map(({ term }) => quotedTerm(term)).join(' | ');
     case 'phrase':
       return phraseMembers(query).join(' & ');
     case 'except':
@@ -205,9 +214,5 @@ function hasPhrase(query: WordQuery): boolean {
 }
 
 function phraseMembers({ terms, open }: Extract<WordLeaf, { kind: 'phrase' }>): string[] {
-  return terms.map((term, index) => (open && index === terms.length - 1 ? `${quoted(term)}:*` : quoted(term)));
-}
-
-function quoted(term: string): string {
-  return `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+  return terms.map((term, index) => (open && index === terms.length - 1 ? `${quotedTerm(term)}:*` : quotedTerm(term)));
 }

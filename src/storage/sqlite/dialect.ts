@@ -25,10 +25,12 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     // A double beyond 2^53 is written with fewer digits than the integer that it is, and would be read as another one.
     numbers: 'SELECT CAST(value AS REAL) FROM json_each(?)',
     texts: 'SELECT value FROM json_each(?)',
+    textList: (select) => `(SELECT json_group_array(value) FROM (${select}))`,
     elements: (json) => `json_each(${json}) AS element`,
     position: (text, part) => `instr(${text}, ${part})`,
     ending: (text, part) => `substr(${text}, -length(${part}))`,
-    orderedInJson: (json, sign) => `json_extract(${json}, ?) ${sign} ?`,
+    // With the number itself: integers that are read as doubles may have become it.
+    orderedInJson: (json, sign) => `json_extract(${json}, ?) ${sign.startsWith('<') ? '<=' : '>='} ?`,
     jsonPath: (keys) => `$${keys.map((key) => `."${key}"`).join('')}`,
     least: (first, second) => `min(${first}, ${second})`,
     greatest: (first, second) => `max(${first}, ${second})`,
@@ -43,6 +45,10 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     // There is one writer at a time.
     skipLocked: '',
     rowsAtOnce: 16,
+    rows: (types, rows) => {
+      const places = `(${types.map(() => '?').join(', ')})`;
+      return { sql: `VALUES ${rows.map(() => places).join(', ')}`, values: rows.flat() };
+    },
     keys: {
       async highest(on, table) {
         const [row] = await on.query('SELECT seq FROM sqlite_sequence WHERE name = ?', [table]);

@@ -17,10 +17,12 @@ import type { Database } from './database.ts';
 export interface DiskReserve {
   /** Takes the room, where the disk has plenty. */
   hold(): void;
+  /** Gives it to the database. False: none was held. */
+  release(): boolean;
   /** Gives it to the database, and back what the log takes. */
   spend(database: Database): void;
   /** Takes what there is again, before others do: they could store something where only removing may go on. */
-  regain(database: Database): void;
+  regain(database: Database | undefined): void;
 }
 
 /** What a log of its usual length adds to the database (`wal_autocheckpoint`), and as much again for the removal's own. */
@@ -42,12 +44,17 @@ export function createDiskReserve(path: string): DiskReserve {
         // Of use some day, needed for nothing now.
       }
     },
+    release() {
+      const isHeld = size() > 0;
+      rmSync(file, { force: true });
+      return isHeld;
+    },
     spend(database) {
       rmSync(file, { force: true });
       shortenLog(database, path);
     },
     regain(database) {
-      shortenLog(database, path);
+      if (database !== undefined) shortenLog(database, path);
       if (size() < reserveBytes) fill(file);
     },
   };

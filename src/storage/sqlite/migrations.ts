@@ -4,11 +4,14 @@ import { noteSchema } from './schema/note-schema.ts';
 import { tokenSchema } from './schema/token-schema.ts';
 import { vectorSchema } from './schema/vector-schema.ts';
 
+/** PostgreSQL has a table here for what processes keep in common; those on one file share a folder. */
+const nothing = '';
+
 /**
  * What brings a database from schema n to schema n + 1, at index n. Steps that were released are never changed; one that is
  * wrong is put right by a later one. A change of the analysis (src/words) needs none; see stores/words/word-analysis.ts.
  */
-export const migrations: readonly string[] = [firstSchema(), deletedSchema(), thirdSchema()];
+export const migrations: readonly string[] = [firstSchema(), deletedSchema(), thirdSchema(), nothing];
 
 function thirdSchema(): string {
   return [tokenSchema(), contentSchema()].join('\n');

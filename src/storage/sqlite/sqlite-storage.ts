@@ -7,6 +7,10 @@ import { createStorage } from '../create-storage.ts';
 import type { Operation } from '../dialect.ts';
 import { nameOf } from '../operations.ts';
 import { releaseOriginals, usedOriginals } from '../stores/documents/release-originals.ts';
+import { unsummarisedEntries } from '../stores/entries/entry-summaries.ts';
+import { otherClaims } from '../stores/vectors/claim-texts.ts';
+import { listModels } from '../stores/vectors/models.ts';
+import { vectorState } from '../stores/vectors/read-vectors.ts';
 import { storedLanguage } from '../stores/words/word-analysis.ts';
 import type { Transactions } from '../transactions.ts';
 import type { DatabaseConfig } from './database.ts';
@@ -65,7 +69,12 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     { threadsMax: config.readersMax ?? 2, timeoutMs: config.queryTimeoutMs ?? 5000 },
     () => thread('reader'),
   );
-  const transactions = createSqliteTransactions({ call: write }, readers, now);
+  /** A thread takes 15 MB, and gives back half of that when it ends: for what nobody waits for, none is started. */
+  const read: ReaderPool['call'] = (call, options) => {
+    const isUnhurried = options?.signal === undefined && unhurried.has(call.operation);
+    return isUnhurried && writer?.alive ? write(call) : readers.call(call, options);
+  };
+  const transactions = createSqliteTransactions({ write, read }, now);
   // Nobody waits for a thread before there is something to write, unless the database must be made or changed first.
   language = settled ?? (await transactions.alone(storedLanguage, undefined));
   // Queries are parsed here.
@@ -86,10 +95,20 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   });
 }
 
+/** Quick, and asked in the background unless they can be given up. There nobody minds if they come behind a write. */
+const unhurried: ReadonlySet<string> = new Set([
+  nameOf(listModels),
+  nameOf(otherClaims),
+  nameOf(unsummarisedEntries),
+  nameOf(vectorState),
+]);
+
 /** Has operations performed on the threads that have connections. They are named there, because functions cannot be sent. */
 function createSqliteTransactions(
-  writer: Pick<SqliteThread, 'call'>,
-  readers: Pick<ReaderPool, 'call'>,
+  on: {
+    write(call: OperationCall): Promise<unknown>;
+    read: ReaderPool['call'];
+  },
   now: () => Date,
 ): Transactions {
   const callOf = <Request, Answer>(
@@ -99,10 +118,9 @@ function createSqliteTransactions(
   ): OperationCall => ({ kind, operation: nameOf(operation), request, now: now().toISOString() });
   return {
     // What answers is the operation of this name; a message cannot carry the proof of it.
-    write: async (operation, request) => (await writer.call(callOf('write', operation, request))) as never,
-    read: async (operation, request, options) =>
-      (await readers.call(callOf('read', operation, request), options)) as never,
-    alone: async (operation, request) => (await writer.call(callOf('alone', operation, request))) as never,
+    write: async (operation, request) => (await on.write(callOf('write', operation, request))) as never,
+    read: async (operation, request, options) => (await on.read(callOf('read', operation, request), options)) as never,
+    alone: async (operation, request) => (await on.write(callOf('alone', operation, request))) as never,
   };
 }
 

@@ -23,8 +23,11 @@ export function createWordTable(database: Database, keyLists: KeyLists, helper: 
         after,
       ),
     ),
-    cut: (texts) => helper?.cut(texts) ?? cutHere(texts),
-    write: async (_, index, keys, terms) => writeTerms(database, index, keys, terms),
+    cut(texts) {
+      const terms = helper?.cut(texts) ?? cutHere(texts);
+      return async (_, index, keys) => writeTerms(database, index, keys, terms);
+    },
+    listing: undefined,
     /** FTS5 goes through the keys upwards: how far the first ones reach tells how many there are in all. */
     async count(_, { name, owner }, leaves) {
       const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
@@ -32,7 +35,8 @@ export function createWordTable(database: Database, keyLists: KeyLists, helper: 
       return leaves.map((leaf) => {
         const row = database.get(counted, renderMatch(leaf) ?? '') ?? {};
         const total = numberOf(row, 'total');
-        return total < countedMax ? total : Math.round((total * numberOf(row, 'newest')) / numberOf(row, 'last'));
+        const all = (total * numberOf(row, 'newest')) / numberOf(row, 'last');
+        return { documents: total < countedMax ? total : Math.round(all) };
       });
     },
     narrow: createRowFilter(keyLists),

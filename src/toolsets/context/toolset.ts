@@ -90,7 +90,13 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       ? undefined
       : createEntrySummaries(
           { charsMin: config.summaryMinChars },
-          { entries, provider: deps.summaryProvider ?? local, local, log },
+          {
+            entries,
+            provider: deps.summaryProvider ?? local,
+            local,
+            log,
+            shared: deps.summaryProvider && storage.shared,
+          },
         );
   const parts: ContextParts = {
     entries,
@@ -111,12 +117,10 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
   const search = isHybrid ? 'hybrid_search_context' : words ? 'fts_search_context' : 'search_context';
-  // Work that an earlier process left behind waits until this one has started, because reading needs a thread of its own.
-  // The read below starts that thread in any case, so that no caller waits for it.
+  // Work that an earlier process left behind waits until this one has started.
   const backlog = setTimeout(() => {
     deps.settle?.().catch((error: unknown) => log.incident('the metadata index is left as it is', error));
     wakeBacklogs({ meaning, summaries });
-    entries.threads({ limit: 1, offset: 0 }).catch(() => {});
   }, backlogDelayMs).unref();
   const over = (known: ContextParts, described: Storage | undefined): Toolset => ({
     name: 'context',

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isSigned, sign } from '../../base/signing-key.ts';
 
 /** Issues cursors that nobody can forge and that work only for what they were issued for. */
 export interface CursorSeal {
@@ -10,23 +10,19 @@ export interface CursorSeal {
 
 const signatureBytes = 16;
 
-/** The key lives as long as the process, so cursors of another one, or of an earlier run, are stale. */
+/** Cursors of another process, or of an earlier run, are stale unless both have the key of one database. */
 export function createCursorSeal(): CursorSeal {
-  const key = randomBytes(32);
-  const sign = (bound: readonly string[], payload: string): Buffer =>
-    createHmac('sha256', key)
-      .update(JSON.stringify([...bound, payload]))
-      .digest()
-      .subarray(0, signatureBytes);
+  const signed = (bound: readonly string[], payload: string): Buffer =>
+    sign('fess cursor', JSON.stringify([...bound, payload])).subarray(0, signatureBytes);
   return {
     close(bound, place) {
       const payload = Buffer.from(JSON.stringify(place)).toString('base64url');
-      return `${payload}~${sign(bound, payload).toString('base64url')}`;
+      return `${payload}~${signed(bound, payload).toString('base64url')}`;
     },
     open(bound, cursor) {
       const [, payload = '', signature = ''] = /^([\w-]{1,400})~([\w-]{22})$/.exec(cursor) ?? [];
       const given = Buffer.from(signature, 'base64url');
-      if (given.length !== signatureBytes || !timingSafeEqual(given, sign(bound, payload))) return undefined;
+      if (!isSigned(given, signed(bound, payload))) return undefined;
       // The last character of base64url has unused bits: only the spelling that was issued counts.
       if (given.toString('base64url') !== signature) return undefined;
       return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as (string | number)[];

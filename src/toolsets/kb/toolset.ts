@@ -1,4 +1,5 @@
 import type { Logger } from '../../base/log.ts';
+import type { SharedStore } from '../../base/shared-store.ts';
 import type { MonotonicClock } from '../../base/sliding-window.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { measureEngine } from '../../engine/measure-engine.ts';
@@ -23,6 +24,7 @@ import { createKbUploadChunkTool } from './tools/kb-upload-chunk.ts';
 import { createKbUploadFinishTool } from './tools/kb-upload-finish.ts';
 import { createKbUploadStartTool } from './tools/kb-upload-start.ts';
 import { createUploads } from './uploads/create-uploads.ts';
+import { createSharedStaging } from './uploads/shared-staging.ts';
 import { createStaging } from './uploads/staging.ts';
 import { createUploadRoute } from './uploads/upload-route.ts';
 
@@ -31,11 +33,15 @@ export interface KbDeps {
   engine: Engine;
   /** Where unfinished uploads are kept. */
   stagingFolder: string;
+  /** Where they are kept instead, if there is one and they are to survive a restart: any process can then continue them. */
+  shared?: SharedStore | undefined;
   /** The largest message that the transport accepts. */
   messageBytesMax: number;
   /** Whether callers are on this machine, so that they can give paths of files. */
   isLocal: boolean;
   log: Logger;
+  /** Releases what the toolset was given. */
+  close?: () => Promise<void>;
   clock?: MonotonicClock;
 }
 
@@ -46,6 +52,10 @@ const envelopeBytes = 4096;
 export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
   const { engine, log } = deps;
   const idleMs = config.uploadIdleSeconds * 1000;
+  const survivesRestart =
+    config.keepUploads === 'auto' ? config.engineUrl === undefined : config.keepUploads === 'true';
+  const staging =
+    survivesRestart && deps.shared ? createSharedStaging(deps.shared, { idleMs }) : createStaging(deps.stagingFolder);
   const uploads = createUploads(
     {
       bytesMax: config.uploadBytesMax,
@@ -54,9 +64,9 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
       uploadsMax: config.uploadsMax,
       stagingBytesMax: config.stagingBytesMax,
       idleMs,
-      survivesRestart: config.keepUploads === 'auto' ? config.engineUrl === undefined : config.keepUploads === 'true',
+      survivesRestart,
     },
-    { staging: createStaging(deps.stagingFolder), engine, log, ...(deps.clock ? { clock: deps.clock } : {}) },
+    { staging, engine, log, ...(deps.clock ? { clock: deps.clock } : {}) },
   );
   const starting = {
     allowedRoots: deps.isLocal ? config.allowedRoots : [],
@@ -102,6 +112,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     async close() {
       await uploads.close();
       await engine.close();
+      await deps.close?.();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { SlidingWindow } from '../../base/sliding-window.ts';
+import type { CallCounter } from '../../base/shared-window.ts';
 import { textHash } from '../../base/text-hash.ts';
 import type { NoteStore } from '../../storage/contracts/notes.ts';
 import type { CitableTexts } from '../../tools/citable-texts.ts';
@@ -18,12 +18,12 @@ export function createCitableNotes(notes: NoteStore): CitableTexts {
 }
 
 /** Web pages as they are now. Reading one counts against the quota of `fetch_page`. */
-export function createCitablePages(quota: Quota & { window: SlidingWindow }, pages: PageReader): CitableTexts {
+export function createCitablePages(quota: Quota & { window: CallCounter }, pages: PageReader): CitableTexts {
   return {
     uriPrefixes: ['https://', 'http://'],
     tool: 'fetch_page',
     async read(url, { signal, caller }) {
-      spend(quota.window, 'fetch', quota, caller.id);
+      await spend(quota.window, 'fetch', quota, caller.id);
       const { text, isCut } = await pages.read({ url, mode: 'text', goesOn: false, signal });
       return { hash: textHash(text), passages: [{ text }], isCut };
     },

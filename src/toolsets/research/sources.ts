@@ -1,4 +1,4 @@
-import type { SlidingWindow } from '../../base/sliding-window.ts';
+import type { CallCounter } from '../../base/shared-window.ts';
 import { sharesOf } from '../../search/evidence-shares.ts';
 import type { Reranker } from '../../search/reranking/reranker.ts';
 import type { NoteStore } from '../../storage/contracts/notes.ts';
@@ -43,7 +43,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
 export interface WebSourceConfig {
   resultsMax: number;
   /** A search by `find` counts against the quota of `web_search`. */
-  quota: Quota & { window: SlidingWindow };
+  quota: Quota & { window: CallCounter };
 }
 
 export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: ProviderChain): SearchSource {
@@ -52,7 +52,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
     description: 'The web',
     askedByDefault: false,
     async search({ query, limit }, call) {
-      spend(quota.window, 'search', quota, call.caller.id);
+      await spend(quota.window, 'search', quota, call.caller.id);
       const wanted = { query, limit: Math.min(limit, resultsMax), signal: call.signal };
       const { results, provider, attempts } = await chain.search(wanted);
       const blocked = attempts.slice(0, -1).map((attempt) => `${attempt.provider} ${attempt.outcome}`);

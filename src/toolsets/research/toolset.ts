@@ -1,5 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { SharedStore } from '../../base/shared-store.ts';
+import { createSharedWindow } from '../../base/shared-window.ts';
 import { createSlidingWindow } from '../../base/sliding-window.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import { unrankedReranker } from '../../search/reranking/open-reranker.ts';
@@ -29,6 +31,8 @@ export interface ResearchDeps {
   /** By default, nothing is reranked. */
   reranker?: Reranker | undefined;
   log: Logger;
+  /** Where calls are counted that several processes answer. */
+  shared?: SharedStore | undefined;
   /** Where this program itself listens (`host:port`): never fetched, whatever the settings allow. */
   ownTargets?: readonly string[];
   /** Releases what the toolset was given. */
@@ -48,9 +52,9 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
   const pages = createPageReader({ fetch: createFetch(config, deps.ownTargets ?? []), extractor });
   const resultsMax = config.maxSearchResults;
   const quotas = {
-    search: createQuota(config.rateLimitSearch),
-    fetch: createQuota(config.rateLimitFetch),
-    notes: createQuota(config.rateLimitNotes),
+    search: createQuota('search', config.rateLimitSearch, deps.shared),
+    fetch: createQuota('fetch', config.rateLimitFetch, deps.shared),
+    notes: createQuota('notes', config.rateLimitNotes, deps.shared),
   };
   return {
     name: 'research',
@@ -75,8 +79,10 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
   };
 }
 
-function createQuota(limit: number) {
-  return { limit, windowMs: minuteMs, window: createSlidingWindow({ limit, windowMs: minuteMs }) };
+function createQuota(category: string, limit: number, shared: SharedStore | undefined) {
+  const bounds = { limit, windowMs: minuteMs };
+  const window = shared ? createSharedWindow(shared, `research ${category}`, bounds) : createSlidingWindow(bounds);
+  return { ...bounds, window };
 }
 
 function createFetch(config: ResearchConfig, ownTargets: readonly string[]): SafeFetch {

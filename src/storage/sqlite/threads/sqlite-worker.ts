@@ -21,14 +21,31 @@ import type { OperationCall } from './sqlite-thread.ts';
 const config: DatabaseConfig = workerData;
 
 answerCalls(async () => {
+  const reserve = createDiskReserve(config.path);
   try {
-    return await open(openDatabase(config));
+    return await open(openDatabase(config), reserve);
   } catch (error) {
+    if (config.role === 'writer' && isFull(error) && reserve.release()) return openInReserve(reserve);
     throw storageError(error);
   }
 });
 
-async function open(database: Database): Promise<CallHandler<OperationCall, unknown>> {
+/** Even a log of no length takes room: without this, nothing could be removed once a full disk has met a start. */
+async function openInReserve(reserve: DiskReserve): Promise<Handler> {
+  let database: Database | undefined;
+  try {
+    database = openDatabase(config);
+    return await open(database, reserve);
+  } catch (error) {
+    throw storageError(error);
+  } finally {
+    reserve.regain(database);
+  }
+}
+
+type Handler = CallHandler<OperationCall, unknown>;
+
+async function open(database: Database, reserve: DiskReserve): Promise<Handler> {
   const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
   const dialect = createSqliteDialect(database, { documentsDir: config.documentsDir ?? '', helper });
   const transactions = createLocalTransactions(database, dialect);
@@ -59,7 +76,7 @@ async function open(database: Database): Promise<CallHandler<OperationCall, unkn
     // The other side has named the operation that this is a request for; a message cannot carry that proof.
     transactions[kind](operationOf(operation), request as never, now);
   return {
-    perform: config.role === 'writer' ? withReserve(createDiskReserve(config.path), database, perform) : perform,
+    perform: config.role === 'writer' ? withReserve(reserve, database, perform) : perform,
     handOver: ({ operation }, value) => (operation === nameOf(vectorsAfter) ? buffersOf(value) : []),
     explain: storageError,
     close,

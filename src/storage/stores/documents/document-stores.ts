@@ -26,7 +26,7 @@ import {
 import { countJobs, getJob, leaseOwners, listJobs } from './read-jobs.ts';
 import { editNote, finishJob } from './write-documents.ts';
 
-export function createIngestionStore({ write, read }: Transactions): IngestionStore {
+export function createIngestionStore({ write, read, alone }: Transactions): IngestionStore {
   return {
     accept: (request) => write(acceptJob, request),
     claim: (request) => write(claimJob, request),
@@ -37,7 +37,7 @@ export function createIngestionStore({ write, read }: Transactions): IngestionSt
     giveBack: (request) => write(giveBackJobs, request),
     cancel: (request) => write(cancelJob, request),
     forget: (request) => write(forgetJobs, request),
-    owners: (request) => read(leaseOwners, request),
+    owners: (request) => alone(leaseOwners, request),
     get: (request, options) => read(getJob, request, options),
     list: (request, options) => read(listJobs, request, options),
     counts: (request, options) => read(countJobs, request, options),

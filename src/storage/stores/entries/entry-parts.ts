@@ -1,6 +1,5 @@
 import type { Metadata, NewImage } from '../../contracts/entries.ts';
-import type { Statements } from '../../dialect.ts';
-import type { SqlValue } from '../../rows.ts';
+import type { ColumnType, Statements } from '../../dialect.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords, writeWords } from '../words/write-words.ts';
 import type { FieldIndex } from './indexed-fields.ts';
@@ -56,6 +55,8 @@ export async function replaceWords(on: Statements, entry: number, text: string):
   await addWords(on, [{ entry, text }]);
 }
 
+const fieldTypes: readonly ColumnType[] = ['bigint', 'text', 'integer', 'text', 'text', 'text', 'text', 'float8'];
+
 /** Also for entries of which the index holds something already. */
 export async function addFields(
   on: Statements,
@@ -67,7 +68,8 @@ export async function addFields(
       return [entry, path, member, kind, head, folded, exact === folded ? null : exact, number];
     }),
   );
-  await insert(on, `${on.dialect.schema}context_fields (entry, path, member, kind, head, folded, exact, number)`, rows);
+  const columns = '(entry, path, member, kind, head, folded, exact, number)';
+  await insert(on, `${on.dialect.schema}context_fields ${columns}`, fieldTypes, rows);
 }
 
 export async function addTags(
@@ -77,6 +79,7 @@ export async function addTags(
   await insert(
     on,
     `${on.dialect.schema}context_tags (entry, tag)`,
+    ['bigint', 'text'],
     entries.flatMap(({ entry, tags }) => tags.map((tag) => [entry, tag])),
   );
 }
@@ -87,10 +90,14 @@ export async function addWords(on: Statements, entries: readonly { entry: number
 }
 
 /** Rows of one table in as few statements as may be. What is there already stays. */
-async function insert(on: Statements, into: string, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+async function insert(
+  on: Statements,
+  into: string,
+  types: readonly ColumnType[],
+  rows: readonly (readonly (string | number | null)[])[],
+): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsMax) {
-    const some = rows.slice(at, at + rowsMax);
-    const places = some.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
-    await on.query(`INSERT INTO ${into} VALUES ${places} ON CONFLICT DO NOTHING`, some.flat());
+    const { sql, values } = on.dialect.rows(types, rows.slice(at, at + rowsMax));
+    await on.query(`INSERT INTO ${into} ${sql} ON CONFLICT DO NOTHING`, values);
   }
 }

@@ -1,18 +1,27 @@
 import type { Entry, NewImage } from '../../contracts/entries.ts';
 import type { ContentType, Source } from '../../contracts/entry-filter.ts';
-import type { Statements } from '../../dialect.ts';
-import { bytesOf, numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
+import type { Dialect, Statements } from '../../dialect.ts';
+import { bytesOf, numberOf, optionalTextOf, type Row, textOf, textsOf } from '../../rows.ts';
 import { parseMetadata } from './metadata-fields.ts';
 
-/** Entries of these rows, in their order, with their tags and, if wanted, images. */
+/**
+ * What `entriesOf` needs of an entry `o`. A long text is shortened where it lies, not where it is read to. With `unless`, a
+ * condition on `o`, what may be long is left out of those for which it holds.
+ */
+export function entryColumns({ schema, textList }: Dialect, textChars?: number, unless?: string): string {
+  const text = textChars === undefined ? 'o.text_content' : `substr(o.text_content, 1, ${Math.ceil(textChars)})`;
+  const long = Object.entries({ text_content: text, metadata: 'o.metadata', summary: 'o.summary' }).map(
+    ([name, value]) => `${unless === undefined ? value : `CASE WHEN ${unless} THEN NULL ELSE ${value} END`} AS ${name}`,
+  );
+  const tags = textList(`SELECT t.tag AS value FROM ${schema}context_tags t WHERE t.entry = o.key ORDER BY t.tag`);
+  return `o.key, o.thread_id, o.source, o.content_type, ${long.join(', ')}, o.text_hash, o.created_at, o.updated_at,
+    ${tags} AS tags`;
+}
+
+/** Entries of these rows, in their order, and if wanted with images. */
 export async function entriesOf(on: Statements, rows: readonly Row[], images: boolean): Promise<Entry[]> {
   if (rows.length === 0) return [];
   const list = { list: rows.map((row) => numberOf(row, 'key')) };
-  const tagRows = await on.query(
-    `SELECT entry, tag FROM ${on.dialect.schema}context_tags WHERE entry IN (${on.dialect.integers})
-      ORDER BY entry, tag`,
-    [list],
-  );
   const imageRows = images
     ? await on.query(
         `SELECT entry, data, mime_type, metadata FROM ${on.dialect.schema}context_images
@@ -20,19 +29,14 @@ export async function entriesOf(on: Statements, rows: readonly Row[], images: bo
         [list],
       )
     : [];
-  const tags = Map.groupBy(tagRows, (row) => numberOf(row, 'entry'));
   const pictures = Map.groupBy(imageRows, (row) => numberOf(row, 'entry'));
   return rows.map((row) => {
-    const id = numberOf(row, 'key');
-    const entry = entryOf(
-      row,
-      (tags.get(id) ?? []).map((tag) => textOf(tag, 'tag')),
-    );
-    return images ? { ...entry, images: (pictures.get(id) ?? []).map(imageOf) } : entry;
+    const entry = entryOf(row);
+    return images ? { ...entry, images: (pictures.get(entry.id) ?? []).map(imageOf) } : entry;
   });
 }
 
-function entryOf(row: Row, tags: string[]): Entry {
+function entryOf(row: Row): Entry {
   const metadata = optionalTextOf(row, 'metadata');
   return {
     id: numberOf(row, 'key'),
@@ -44,7 +48,7 @@ function entryOf(row: Row, tags: string[]): Entry {
     textHash: textOf(row, 'text_hash'),
     metadata: metadata === undefined ? undefined : parseMetadata(metadata),
     summary: optionalTextOf(row, 'summary'),
-    tags,
+    tags: textsOf(row, 'tags'),
     createdAt: textOf(row, 'created_at'),
     updatedAt: textOf(row, 'updated_at'),
   };

@@ -123,9 +123,9 @@ function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCond
     const missing = { sql, values: [path] };
     return { listed: missing, tested: missing, probe: 'wide' };
   }
-  const member = members[condition.operator] ?? 'f.member = 0';
+  const member = members[condition.operator] ?? 'AND f.member = 0';
   const of = (test: Condition) => ({
-    from: `${fields} f.path = ? AND ${member} AND ${test.sql}`,
+    from: `${fields} f.path = ? ${member} AND ${test.sql}`,
     values: [path, ...test.values],
   });
   if (isTextSearch(condition)) {
@@ -136,10 +136,10 @@ function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCond
   return setCondition('f', from, values, condition.operator !== 'starts_with', dialect);
 }
 
-/** `contains` is also asked of the texts of an array, which have rows where the index has those of arrays. */
+/** `contains` is also asked of the texts of an array, which have rows where the index has those of arrays: of every row. */
 const members: Partial<Record<MetadataCondition['operator'], string>> = {
-  array_contains: 'f.member > 0',
-  contains: 'f.member >= 0',
+  array_contains: 'AND f.member > 0',
+  contains: '',
 };
 
 /**
@@ -306,8 +306,9 @@ function partTests({ operator, value, caseSensitive }: TextSearch, dialect: Dial
   // Where case counts, the index finds those that differ in nothing else, and the text decides.
   const short = caseSensitive ? allOf([inHead, inText]) : inHead;
   return [
-    { sql: `${isText} AND length(f.head) < ${shortUnits} AND ${short.sql}`, values: short.values },
-    { sql: `${isText} AND length(f.head) >= ${shortUnits} AND ${inText.sql}`, values: inText.values },
+    // The length last: it is asked of those few that have the part.
+    { sql: `${isText} AND ${short.sql} AND length(f.head) < ${shortUnits}`, values: short.values },
+    { sql: `${isText} AND ${inText.sql} AND length(f.head) >= ${shortUnits}`, values: inText.values },
   ];
 }
 

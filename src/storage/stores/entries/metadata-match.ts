@@ -105,9 +105,8 @@ function orderOf({ path, ...condition }: MetadataCondition, dialect: Dialect): C
   return [{ sql, values: [dialect.jsonPath(path), condition.value] }];
 }
 
-/** With the number itself: integers that SQLite reads as doubles may have become it. */
-const signs: Partial<Record<MetadataCondition['operator'], '<=' | '>='>> = {
-  ...({ gt: '>=', gte: '>=', lt: '<=', lte: '<=' } as const),
+const signs: Partial<Record<MetadataCondition['operator'], '<' | '<=' | '>' | '>='>> = {
+  ...({ gt: '>', gte: '>=', lt: '<', lte: '<=' } as const),
 };
 
 /** A colon of ours is followed by the value at once. */

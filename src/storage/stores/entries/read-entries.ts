@@ -20,7 +20,7 @@ import { type Condition, type ListValue, numberOf, type Row, type SqlValue, text
 import { findWords, weighWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { entriesThen } from './entry-history.ts';
-import { entriesOf, imageOf } from './entry-rows.ts';
+import { entriesOf, entryColumns, imageOf } from './entry-rows.ts';
 import { allOf, amongThreads } from './filter-condition.ts';
 import { readSetting } from './indexed-fields.ts';
 import {
@@ -39,7 +39,7 @@ export async function getEntries(on: Statements, request: GetRequest): Promise<E
     ...amongThreads(request, on.dialect),
     asOf === undefined ? live : existedAt(asOf, on.dialect),
   ]);
-  const { sql, values } = newestFirst(on, columnsWith(textChars), condition, undefined, ids.length, 0);
+  const { sql, values } = newestFirst(on, entryColumns(on.dialect, textChars), condition, undefined, ids.length, 0);
   const found = await shown(on, await on.query(sql, values), images, asOf);
   // A text of the past comes whole.
   return textChars === undefined || asOf === undefined ? found : found.map((entry) => shortened(entry, textChars));
@@ -47,11 +47,22 @@ export async function getEntries(on: Statements, request: GetRequest): Promise<E
 
 export async function loadEntries(on: Statements, request: LoadRequest): Promise<LoadedEntries> {
   const { ids, images, asOf, textChars, order, bytesMax } = request;
+  if (ids.length === 0) return { entries: [], rest: [] };
   const condition = allOf([
     amongKeys(on, ids),
     ...amongThreads(request, on.dialect),
     asOf === undefined ? live : existedAt(asOf, on.dialect),
   ]);
+  if (!images && asOf === undefined) {
+    const columns = shortColumns(on, textChars, bytesMax / ids.length);
+    const { sql, values } = newestFirst(on, columns, condition, undefined, ids.length, 0);
+    const rows = await on.query(sql, values);
+    if (rows.every(isShort)) {
+      const found = await entriesOf(on, rows, false);
+      const byId = new Map(found.map((entry) => [entry.id, entry]));
+      return { entries: order === 'newest' ? found : ids.flatMap((id) => byId.get(id) ?? []), rest: [] };
+    }
+  }
   const { sql, values } = newestFirst(on, sizes(on, images), condition, undefined, ids.length, 0);
   const sized = (await on.query(sql, values)).map((row) => sizeOf(row, textChars));
   const byKey = new Map(sized.map((size) => [size.key, size]));
@@ -83,11 +94,18 @@ interface Size {
   readonly imageBytes: number;
 }
 
-/** Columns of an entry. A long text is shortened where it lies, not where it is read to. */
-function columnsWith(textChars: number | undefined): string {
-  if (textChars === undefined) return 'o.*';
-  return `o.key, o.thread_id, o.source, o.content_type, substr(o.text_content, 1, ${Math.ceil(textChars)}) AS text_content,
-    o.text_hash, o.metadata, o.summary, o.created_at, o.updated_at`;
+/** As a rule all entries of a page are short, and one statement does. Each may have so many bytes, or comes without its text. */
+function shortColumns(on: Statements, textChars: number | undefined, bytes: number): string {
+  const { dialect } = on;
+  const text = 'octet_length(o.text_content)';
+  const cut = textChars === undefined ? text : dialect.least(text, String(4 * Math.ceil(textChars)));
+  // Few different numbers make few different statements.
+  const bytesMax = 2 ** Math.floor(Math.log2(Math.min(Math.max(1, bytes), 2 ** 31)));
+  return entryColumns(dialect, textChars, `${cut} + ${otherBytes} > ${bytesMax}`);
+}
+
+function isShort(row: Row): boolean {
+  return row['text_content'] !== null;
 }
 
 function shortened(entry: Entry, chars: number): Entry {
@@ -102,9 +120,11 @@ function shortened(entry: Entry, chars: number): Entry {
 /** Known without reading what is measured. */
 function sizes(on: Statements, images: boolean): string {
   const pictures = `(SELECT coalesce(sum(octet_length(i.data)), 0) FROM ${on.dialect.schema}context_images i WHERE i.entry = o.key)`;
-  return `o.key, octet_length(o.text_content) AS text_bytes, coalesce(octet_length(o.metadata), 0)
-    + coalesce(octet_length(o.summary), 0) AS other_bytes, ${images ? pictures : '0'} AS image_bytes`;
+  return `o.key, octet_length(o.text_content) AS text_bytes, ${otherBytes} AS other_bytes,
+    ${images ? pictures : '0'} AS image_bytes`;
 }
+
+const otherBytes = 'coalesce(octet_length(o.metadata), 0) + coalesce(octet_length(o.summary), 0)';
 
 function sizeOf(row: Row, textChars = Number.POSITIVE_INFINITY): Size {
   const text = Math.min(numberOf(row, 'text_bytes'), 4 * textChars);
@@ -136,16 +156,19 @@ export async function listEntries(
   { filter, limit, offset, images, explain, textChars, bytesMax }: ListRequest,
 ): Promise<EntryPage> {
   const selection = await selectEntries(on, filter, 'read', 'some');
-  const columns = bytesMax === undefined ? 'o.*' : 'o.key';
+  const { asOf } = filter;
+  const isWhole = bytesMax === undefined;
+  const isDirect = !images && asOf === undefined && selection.passes === undefined;
+  const direct = isDirect && !isWhole ? shortColumns(on, textChars, bytesMax / limit) : 'o.key';
+  const columns = isWhole ? entryColumns(on.dialect) : direct;
   const page = newestFirst(on, columns, selection.condition, undefined, limit, offset);
   const rows =
     selection.passes === undefined
       ? await on.query(page.sql, page.values)
-      : await testedRows(on, selection, columns, limit, offset);
+      : await testedRows(on, selection, isWhole ? columns : undefined, limit, offset);
   const ids = rows.map((row) => numberOf(row, 'key'));
-  const { asOf } = filter;
   const { entries, rest } =
-    bytesMax === undefined
+    isWhole || (isDirect && rows.every(isShort))
       ? { entries: await shown(on, rows, images, asOf), rest: [] }
       : await loadEntries(on, { ids, images, asOf, textChars, order: 'given', bytesMax });
   return { entries, rest, plan: explain ? await planOf(on, page, selection) : undefined };
@@ -181,10 +204,11 @@ export async function matchingEntries(on: Statements, filter: EntryFilter): Prom
 
 export async function entryTexts(on: Statements, { filter, after, limit }: TextsRequest): Promise<EntryText[]> {
   const { condition, passes } = await selectEntries(on, filter, 'read', 'some');
+  const columns = filter.asOf === undefined ? 'o.key, o.text_content, o.metadata' : entryColumns(on.dialect);
   const found: Row[] = [];
   for (let from = after; ; ) {
     const rows = await on.query(
-      `SELECT o.* FROM ${on.dialect.schema}context_entries o WHERE ${condition.sql} AND o.key > ?
+      `SELECT ${columns} FROM ${on.dialect.schema}context_entries o WHERE ${condition.sql} AND o.key > ?
         ORDER BY o.key LIMIT ?`,
       [...condition.values, from, limit],
     );
@@ -243,7 +267,7 @@ function newestFirst(
 async function testedRows(
   on: Statements,
   { condition, passes }: Selection,
-  columns: 'o.*' | 'o.key',
+  columns: string | undefined,
   limit: number,
   offset: number,
 ): Promise<Row[]> {
@@ -263,7 +287,7 @@ async function testedRows(
     size = Math.min(Math.ceil(needed), 4 * seen, 5_000);
   }
   const wanted = found.slice(offset, offset + limit);
-  if (columns === 'o.key') return wanted;
+  if (columns === undefined) return wanted;
   const keys = wanted.map((row) => numberOf(row, 'key'));
   const { sql, values } = newestFirst(on, columns, amongKeys(on, keys), undefined, limit, 0);
   return on.query(sql, values);

@@ -1,5 +1,5 @@
 import type { ContentType, Source } from '../../contracts/entry-filter.ts';
-import type { Statements } from '../../dialect.ts';
+import type { ColumnType, Statements } from '../../dialect.ts';
 
 export interface AddedEntry {
   readonly id: number;
@@ -13,6 +13,7 @@ export interface AddedEntry {
 const rowsMax = 500;
 
 const columns = 'thread_id, users, agents, multimodal, first_entry, last_entry, last_id';
+const types: readonly ColumnType[] = ['text', 'bigint', 'bigint', 'bigint', 'text', 'text', 'bigint'];
 
 /* What is known of each thread as a whole, kept in step by every write, so that nobody has to count. */
 
@@ -27,16 +28,16 @@ export async function countAdded(on: Statements, entries: readonly AddedEntry[])
     ];
   });
   for (let at = 0; at < rows.length; at += rowsMax) {
-    const some = rows.slice(at, at + rowsMax);
+    const { sql, values } = on.dialect.rows(types, rows.slice(at, at + rowsMax));
     await on.query(
       `INSERT INTO ${on.dialect.schema}context_threads AS t (${columns})
-        VALUES ${some.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')} ON CONFLICT (thread_id) DO UPDATE
+        ${sql} ON CONFLICT (thread_id) DO UPDATE
         SET users = t.users + excluded.users, agents = t.agents + excluded.agents,
         multimodal = t.multimodal + excluded.multimodal,
         first_entry = ${on.dialect.least('t.first_entry', 'excluded.first_entry')},
         last_entry = ${on.dialect.greatest('t.last_entry', 'excluded.last_entry')},
         last_id = ${on.dialect.greatest('t.last_id', 'excluded.last_id')}`,
-      some.flat(),
+      values,
     );
   }
 }

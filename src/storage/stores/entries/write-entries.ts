@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { daysBefore } from '../../../base/days-before.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { textHash } from '../../../base/text-hash.ts';
@@ -13,8 +14,8 @@ import {
   type UpdateOutcome,
   type UpdateRequest,
 } from '../../contracts/entries.ts';
-import type { ContentType } from '../../contracts/entry-filter.ts';
-import type { Statements } from '../../dialect.ts';
+import type { ContentType, Source } from '../../contracts/entry-filter.ts';
+import type { ColumnType, Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { lockAll, once, threadLock } from '../idempotency.ts';
@@ -52,12 +53,28 @@ export async function storeEntries(
       on,
       fresh.some(({ metadata }) => metadata !== undefined),
     );
-    await lockAll(on, [...new Set(fresh.map(({ threadId }) => threadLock(storable(threadId))))]);
-    const added: Added[] = [];
-    const outcomes: StoreOutcome[] = [];
-    for (const entry of fresh) outcomes.push(await storeOne(on, entry, index, added));
-    await writeParts(on, added, index);
-    return outcomes;
+    const threads = [...new Set(fresh.map(({ threadId }) => storable(threadId)))];
+    await lockAll(on, threads.map(threadLock));
+    const last = await lastTurns(on, threads);
+    const waiting: Waiting[] = [];
+    const outcomes: (() => StoreOutcome)[] = [];
+    const flush = async () => writeWaiting(on, waiting.splice(0), index);
+    for (const [position, entry] of fresh.entries()) {
+      const turn = turnOf(entry, position);
+      const same = isRepeated(entry, turn, last) ? last.get(turn.place) : undefined;
+      if (same === undefined) {
+        waiting.push({ entry, turn });
+        last.set(turn.place, turn);
+        outcomes.push(() => ({ id: turn.id, threadId: turn.threadId, repeated: false, summaryKept: false }));
+        continue;
+      }
+      // It may be one of those.
+      await flush();
+      const summaryKept = await repeat(on, entry, same.id, index);
+      outcomes.push(() => ({ id: same.id, threadId: turn.threadId, repeated: true, summaryKept }));
+    }
+    await flush();
+    return outcomes.map((outcome) => outcome());
   });
 }
 
@@ -88,70 +105,130 @@ export async function fieldIndex(on: Statements, isNeeded: boolean): Promise<Fie
   return createFieldIndex(isNeeded ? await readFieldNames(on, 'share') : []);
 }
 
-async function storeOne(on: Statements, entry: NewEntry, index: FieldIndex, added: Added[]): Promise<StoreOutcome> {
-  const threadId = storable(entry.threadId);
-  const text = storable(entry.text);
-  // What comes from elsewhere with its own time is a record of the past, in which nothing repeats.
-  const last = entry.createdAt === undefined ? await repeatedEntry(on, threadId, entry.source, text) : undefined;
-  if (last === undefined) {
-    const fresh = await insertEntry(on, entry);
-    added.push(fresh);
-    return { id: fresh.id, threadId, repeated: false, summaryKept: false };
-  }
-  // It may be one of those.
-  await writeParts(on, added.splice(0), index);
-  const id = numberOf(last, 'key');
-  const kept = optionalTextOf(last, 'summary');
-  await repeat(on, entry, last, index);
-  return { id, threadId, repeated: true, summaryKept: kept !== undefined };
+/** What one side of a thread's conversation said last. */
+interface Turn {
+  /** Of the thread and the side. */
+  readonly place: string;
+  readonly otherPlace: string;
+  readonly threadId: string;
+  readonly textHash: string;
+  /** Which of two was later. */
+  readonly order: number;
+  /** Not known until it is written. */
+  id: number;
+}
+
+interface Waiting {
+  readonly entry: NewEntry;
+  readonly turn: Turn;
+}
+
+const otherSide = { user: 'agent', agent: 'user' } as const;
+
+function turnOf({ threadId: thread, source, text }: NewEntry, position: number): Turn {
+  const threadId = storable(thread);
+  return {
+    ...{ place: `${source} ${threadId}`, otherPlace: `${otherSide[source]} ${threadId}` },
+    ...{ threadId, textHash: textHash(storable(text)), id: 0 },
+    // Behind all that are stored.
+    order: 2 ** 52 + position,
+  };
+}
+
+/** Of the threads, by place. */
+async function lastTurns(on: Statements, threads: readonly string[]): Promise<Map<string, Turn>> {
+  const { schema, texts } = on.dialect;
+  const last = `(SELECT max(e.key) FROM ${schema}context_entries e WHERE e.thread_id = t.thread_id AND e.source = s.source
+    AND e.deleted_at IS NULL)`;
+  const rows = await on.query(
+    `WITH t (thread_id) AS (${texts}), s (source) AS (VALUES ('user'), ('agent'))
+      SELECT o.key, o.thread_id, o.source, o.text_hash FROM ${schema}context_entries o
+      WHERE o.key IN (SELECT ${last} FROM t CROSS JOIN s)`,
+    [{ list: threads }],
+  );
+  return new Map(
+    rows.map((row): [string, Turn] => {
+      const [threadId, id] = [textOf(row, 'thread_id'), numberOf(row, 'key')];
+      // The schema allows no others.
+      const source = textOf(row, 'source') as Source;
+      const place = `${source} ${threadId}`;
+      const otherPlace = `${otherSide[source]} ${threadId}`;
+      return [place, { place, otherPlace, threadId, textHash: textOf(row, 'text_hash'), order: id, id }];
+    }),
+  );
 }
 
 /**
- * The last entry of the same thread and source, if it has the same text and nobody has answered it since: an agent that
- * tries again. After an answer, the same words are a new turn of the conversation.
+ * Whether the last entry of the same thread and source has the same text and nobody has answered it since: an agent that
+ * tries again. After an answer, the same words are a new turn of the conversation. What comes from elsewhere with its own time
+ * is a record of the past, in which nothing repeats.
  */
-async function repeatedEntry(on: Statements, threadId: string, source: string, text: string): Promise<Row | undefined> {
-  const [last] = await on.query(
-    `SELECT * FROM ${on.dialect.schema}context_entries WHERE thread_id = ? AND source = ? AND deleted_at IS NULL
-      ORDER BY key DESC LIMIT 1`,
-    [threadId, source],
-  );
-  if (last === undefined || textOf(last, 'text_hash') !== textHash(text)) return undefined;
-  const [answer] = await on.query(
-    `SELECT key FROM ${on.dialect.schema}context_entries WHERE thread_id = ? AND source <> ? AND key > ?
-      AND deleted_at IS NULL LIMIT 1`,
-    [threadId, source, numberOf(last, 'key')],
-  );
-  return answer === undefined ? last : undefined;
+function isRepeated({ createdAt }: NewEntry, turn: Turn, last: ReadonlyMap<string, Turn>): boolean {
+  const mine = last.get(turn.place);
+  if (createdAt !== undefined || mine?.textHash !== turn.textHash) return false;
+  return (last.get(turn.otherPlace)?.order ?? 0) < mine.order;
 }
 
-/** Its row, and what is few of. `key` where the id is not generated. */
-export async function insertEntry(on: Statements, entry: NewEntry, key?: number): Promise<Added> {
-  const { metadata } = entry;
-  const [threadId, text] = [storable(entry.threadId), storable(entry.text)];
-  const type = contentType(entry.images.length);
-  const createdAt = entry.createdAt ?? on.now;
-  const [row = {}] = await on.query(
-    `INSERT INTO ${on.dialect.schema}context_entries (${key === undefined ? '' : 'key, '}thread_id, source, content_type,
-      text_content, text_hash, metadata, summary, created_at, updated_at) ${key === undefined ? '' : on.dialect.keys.given}
-      VALUES (${key === undefined ? '' : '?, '}?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-    [
-      ...(key === undefined ? [] : [key]),
-      threadId,
-      entry.source,
-      type,
-      text,
-      textHash(text),
-      jsonOf(metadata),
-      entry.summary ?? null,
-      createdAt,
-      entry.updatedAt ?? createdAt,
-    ],
+async function writeWaiting(on: Statements, waiting: readonly Waiting[], index: FieldIndex): Promise<void> {
+  const added = await insertEntries(
+    on,
+    waiting.map(({ entry }) => entry),
   );
-  const id = numberOf(row, 'key');
+  waiting.forEach(({ turn }, place) => {
+    turn.id = added[place]?.id ?? 0;
+  });
+  await writeParts(on, added, index);
+}
+
+const columns =
+  'thread_id, source, content_type, text_content, text_hash, metadata, summary, created_at, updated_at' as const;
+const types = columns.split(', ').map((): ColumnType => 'text');
+
+/** Their rows, and what is few of. */
+async function insertEntries(on: Statements, entries: readonly NewEntry[]): Promise<Added[]> {
+  const { schema, rowsAtOnce } = on.dialect;
+  const keys: number[] = [];
+  for (let first = 0; first < entries.length; first += rowsAtOnce) {
+    const some = entries.slice(first, first + rowsAtOnce).map((entry) => rowOf(on, entry));
+    const { sql, values } = on.dialect.rows(types, some);
+    const rows = await on.query(`INSERT INTO ${schema}context_entries (${columns}) ${sql} RETURNING key`, values);
+    // In what order they come is not said.
+    keys.push(...rows.map((row) => numberOf(row, 'key')).sort((a, b) => a - b));
+  }
+  const added: Added[] = [];
+  for (const [place, entry] of entries.entries()) added.push(await addedEntry(on, entry, keys[place] ?? 0));
+  return added;
+}
+
+/** Under an id that is given. */
+export async function insertEntry(on: Statements, entry: NewEntry, key: number | undefined): Promise<Added> {
+  if (key === undefined) {
+    const [added] = await insertEntries(on, [entry]);
+    assert(added);
+    return added;
+  }
+  const { schema, keys } = on.dialect;
+  const { sql, values } = on.dialect.rows(['bigint', ...types], [[key, ...rowOf(on, entry)]]);
+  await on.query(`INSERT INTO ${schema}context_entries (key, ${columns}) ${keys.given} ${sql}`, values);
+  return addedEntry(on, entry, key);
+}
+
+function rowOf(on: Statements, entry: NewEntry): (string | null)[] {
+  const text = storable(entry.text);
+  const createdAt = entry.createdAt ?? on.now;
+  return [
+    ...[storable(entry.threadId), entry.source, contentType(entry.images.length), text, textHash(text)],
+    ...[jsonOf(entry.metadata), entry.summary ?? null, createdAt, entry.updatedAt ?? createdAt],
+  ];
+}
+
+async function addedEntry(on: Statements, entry: NewEntry, id: number): Promise<Added> {
   if (entry.summaryWanted) await wantSummary(on, id);
   if (entry.images.length > 0) await writeImages(on, id, entry.images);
-  return { id, threadId, source: entry.source, type, createdAt, text, tags: entry.tags, metadata };
+  return {
+    ...{ id, threadId: storable(entry.threadId), source: entry.source, type: contentType(entry.images.length) },
+    ...{ createdAt: entry.createdAt ?? on.now, text: storable(entry.text), tags: entry.tags, metadata: entry.metadata },
+  };
 }
 
 /** What belongs to new entries, of many in few statements. */
@@ -173,9 +250,9 @@ export async function writeParts(on: Statements, added: readonly Added[], index:
   );
 }
 
-/** Whatever the new write brings is kept; what it leaves out stays as it was. */
-async function repeat(on: Statements, entry: NewEntry, last: Row, index: FieldIndex): Promise<void> {
-  const id = numberOf(last, 'key');
+/** Whatever the new write brings is kept; what it leaves out stays as it was. Whether there is a summary already. */
+async function repeat(on: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
+  const [last = {}] = await on.query(`SELECT * FROM ${on.dialect.schema}context_entries WHERE key = ?`, [id]);
   const { metadata } = entry;
   const before = textOf(last, 'content_type');
   const type = entry.images.length > 0 ? 'multimodal' : before;
@@ -189,7 +266,9 @@ async function repeat(on: Statements, entry: NewEntry, last: Row, index: FieldIn
   if (metadata !== undefined) await writeFields(on, id, metadata, index);
   if (entry.tags.length > 0) await writeTags(on, id, entry.tags);
   if (entry.images.length > 0) await writeImages(on, id, entry.images);
-  if (entry.summaryWanted && optionalTextOf(last, 'summary') === undefined) await wantSummary(on, id);
+  const hasSummary = optionalTextOf(last, 'summary') !== undefined;
+  if (entry.summaryWanted && !hasSummary) await wantSummary(on, id);
+  return hasSummary;
 }
 
 async function updateOne(
@@ -211,21 +290,17 @@ async function updateOne(
   const metadata = newMetadata(update, row);
   await keepVersion(on, row, { text: update.text !== undefined, images: update.images !== undefined });
   if (update.text !== undefined) await writeText(on, id, storable(update.text), update.summaryWanted === true);
-  if (metadata !== undefined) {
-    await on.query(`UPDATE ${on.dialect.schema}context_entries SET metadata = ? WHERE key = ?`, [jsonOf(metadata), id]);
-    await writeFields(on, id, metadata, index);
-  }
+  if (metadata !== undefined) await writeFields(on, id, metadata, index);
   if (update.tags !== undefined) await writeTags(on, id, update.tags);
   // The schema allows no others.
   const before = textOf(row, 'content_type') as ContentType;
   const type = update.images === undefined ? before : contentType(update.images.length);
   if (update.images !== undefined) await writeImages(on, id, update.images);
   if (type !== before) await countRetyped(on, textOf(row, 'thread_id'), type);
-  await on.query(`UPDATE ${on.dialect.schema}context_entries SET content_type = ?, updated_at = ? WHERE key = ?`, [
-    type,
-    on.now,
-    id,
-  ]);
+  await on.query(
+    `UPDATE ${on.dialect.schema}context_entries SET metadata = ?, content_type = ?, updated_at = ? WHERE key = ?`,
+    [metadata === undefined ? (optionalTextOf(row, 'metadata') ?? null) : jsonOf(metadata), type, on.now, id],
+  );
   const hadSummary = optionalTextOf(row, 'summary') !== undefined;
   return { id, found: true, hadSummary };
 }

@@ -14,7 +14,7 @@ export async function replacePassages(on: Statements, documents: readonly Passag
   );
   const { words, passages } = on.dialect;
   // Begun before the rows are written, so that a thread can help. Written at the end: see removePassages.
-  const terms = words.cut(fresh);
+  const writeWords = words.cut(fresh);
   await removePassages(
     on,
     documents.map(({ parent }) => parent),
@@ -28,7 +28,7 @@ export async function replacePassages(on: Statements, documents: readonly Passag
     vectors === undefined ? [] : [{ owner: keys[place] ?? 0, ...vectors }],
   );
   if (embedded.length > 0) await writeVectors(on, 'kb', embedded);
-  await words.write(on, passageWords, keys, terms);
+  await writeWords(on, passageWords, keys);
 }
 
 /** Looked for first: a statement that may remove rows of other tables makes FTS5 write out the words it has gathered. */

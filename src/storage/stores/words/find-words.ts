@@ -10,7 +10,13 @@ import {
   nearIn,
   weighTerms,
 } from '../../../words/ranking/bm25.ts';
-import { essentialDocuments, isSettled, planCandidates } from '../../../words/ranking/candidates.ts';
+import {
+  type CandidatePlan,
+  essentialDocuments,
+  isSettled,
+  planCandidates,
+  weighedWords,
+} from '../../../words/ranking/candidates.ts';
 import { type Candidate, rankPool, weighPool } from '../../../words/ranking/rank-pool.ts';
 import {
   type FoundPage,
@@ -25,7 +31,8 @@ import {
 import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
 import type { KeyFilter, Statements, WordIndex } from '../../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../../rows.ts';
-import { mendQuery } from './mend-query.ts';
+import { firstByWeight, highestBut, listedLeaves, listedMatches, type WordLists } from './listed-matches.ts';
+import { type CountLeaves, mendQuery } from './mend-query.ts';
 
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
 const poolMax = 200;
@@ -39,15 +46,21 @@ export async function findWords(
   { limit, offset, counts = true }: Page,
 ): Promise<FoundPage> {
   if (asked.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
-  const query = await mendQuery(on, index, asked, countLeaves);
-  const narrowed = filter && on.dialect.words.narrow(filter);
-  const { pool, scoreMax, mended, ...known } = await findPool(on, index, query, narrowed);
+  const leaves = createLeafCounts(on, index);
+  const query = await mendQuery(on, index, asked, leaves.count);
+  const listed = await listMatches(on, query, filter, leaves);
+  const narrowed = filter && listed === undefined ? on.dialect.words.narrow(filter) : undefined;
+  const { pool, scoreMax, mended, ...known } = await findPool(on, index, query, narrowed, leaves, listed);
   const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed) : undefined);
   const found = pool.slice(offset, offset + limit);
   const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
   if (wanted > 0) {
     const missing = { limit: wanted, offset: Math.max(0, offset - pool.length) };
-    found.push(...(await behindPool(on, index, query, narrowed, pool, missing)));
+    found.push(
+      ...(listed === undefined
+        ? await behindPool(on, index, query, narrowed, pool, missing)
+        : behindListed(listed, pool, missing)),
+    );
   }
   return { found, total: total ?? offset + found.length, scoreMax, mended };
 }
@@ -57,8 +70,9 @@ export async function weighWords(
   index: WordIndex,
   { query, keys }: WeighRequest,
 ): Promise<WeighedWords> {
-  const leaves = leavesOf(await mendQuery(on, index, query, countLeaves));
-  const { statistics, counts } = await countLeaves(on, index, leaves);
+  const leafCounts = createLeafCounts(on, index);
+  const leaves = leavesOf(await mendQuery(on, index, query, leafCounts.count));
+  const { statistics, counts } = await leafCounts.count(leaves);
   const weigh = weighTerms(leaves, counts, statistics);
   const weighed: WeighedDocument[] = [];
   for (const list of batches(keys.slice(0, weighedMax), statistics)) {
@@ -88,25 +102,28 @@ async function findPool(
   index: WordIndex,
   query: WordQuery,
   narrowed: Condition | undefined,
+  leafCounts: LeafCounts,
+  listed: Float64Array | undefined,
 ): Promise<Pool> {
   const leaves = leavesOf(query);
-  const { statistics, counts } = await countLeaves(on, index, leaves);
+  const { statistics, counts } = await leafCounts.count(leaves);
   const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
   const rarest = (leaf: WordLeaf) => documentsOf(leaf, counts);
   const score = createScorer(leaves, counts, statistics);
   const scoreMax = highestScore(leaves, counts, statistics);
-  const { words } = on.dialect;
   let found: Pool = { pool: [], total: undefined, scoreMax, mended: [] };
-  for (const documentsMin of essentialDocuments(query, leaves)) {
+  for (const documentsMin of listed === undefined ? essentialDocuments(query, leaves) : [Number.POSITIVE_INFINITY]) {
     const plan = planCandidates(leaves, rarest, documentsMin);
     const isComplete = plan.optional.length === 0;
-    const matches = words.matches(index, query, narrowed, plan);
-    const order = words.order(index, plan, weightOf);
-    const rows = await on.query(
-      `SELECT ${words.key} AS key ${matches.sql} ORDER BY ${order.sql}, ${words.key} LIMIT ${poolMax}`,
-      [...matches.values, ...order.values],
-    );
-    const keys = rows.map((row) => numberOf(row, 'key'));
+    const keys =
+      listed === undefined
+        ? await candidateKeys(on, index, query, narrowed, plan, weightOf)
+        : firstByWeight(
+            listed,
+            weighedWords(plan).map((leaf) => ({ leaf, weight: weightOf(leaf) })),
+            leafCounts.lists,
+            poolMax,
+          );
     const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
     const noted = (terms: DocumentTerms) => {
       for (const each of near) for (const term of nearIn(each.leaf, terms)) each.terms.add(term);
@@ -114,7 +131,7 @@ async function findPool(
     };
     const scored = await candidates(on, index, batches(keys, statistics), noted);
     const pool = rankPool(scored, scoreMax);
-    const total = isComplete && keys.length < poolMax ? keys.length : undefined;
+    const total = listed?.length ?? (isComplete && keys.length < poolMax ? keys.length : undefined);
     // Only what is in documents that pass the filter: the others may not be the caller's to see.
     const mended = near.filter(({ terms }) => terms.size > 0);
     found = {
@@ -125,6 +142,24 @@ async function findPool(
     if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
   }
   return found;
+}
+
+async function candidateKeys(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  narrowed: Condition | undefined,
+  plan: CandidatePlan,
+  weightOf: (leaf: WordLeaf) => number,
+): Promise<number[]> {
+  const { words } = on.dialect;
+  const matches = words.matches(index, query, narrowed, plan);
+  const order = words.order(index, plan, weightOf);
+  const rows = await on.query(
+    `SELECT ${words.key} AS key ${matches.sql} ORDER BY ${order.sql}, ${words.key} LIMIT ${poolMax}`,
+    [...matches.values, ...order.values],
+  );
+  return rows.map((row) => numberOf(row, 'key'));
 }
 
 async function candidates(
@@ -180,6 +215,25 @@ async function behindPool(
   return rows.map((row) => ({ key: numberOf(row, 'key'), score: 0 }));
 }
 
+function behindListed(listed: Float64Array, pool: readonly Ranked[], page: Page): Ranked[] {
+  const ranked = new Set(pool.map(({ key }) => key));
+  return highestBut(listed, ranked, page).map((key) => ({ key, score: 0 }));
+}
+
+/** Everything that passes, where the database tells which documents have each word. */
+async function listMatches(
+  on: Statements,
+  query: WordQuery,
+  filter: KeyFilter | undefined,
+  leaves: LeafCounts,
+): Promise<Float64Array | undefined> {
+  const { listing } = on.dialect.words;
+  const needed = listing && listedLeaves(query);
+  if (listing === undefined || needed === undefined || !(await leaves.list(needed, listing.max))) return undefined;
+  const matches = listedMatches(query, leaves.lists);
+  return filter === undefined || matches.length === 0 ? matches : listing.passing(on, filter, matches);
+}
+
 async function countMatches(
   on: Statements,
   index: WordIndex,
@@ -194,22 +248,60 @@ async function countMatches(
   return numberOf(row, 'total');
 }
 
-async function countLeaves(
-  on: Statements,
-  index: WordIndex,
-  leaves: readonly WordLeaf[],
-): Promise<{ statistics: IndexStatistics; counts: Map<string, number> }> {
-  const statistics = await readStatistics(on, index);
+/** The words of one search, each looked up once. */
+interface LeafCounts {
+  readonly count: CountLeaves;
+  /** Of those that were counted or listed, where the database told. */
+  readonly lists: WordLists;
+  /** Has all of these listed. False where one of them is in more than `max` documents, or all together in too many. */
+  list(leaves: readonly WordLeaf[], max: number): Promise<boolean>;
+}
+
+/** Documents that are put together here, of all words. */
+const listedSumMax = 20_000;
+
+function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
   const { words } = on.dialect;
-  const counts = words.counts(index.name, statistics);
-  const unknown = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
-  if (unknown.length > 0) {
-    const totals = await words.count(on, index, unknown, statistics.documents);
-    unknown.forEach((leaf, place) => {
-      counts.set(leafKey(leaf), totals[place] ?? 0);
+  const lists = new Map<string, Float64Array>();
+  let statistics: IndexStatistics | undefined;
+  const look = async (leaves: readonly WordLeaf[], counts: Map<string, number>, documents: number) => {
+    if (leaves.length === 0) return;
+    const found = await words.count(on, index, leaves, documents);
+    leaves.forEach((leaf, place) => {
+      const key = leafKey(leaf);
+      counts.set(key, found[place]?.documents ?? 0);
+      const keys = found[place]?.keys;
+      if (keys !== undefined) lists.set(key, keys);
     });
-  }
-  return { statistics, counts };
+  };
+  const known = async () => {
+    statistics ??= await readStatistics(on, index);
+    return { statistics, counts: words.counts(index.name, statistics) };
+  };
+  return {
+    lists,
+    async count(leaves) {
+      const { statistics, counts } = await known();
+      const unknown = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
+      await look(unknown, counts, statistics.documents);
+      return { statistics, counts };
+    },
+    async list(leaves, max) {
+      const { statistics, counts } = await known();
+      const isFew = () => {
+        const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
+        return totals.every((total) => total <= max) && totals.reduce((sum, total) => sum + total, 0) <= listedSumMax;
+      };
+      if (!isFew()) return false;
+      // With what a ranking needs besides, so that it need not be looked up by itself.
+      const unlisted = countedLeaves(leaves).filter((leaf) => {
+        const key = leafKey(leaf);
+        return !lists.has(key) && (!counts.has(key) || leaves.some((each) => leafKey(each) === key));
+      });
+      await look(unlisted, counts, statistics.documents);
+      return isFew();
+    },
+  };
 }
 
 /** PostgreSQL keeps the sums in several rows, so that writers need not wait for one another. */

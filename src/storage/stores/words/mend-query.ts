@@ -15,11 +15,9 @@ const mendedMax = 6;
 /** Words that stand for a misspelt one: those in most documents. */
 const termsMax = 6;
 
-type CountLeaves = (
-  on: Statements,
-  index: WordIndex,
+export type CountLeaves = (
   leaves: readonly WordLeaf[],
-) => Promise<{ statistics: IndexStatistics; counts: Map<string, number> }>;
+) => Promise<{ readonly statistics: IndexStatistics; readonly counts: Map<string, number> }>;
 
 /** Replaces words that no document has by the nearest ones that some have. What has no near ones stays as it is. */
 export async function mendQuery(
@@ -30,7 +28,7 @@ export async function mendQuery(
 ): Promise<WordQuery> {
   const words = leavesOf(query).filter((leaf) => leaf.kind === 'term' && leaf.mendable);
   if (words.length === 0) return query;
-  const { counts, statistics } = await countLeaves(on, index, words);
+  const { counts, statistics } = await countLeaves(words);
   const absent = words.filter((leaf) => counts.get(leafKey(leaf)) === 0).slice(0, mendedMax);
   if (absent.length === 0 || statistics.documents === 0) return query;
   const vocabulary = await on.dialect.words.vocabulary(on, index, counts);
@@ -38,22 +36,17 @@ export async function mendQuery(
   for (const leaf of absent) {
     if (leaf.kind !== 'term') continue;
     const written = leaf.written ?? leaf.term;
-    const terms = await likeliestOf(on, index, vocabulary.nearest(written), countLeaves);
+    const terms = await likeliestOf(vocabulary.nearest(written), countLeaves);
     if (terms.length > 0) mended.set(leaf.term, { kind: 'near', word: leaf.term, written, terms });
   }
   return mended.size === 0 ? query : withLeaves(query, (leaf) => mended.get(leafKey(leaf)) ?? leaf);
 }
 
 /** Common words are meant, and misspelt, more often than rare ones. Words of documents that are gone are in none. */
-async function likeliestOf(
-  on: Statements,
-  index: WordIndex,
-  words: readonly string[],
-  countLeaves: CountLeaves,
-): Promise<NearTerm[]> {
+async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): Promise<NearTerm[]> {
   if (words.length === 0) return [];
   const leaves = words.map((term) => ({ kind: 'term' as const, term }));
-  const { counts } = await countLeaves(on, index, leaves);
+  const { counts } = await countLeaves(leaves);
   const likely = (word: string) => 1 + Math.log(counts.get(word) || 1);
   const found = words.filter((word) => (counts.get(word) ?? 0) > 0).toSorted((a, b) => likely(b) - likely(a));
   const likeliest = likely(found[0] ?? '');

@@ -7,9 +7,8 @@ export async function writeWords(
   index: WordIndex,
   documents: readonly IndexedDocument[],
 ): Promise<void> {
-  const { words } = on.dialect;
   const keys = documents.map(({ key }) => key);
-  await words.write(on, index, keys, words.cut(documents));
+  await on.dialect.words.cut(documents)(on, index, keys);
 }
 
 export async function removeWords(on: Statements, index: WordIndex, keys: readonly number[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { CarrelError } from '../../../base/errors.ts';
+import { createSlots } from '../../../base/slots.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
 import { withinTime } from '../../../base/workers/within-time.ts';
@@ -47,11 +48,23 @@ const totalTimeoutMs = 10_000;
 /** After this many entries on which a pattern took too long, the search is given up. */
 const timeoutsMax = 3;
 
+/** Each has a thread and its texts in memory. */
+const searches = createSlots({ runningMax: 4, waitingMax: Number.POSITIVE_INFINITY });
+
 /** Searches the texts in the order of their ids, on a thread that is terminated when a text takes too long. */
 export async function grepEntries(entries: EntryStore, search: GrepSearch): Promise<GrepOutcome> {
+  checkPattern(search.pattern);
+  const leave = await searches.acquire(search.signal);
+  try {
+    return await grepInTurn(entries, search);
+  } finally {
+    leave();
+  }
+}
+
+async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<GrepOutcome> {
   const { pattern, filter, entriesMax, signal, from } = search;
-  checkPattern(pattern);
-  const deadline = performance.now() + totalTimeoutMs;
+  let deadline = performance.now() + totalTimeoutMs;
   const found: { id: number; matches: LineMatch[] }[] = [];
   const timedOutIds: number[] = [];
   let thread = startThread(pattern);
@@ -74,8 +87,11 @@ export async function grepEntries(entries: EntryStore, search: GrepSearch): Prom
         if (performance.now() > deadline || timedOutIds.length >= timeoutsMax) return outcome(place);
         after = id;
         scanned += 1;
+        const begunMs = performance.now();
         const lines = await grepOn(thread, { text, from: place, matchesMax, bytesMax });
         if (lines === undefined) {
+          // These have a bound of their own, which a busy machine takes long to reach.
+          deadline += performance.now() - begunMs;
           timedOutIds.push(id);
           thread = startThread(pattern);
           continue;

@@ -1,3 +1,4 @@
+import { createSlots } from '../../../base/slots.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
 import type { TextPart, Windowed } from '../../../search/reranking/best-part.ts';
@@ -31,18 +32,25 @@ const shortUnits = 20_000;
 /** The thread starts with the first long text and does not keep the process alive. */
 export function createTextThread(): TextThread {
   let thread: Calls<TextRequest, TextAnswer> | undefined;
+  // It does one thing at a time; what waits there would be a second copy of its texts.
+  const turns = createSlots({ runningMax: 1, waitingMax: Number.POSITIVE_INFINITY });
   const ask = async (request: TextRequest, signal?: AbortSignal): Promise<TextAnswer> => {
     if (unitsOf(request) <= shortUnits) return performTextRequest(request);
-    if (!thread?.alive) {
-      thread = createWorkerCalls({
-        from: import.meta.url,
-        file: 'text-worker',
-        name: 'carrel-texts',
-        lean: true,
-        lost: (cause) => new Error('the thread for long texts was lost', { cause }),
-      });
+    const leave = await turns.acquire(signal);
+    try {
+      if (!thread?.alive) {
+        thread = createWorkerCalls({
+          from: import.meta.url,
+          file: 'text-worker',
+          name: 'carrel-texts',
+          lean: true,
+          lost: (cause) => new Error('the thread for long texts was lost', { cause }),
+        });
+      }
+      return await thread.call(request, signal);
+    } finally {
+      leave();
     }
-    return thread.call(request, signal);
   };
   // Which answer belongs to which request is in text-requests; a message cannot carry that proof.
   return {

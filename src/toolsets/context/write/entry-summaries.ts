@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Logger } from '../../../base/log.ts';
+import type { SharedStore } from '../../../base/shared-store.ts';
 import { createBacklog } from '../../../jobs/backlog.ts';
 import { type SummaryProvider, UnusableText } from '../../../search/summaries/summary-provider.ts';
 import type { EntryStore, TextToSummarise } from '../../../storage/contracts/entries.ts';
@@ -23,27 +24,37 @@ export interface EntrySummariesDeps {
   readonly provider: SummaryProvider;
   /** Used for texts that the provider cannot summarise. */
   readonly local: SummaryProvider;
+  /** Where processes that share a model server claim texts, so that it is asked for each once. */
+  readonly shared?: SharedStore | undefined;
   readonly log: Logger;
 }
 
 const batchSize = 16;
 const settleMs = 500;
+/** Longer than a model takes for a text. Then another process does what this one may have left. */
+const claimMs = 300_000;
+/** How often this process looks, if others have claimed all that is left: they may die. */
+const lookAgainMs = 5_000;
 
 export function createEntrySummaries(
   { charsMin }: { charsMin: number },
-  { entries, provider, local, log }: EntrySummariesDeps,
+  { entries, provider, local, shared, log }: EntrySummariesDeps,
 ): EntrySummaries {
+  let lookingAgain: NodeJS.Timeout | undefined;
   const backlog = createBacklog({
     async doSome(signal) {
       const waiting = await entries.unsummarised({ limit: batchSize });
+      let taken = 0;
       for (let at = 0; at < waiting.length; at += provider.concurrencyMax) {
-        const some = waiting.slice(at, at + provider.concurrencyMax);
+        const some = await claim(waiting.slice(at, at + provider.concurrencyMax));
+        taken += some.length;
         // Those that succeed are kept even if others fail.
-        const outcomes = await Promise.allSettled(some.map((each) => summariseOne(each, signal)));
+        const outcomes = await Promise.allSettled(some.map((each) => summariseClaimed(each, signal)));
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
         signal.throwIfAborted();
       }
-      return waiting.length > 0;
+      if (taken === 0 && waiting.length > 0) lookAgain();
+      return taken > 0;
     },
     onFailure: (error) => log.warn('entries wait to be summarised', { reason: reasonOf(error) }),
   });
@@ -57,8 +68,34 @@ export function createEntrySummaries(
     settle: async () => {
       if (provider.isLocal) await backlog.settled(settleMs);
     },
-    close: () => backlog.close(),
+    async close() {
+      clearTimeout(lookingAgain);
+      await backlog.close();
+    },
   };
+
+  function lookAgain(): void {
+    clearTimeout(lookingAgain);
+    lookingAgain = setTimeout(() => backlog.wake(), lookAgainMs).unref();
+  }
+
+  /** Those that no other process works on. A claim outlives the summary: whoever read the list before would make it again. */
+  async function claim(texts: readonly TextToSummarise[]): Promise<readonly TextToSummarise[]> {
+    if (shared === undefined) return texts;
+    const mine: TextToSummarise[] = [];
+    for (const text of texts) if (await shared.add(claimOf(text), Buffer.alloc(0), claimMs)) mine.push(text);
+    return mine;
+  }
+
+  async function summariseClaimed(text: TextToSummarise, signal: AbortSignal): Promise<void> {
+    try {
+      await summariseOne(text, signal);
+    } catch (error) {
+      // Others may be able to do it.
+      await shared?.remove(claimOf(text)).catch(() => {});
+      throw error;
+    }
+  }
 
   async function summariseOne({ id, textHash, text, source }: TextToSummarise, signal: AbortSignal): Promise<void> {
     // Lets calls that arrived in the meantime go first.
@@ -70,6 +107,10 @@ export function createEntrySummaries(
     });
     await entries.putSummary({ id, textHash, summary });
   }
+}
+
+function claimOf({ id, textHash }: TextToSummarise) {
+  return { kind: 'summary', id: `${id} ${textHash}`, part: 0 };
 }
 
 function reasonOf(error: unknown): string {

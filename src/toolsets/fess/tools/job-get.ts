@@ -23,6 +23,6 @@ export function createJobGetTool(jobs: CallJobs): Tool {
       result: z.unknown().optional(),
       error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
     }),
-    run: async ({ jobId }, { caller }) => jobs.get(jobId, caller.owner),
+    run: async ({ jobId }, { caller }) => jobs.find(jobId, caller.owner),
   });
 }

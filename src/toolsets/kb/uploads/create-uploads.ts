@@ -74,25 +74,48 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   const find = async (id: string): Promise<Upload> => {
     const known = uploads.get(id);
     if (known !== undefined) {
-      if (!isExpired(known)) return known;
+      // Where several processes use it, it is looked at again in its turn.
+      if (staging.between !== undefined || !isExpired(known)) return known;
       await forget(id);
       throw notFound();
     }
     const left = config.survivesRestart ? await staging.find(id) : undefined;
-    const idle = left && (await staging.idle()).find((each) => each.id === id);
-    if (left === undefined || idle === undefined || idle.idleMs >= config.idleMs) throw notFound();
-    const adopted = uploads.get(id) ?? createUpload(left.manifest, left.chunks, clock() - idle.idleMs);
+    const idleMs = left && (await idleMsOf(id));
+    if (left === undefined || idleMs === undefined || idleMs >= config.idleMs) throw notFound();
+    const adopted = uploads.get(id) ?? createUpload(left.manifest, left.chunks, clock() - idleMs);
     uploads.set(id, adopted);
     return adopted;
+  };
+
+  const idleMsOf = async (id: string): Promise<number | undefined> =>
+    staging.between ? 0 : (await staging.idle()).find((each) => each.id === id)?.idleMs;
+
+  /** As another process may have left it. */
+  const refresh = async (upload: Upload): Promise<void> => {
+    if (staging.between === undefined) return;
+    const { id } = upload.manifest;
+    const found = await staging.find(id);
+    if (found === undefined) {
+      uploads.delete(id);
+      throw notFound();
+    }
+    const { manifest, chunks, receivedBytes } = createUpload(found.manifest, found.chunks, clock());
+    Object.assign(upload, { manifest, chunks, receivedBytes });
   };
 
   /** Uploads of other processes that can still be continued: they count against the quota, too. */
   const leftByOthers = async (): Promise<Upload[]> => {
     if (!config.survivesRestart) return [];
+    if (staging.between !== undefined) {
+      return (await staging.between.manifests()).map((manifest) => createUpload(manifest, new Map(), clock()));
+    }
     const left = (await staging.idle()).filter(({ id, idleMs }) => !uploads.has(id) && idleMs < config.idleMs);
     const found = await Promise.all(left.map(({ id }) => staging.find(id)));
     return found.flatMap((each) => (each === undefined ? [] : [createUpload(each.manifest, each.chunks, clock())]));
   };
+
+  /** Those that other calls of this process have just listed, and not saved yet. */
+  const starting = (): Upload[] => [...uploads.values()].filter(({ users }) => users > 0);
 
   /** The upload can't expire while this runs. */
   const using = async <Result>(upload: Upload, run: () => Promise<Result>): Promise<Result> => {
@@ -110,13 +133,37 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     using(upload, async () => {
       const release = await upload.turn.acquire(signal);
       try {
+        await refresh(upload);
         return await run();
       } finally {
         release();
       }
     });
 
+  /** The same chunk once more is harmless. */
+  const againAs = async (upload: Upload, index: number, bytes: Uint8Array): Promise<Receipt> => {
+    const { id } = upload.manifest;
+    if (bytes.length === upload.chunks.get(index) && (await staging.readChunk(id, index)).equals(bytes)) {
+      return receiptOf(upload);
+    }
+    throw conflict(`Chunk ${index} has arrived before with other bytes. Send the original again, or begin anew.`);
+  };
+
+  /** Nor does any other process hand it over. */
+  const exclusively = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
+    staging.between === undefined
+      ? run()
+      : staging.between.exclusively(upload.manifest.id, signal, async () => {
+          await refresh(upload);
+          return run();
+        });
+
   const sweep = async (): Promise<void> => {
+    if (staging.between !== undefined) {
+      // The database removes them; here, only what other calls may wait for is kept.
+      for (const [id, upload] of uploads) if (isExpired(upload)) uploads.delete(id);
+      return;
+    }
     for (const [id, upload] of uploads) if (isExpired(upload)) await forget(id);
     const finished = [...uploads].filter(([, upload]) => isFinished(upload) && upload.users === 0);
     for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) await forget(id);
@@ -140,8 +187,11 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       }
       const others = await leftByOthers();
       // No await from here until it is listed, so that no other call takes the same room.
-      const unlisted = others.filter(({ manifest }) => !uploads.has(manifest.id));
-      const open = [...uploads.values(), ...unlisted].filter((upload) => !isFinished(upload) && !isExpired(upload));
+      const known = staging.between === undefined ? [...uploads.values()] : starting();
+      const listed = new Set(known.map(({ manifest }) => manifest.id));
+      const open = [...known, ...others.filter(({ manifest }) => !listed.has(manifest.id))].filter(
+        (upload) => !isFinished(upload) && !isExpired(upload),
+      );
       checkQuotas(config, open, { totalSize, callerId });
       const secret = randomBytes(32).toString('base64url');
       const manifest = { ...given, id: randomUUID(), caller: callerId, secretHash: hashOf(secret).toString('hex') };
@@ -161,16 +211,15 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       if (upload.manifest.caller !== caller.id) throw notFound();
       return inTurn(upload, signal, async () => {
         checkOpen(upload);
-        if (upload.chunks.has(index)) {
-          if (bytes.length === upload.chunks.get(index) && (await staging.readChunk(id, index)).equals(bytes)) {
-            return receiptOf(upload);
-          }
-          throw conflict(`Chunk ${index} has arrived before with other bytes. Send the original again, or begin anew.`);
-        }
+        if (upload.chunks.has(index)) return againAs(upload, index, bytes);
         const { totalSize } = upload.manifest;
         if (upload.receivedBytes + bytes.length > totalSize)
           throw tooManyBytes(upload.receivedBytes + bytes.length, totalSize);
-        await staging.writeChunk(id, index, bytes);
+        if ((await staging.writeChunk(id, index, bytes)) === undefined) {
+          // Another process was quicker.
+          await refresh(upload);
+          return againAs(upload, index, bytes);
+        }
         upload.receivedBytes += bytes.length;
         upload.chunks.set(index, bytes.length);
         return receiptOf(upload);
@@ -184,11 +233,12 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       if (length !== undefined && length > totalSize) throw tooManyBytes(length, totalSize);
       await inTurn(upload, signal, async () => {
         checkOpen(upload);
-        if (upload.chunks.size > 0) throw conflict('Bytes have arrived already, and this address takes them once.');
+        if (upload.chunks.size > 0) throw takenOnce();
         upload.isReceiving = true;
       });
       try {
         const size = await using(upload, () => staging.writeChunk(id, 0, exactly(content, totalSize)));
+        if (size === undefined) throw takenOnce();
         upload.chunks.set(0, size);
         upload.receivedBytes = size;
         return receiptOf(upload);
@@ -199,9 +249,9 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
 
     async finish(id, call, known = engine) {
       const upload = await find(id);
-      const { manifest } = upload;
-      if (manifest.caller !== call.caller.id) throw notFound();
-      return inTurn(upload, call.signal, async () => {
+      if (upload.manifest.caller !== call.caller.id) throw notFound();
+      const handOver = async () => {
+        const { manifest } = upload;
         const { filename, tags } = manifest;
         if (manifest.outcome !== undefined) return { outcome: manifest.outcome, tags, filename };
         checkOpen(upload);
@@ -220,7 +270,8 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
           .then(() => staging.dropChunks(id, indexes))
           .catch((error: unknown) => log.warn('an upload could not be cleared away', { error }));
         return { outcome, tags, filename };
-      });
+      };
+      return inTurn(upload, call.signal, () => exclusively(upload, call.signal, handOver));
     },
 
     async close() {
@@ -232,6 +283,10 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
 function checkOpen({ isReceiving, manifest: { outcome } }: Upload): void {
   if (isReceiving) throw conflict('The bytes are arriving by upload_url. Wait until that has ended.');
   if (outcome !== undefined) throw conflict('This upload is finished. Begin another with kb_upload_start.');
+}
+
+function takenOnce(): CarrelError {
+  return conflict('Bytes have arrived already, and this address takes them once.');
 }
 
 function receiptOf({ receivedBytes, chunks, manifest: { totalSize } }: Upload): Receipt {

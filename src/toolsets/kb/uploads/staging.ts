@@ -44,11 +44,12 @@ export interface Found {
   chunks: Map<number, number>;
 }
 
-/** Uploads on disk: a folder for each, with a manifest and a file for each chunk. */
+/** Uploads on their way. */
 export interface Staging {
   /** Writes the manifest, which makes the upload exist. */
   save(manifest: Manifest): Promise<void>;
-  writeChunk(id: string, index: number, content: Bytes): Promise<number>;
+  /** Returns its bytes; undefined if another process has written it before. */
+  writeChunk(id: string, index: number, content: Bytes): Promise<number | undefined>;
   readChunk(id: string, index: number): Promise<Buffer>;
   content(id: string, indexes: readonly number[]): AsyncIterable<Uint8Array>;
   dropChunks(id: string, indexes: readonly number[]): Promise<void>;
@@ -59,11 +60,21 @@ export interface Staging {
   find(id: string): Promise<Found | undefined>;
   /** Ids, and how long ago each was last written to, by the wall clock: processes share no other. */
   idle(): Promise<{ id: string; idleMs: number }[]>;
+  /** Where several processes work on one upload. */
+  readonly between?: UploadsBetween;
+}
+
+export interface UploadsBetween {
+  /** Of all uploads that have not expired. */
+  manifests(): Promise<Manifest[]>;
+  /** Runs while no other process does so with this upload. */
+  exclusively<Result>(id: string, signal: AbortSignal, run: () => Promise<Result>): Promise<Result>;
 }
 
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const manifestName = 'manifest.json';
 
+/** On disk: a folder for each upload, with a manifest and a file for each chunk. */
 export function createStaging(folder: string): Staging {
   const folderOf = (id: string): string => join(folder, id);
   const chunkFile = (id: string, index: number): string => join(folder, id, `${index}.chunk`);
@@ -94,9 +105,8 @@ export function createStaging(folder: string): Staging {
     async find(id) {
       if (!idPattern.test(id)) return undefined;
       const text = await readFile(join(folderOf(id), manifestName), 'utf8').catch(() => undefined);
-      const manifest = manifestSchema.safeParse(text === undefined ? undefined : parseJson(text));
-      if (!manifest.success) return undefined;
-      return { manifest: manifest.data, chunks: await chunkSizes(folderOf(id)) };
+      const manifest = readManifest(text);
+      return manifest && { manifest, chunks: await chunkSizes(folderOf(id)) };
     },
     async idle() {
       const names = await readdir(folder).catch(() => []);
@@ -106,6 +116,10 @@ export function createStaging(folder: string): Staging {
       );
     },
   };
+}
+
+export function readManifest(text: string | undefined): Manifest | undefined {
+  return manifestSchema.safeParse(text === undefined ? undefined : parseJson(text)).data;
 }
 
 async function explained<T>(write: () => Promise<T>): Promise<T> {

@@ -1,0 +1,26 @@
+import type { SharedStore } from '../base/shared-store.ts';
+import { useSigningKey } from '../base/signing-key.ts';
+import type { Config } from '../config/load.ts';
+import { storageSlice } from '../storage/storage-slice.ts';
+import { usesDatabase } from './open-authorities.ts';
+import { storagePlace } from './open-storage.ts';
+import type { Role } from './role.ts';
+import type { SharedParts } from './shared-parts.ts';
+
+export interface OpenedSharedStore {
+  /** Undefined where the role has no database, or it is a file. */
+  readonly store: SharedStore | undefined;
+  close(): Promise<void>;
+}
+
+/** What the processes on one database keep in common. They sign with one key, too. */
+export async function openSharedStore(role: Role, config: Config, shared: SharedParts): Promise<OpenedSharedStore> {
+  const none = { store: undefined, close: async () => {} };
+  if (!role.slices.includes(storageSlice)) return none;
+  if (storagePlace(config.of(storageSlice), config.dataDir).backend !== 'postgres') return none;
+  if (!(await usesDatabase(role, config))) return none;
+  const { part, release } = await shared.storage();
+  const store = part.shared;
+  if (store) useSigningKey(await store.signingKey());
+  return { store, close: release };
+}

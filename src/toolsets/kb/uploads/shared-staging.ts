@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SharedStore } from '../../../base/shared-store.ts';
+import { readManifest, type Staging } from './staging.ts';
+
+const kind = 'upload';
+const manifestPart = 0;
+/** There while somebody hands it over. */
+const leasePart = 1;
+const firstChunkPart = 10;
+
+const leaseMs = 30_000;
+const renewMs = 10_000;
+const lookMs = 100;
+
+/**
+ * In the database, so that an upload can be begun in one process and finished in another. What is idle for too long is
+ * removed there.
+ */
+export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: number }): Staging {
+  const chunkPart = (id: string, index: number) => ({ kind, id, part: firstChunkPart + index });
+  const touch = (id: string): Promise<void> => shared.touch({ kind, id }, idleMs);
+
+  const exclusively = async <Result>(id: string, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> => {
+    const part = { kind, id, part: leasePart };
+    const hold = Buffer.from('held');
+    while (!(await shared.add(part, hold, leaseMs))) await delay(lookMs, undefined, { signal });
+    // If it fails, the next time may come soon enough. At worst the engine is given the same bytes twice, and says so.
+    const renewing = setInterval(() => {
+      touch(id)
+        .then(() => shared.put(part, hold, leaseMs))
+        .catch(() => {});
+    }, renewMs).unref();
+    try {
+      return await run();
+    } finally {
+      clearInterval(renewing);
+      await shared.remove({ kind, id }, [leasePart]).catch(() => {});
+    }
+  };
+
+  return {
+    async save(manifest) {
+      await shared.put({ kind, id: manifest.id, part: manifestPart }, Buffer.from(JSON.stringify(manifest)), idleMs);
+    },
+    async writeChunk(id, index, content) {
+      const part = chunkPart(id, index);
+      if (content instanceof Uint8Array) {
+        const isFirst = await shared.add(part, content, idleMs);
+        await touch(id);
+        return isFirst ? content.length : undefined;
+      }
+      // While bytes arrive it is not idle.
+      const touching = setInterval(() => void touch(id).catch(() => {}), Math.min(renewMs, idleMs / 3)).unref();
+      try {
+        return await shared.addStream(part, content, idleMs);
+      } finally {
+        clearInterval(touching);
+        await touch(id);
+      }
+    },
+    readChunk: async (id, index) => (await shared.read(chunkPart(id, index))) ?? Buffer.alloc(0),
+    async *content(id, indexes) {
+      for (const index of indexes) yield* shared.stream(chunkPart(id, index));
+    },
+    dropChunks: (id, indexes) =>
+      shared.remove(
+        { kind, id },
+        indexes.map((index) => firstChunkPart + index),
+      ),
+    touch,
+    remove: (id) => shared.remove({ kind, id }),
+    async find(id) {
+      const [bytes, parts] = await Promise.all([
+        shared.read({ kind, id, part: manifestPart }),
+        shared.list({ kind, ids: [id] }),
+      ]);
+      const manifest = readManifest(bytes?.toString());
+      const chunks = parts.filter(({ part }) => part >= firstChunkPart);
+      return manifest && { manifest, chunks: new Map(chunks.map((each) => [each.part - firstChunkPart, each.bytes])) };
+    },
+    idle: async () => [],
+    between: {
+      async manifests() {
+        const all = await shared.readAll({ kind, part: manifestPart });
+        return all.flatMap((content) => readManifest(content.toString()) ?? []);
+      },
+      exclusively,
+    },
+  };
+}

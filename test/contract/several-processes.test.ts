@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { silentLogger } from '../../src/base/log.ts';
+import type { Notice, SharedStore } from '../../src/base/shared-store.ts';
+import { createTasks } from '../../src/jobs/tasks.ts';
+import type { SummaryProvider } from '../../src/search/summaries/summary-provider.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { inspectStorage } from '../../src/storage/inspect-storage.ts';
+import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { createConnections } from '../../src/storage/postgres/connections.ts';
+import { migrate } from '../../src/storage/postgres/migrate.ts';
+import { migrations } from '../../src/storage/postgres/migrations.ts';
+import { createEntrySummaries } from '../../src/toolsets/context/write/entry-summaries.ts';
+import { extractiveSummaries } from '../../src/toolsets/context/write/summary-settings.ts';
+import { pause } from '../support/pause.ts';
+import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
+
+const obstacle = serverObstacle();
+const minuteMs = 60_000;
+
+describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_000 }, () => {
+  let server: PostgresServer;
+  const cleanUps: (() => Promise<void>)[] = [];
+  const opened = async (place: StoragePlace): Promise<Storage> => {
+    const storage = await openStorage(place);
+    cleanUps.push(() => storage.close());
+    return storage;
+  };
+  const newPlace = async (): Promise<StoragePlace & { url: string }> => {
+    const { url, drop } = await createTestDatabase(server);
+    cleanUps.push(drop);
+    return { backend: 'postgres', url };
+  };
+  before(async () => {
+    const started = await startRealPostgres();
+    assert.ok(typeof started !== 'string', String(started));
+    server = started;
+    cleanUps.push(() => started.stop());
+  });
+  after(async () => {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+  });
+
+  describe('what they keep in common for a while', () => {
+    let one: SharedStore;
+    let two: SharedStore;
+    before(async () => {
+      const place = await newPlace();
+      const [first, second] = [(await opened(place)).shared, (await opened(place)).shared];
+      assert.ok(first && second);
+      [one, two] = [first, second];
+    });
+
+    test('of several who add a part one succeeds, and what has expired can be added again', async () => {
+      const part = { kind: 'k', id: 'a', part: 3 };
+      const added = await Promise.all(
+        [one, two, one, two, one].map((store, n) => store.add(part, Buffer.from(`by ${n}`), minuteMs)),
+      );
+      assert.equal(added.filter(Boolean).length, 1);
+      assert.equal(String(await two.read(part)), `by ${added.indexOf(true)}`);
+      await one.put(part, Buffer.from('changed'), 1);
+      while ((await two.read(part)) !== undefined) await pause(5);
+      assert.deepEqual(await one.list({ kind: 'k' }), []);
+      assert.equal(await two.add(part, Buffer.from('again'), minuteMs), true);
+      await one.remove({ kind: 'k', id: 'a' });
+      assert.equal(await two.read(part), undefined);
+    });
+
+    test('a stream is seen when all of it is there, once, and nothing is left of one that broke off', async () => {
+      const part = { kind: 'stream', id: 'a', part: 0 };
+      const bytes = randomBytes(2_500_000);
+      const half = Promise.withResolvers<void>();
+      async function* slowly() {
+        yield bytes.subarray(0, 1_500_000);
+        await half.promise;
+        yield bytes.subarray(1_500_000);
+      }
+      const adding = one.addStream(part, slowly(), minuteMs);
+      assert.deepEqual(await two.list({ kind: 'stream' }), []);
+      half.resolve();
+      assert.equal(await adding, bytes.length);
+      assert.deepEqual(await two.list({ kind: 'stream', ids: ['a', 'b'] }), [
+        { id: 'a', part: 0, bytes: bytes.length },
+      ]);
+      const pieces: Uint8Array[] = [];
+      for await (const piece of two.stream(part)) pieces.push(piece);
+      assert.ok(pieces.length > 1 && Buffer.concat(pieces).equals(bytes));
+      assert.equal(await two.addStream(part, [bytes.subarray(0, 9)], minuteMs), undefined);
+      assert.ok((await one.read(part))?.equals(bytes));
+      async function* broken() {
+        yield bytes;
+        throw new Error('gone');
+      }
+      await assert.rejects(one.addStream({ ...part, id: 'b' }, broken(), minuteMs), /gone/);
+      assert.equal(await two.addStream({ ...part, id: 'b' }, [], minuteMs), 0);
+    });
+
+    test('calls are counted for all of them, and a refused one is not', async () => {
+      const request = { key: 'me', limit: 5, windowMs: minuteMs };
+      const taken = await Promise.all(Array.from({ length: 12 }, (_, n) => (n % 2 ? one : two).take(request)));
+      assert.equal(taken.filter(({ ok }) => ok).length, 5);
+      const refused = await one.take(request);
+      assert.ok(!refused.ok && refused.retryAfterMs > 0 && refused.retryAfterMs <= minuteMs);
+      assert.ok((await two.take({ ...request, key: 'you' })).ok);
+      const short = { key: 'short', limit: 1, windowMs: 50 };
+      assert.ok((await one.take(short)).ok);
+      while (!(await two.take(short)).ok) await pause(10);
+    });
+
+    test('one key for all, also if they ask for the first time at once', async () => {
+      const keys = await Promise.all([one, two, one, two].map((store) => store.signingKey()));
+      assert.equal(new Set(keys.map((key) => key.toString('hex'))).size, 1);
+      assert.equal(keys[0]?.length, 32);
+    });
+
+    test('the others are told, and go on being told after the connection is lost', async () => {
+      const told: Notice[] = [];
+      const stop = two.onNotice((notice) => void told.push(notice));
+      const tellUntilHeard = async (id: string): Promise<void> => {
+        while (!told.some((notice) => 'id' in notice && notice.id === id)) {
+          one.tell({ about: 'task', id });
+          two.tell({ about: 'task', id: 'own' });
+          await pause(20);
+        }
+      };
+      await tellUntilHeard('first');
+      const admin = createConnections({ url: server.url });
+      const [{ killed } = {}] = await admin.read((statements) =>
+        statements.query(
+          `SELECT count(pg_terminate_backend(pid))::int AS killed FROM pg_stat_activity
+           WHERE application_name = 'carrel notices'`,
+        ),
+      );
+      await admin.close();
+      assert.equal(killed, 1);
+      await tellUntilHeard('second');
+      stop();
+      assert.ok(!told.some((notice) => 'id' in notice && notice.id === 'own'));
+    });
+  });
+
+  for (const heard of [true, false]) {
+    const how = heard ? '' : ', and by looking where no notices come (PgBouncer in transaction mode)';
+    test(`a task is shown, answered and cancelled by another process than its own${how}`, async () => {
+      const place = await newPlace();
+      const stores = [(await opened(place)).shared, (await opened(place)).shared].map((shared) => {
+        assert.ok(shared);
+        return heard ? shared : { ...shared, onNotice: () => () => {} };
+      });
+      const [own, other] = stores.map((shared) => createTasks({ folder: '', shared, log: silentLogger }));
+      assert.ok(own && other);
+      const stopped = Promise.withResolvers<void>();
+      const task = await own.start({ owner: 'me', tool: 'dig', cancel: () => stopped.resolve() });
+      assert.ok(task);
+      const seen = async () => (await other.get(task.id, 'me')).view;
+      await assert.rejects(other.get(task.id, 'you'), { code: 'task_not_found' });
+      assert.equal((await seen()).status, 'working');
+      task.report('digging');
+      while ((await seen()).statusMessage !== 'digging') await pause(20);
+
+      const answered = task.ask({ depth: { method: 'elicitation/create' } });
+      while ((await seen()).status !== 'input_required') await pause(20);
+      const [key = ''] = Object.keys((await seen()).inputRequests ?? {});
+      await other.answer(task.id, 'me', { [key]: 'deep', unknown: 'ignored' });
+      // The first answer counts.
+      await other.answer(task.id, 'me', { [key]: 'shallow' });
+      assert.deepEqual(await answered, { depth: 'deep' });
+      while ((await seen()).status !== 'working') await pause(20);
+
+      await other.cancel(task.id, 'me');
+      await stopped.promise;
+      await task.end({ status: 'completed', result: {} });
+      for (const tasks of [own, other]) assert.equal((await tasks.get(task.id, 'me')).view.status, 'cancelled');
+      for (const tasks of [own, other]) await tasks.close();
+    });
+  }
+
+  test('an end that the database did not take reaches the others when it does', async () => {
+    const place = await newPlace();
+    const [shared, elsewhere] = [(await opened(place)).shared, (await opened(place)).shared];
+    assert.ok(shared);
+    let isAway = false;
+    const add: SharedStore['add'] = async (...given) => {
+      if (isAway) throw new Error('away');
+      return shared.add(...given);
+    };
+    const own = createTasks({ folder: '', shared: { ...shared, add }, log: silentLogger });
+    const other = createTasks({ folder: '', shared: elsewhere, log: silentLogger });
+    const task = await own.start({ owner: 'me', tool: 'dig', cancel() {} });
+    isAway = true;
+    await task?.end({ status: 'completed', result: { gold: true } });
+    assert.equal((await other.get(task?.id, 'me')).view.status, 'working');
+    isAway = false;
+    while ((await other.get(task?.id, 'me')).view.status === 'working') await pause(50);
+    assert.deepEqual((await other.get(task?.id, 'me')).view.result, { gold: true });
+    for (const tasks of [own, other]) await tasks.close();
+  });
+
+  test('a process that stops leaves its tasks as broken off, not as running', async () => {
+    const place = await newPlace();
+    const stores = [(await opened(place)).shared, (await opened(place)).shared];
+    const [own, other] = stores.map((shared) => createTasks({ folder: '', shared, log: silentLogger }));
+    const task = await own?.start({ owner: 'me', tool: 'dig', cancel() {} });
+    await own?.close();
+    const found = await other?.get(task?.id, 'me');
+    assert.deepEqual([found?.view.status, found?.view.error?.data], ['failed', { code: 'interrupted' }]);
+    await other?.close();
+  });
+
+  test('each of them asks a model server for other summaries; what one gives up, another makes', async () => {
+    const place = await newPlace();
+    const given = new Map<string, number>();
+    let isDown = true;
+    const provider: SummaryProvider = {
+      ...{ name: 'ollama', model: 'm', isLocal: false, concurrencyMax: 2 },
+      async summarise(text) {
+        if (isDown) {
+          isDown = false;
+          throw new Error('away');
+        }
+        given.set(text, (given.get(text) ?? 0) + 1);
+        await pause(10);
+        return 'short';
+      },
+    };
+    const local = extractiveSummaries({ summaryMaxTokens: 2000 });
+    const storages = [await opened(place), await opened(place)];
+    const [first] = storages;
+    assert.ok(first);
+    const texts = Array.from({ length: 30 }, (_, n) => `Text ${n}`);
+    const fields = {
+      threadId: 't',
+      source: 'user',
+      metadata: undefined,
+      tags: [],
+      images: [],
+      summary: undefined,
+    } as const;
+    await first.entries.store({ entries: texts.map((text) => ({ ...fields, text, summaryWanted: true })) });
+    const working = storages.map(({ entries, shared }) =>
+      createEntrySummaries({ charsMin: 1 }, { entries, provider, local, shared, log: silentLogger }),
+    );
+    for (const each of working) each.wake();
+    while ((await first.entries.unsummarised({ limit: 1 })).length > 0) await pause(20);
+    for (const each of working) await each.close();
+    assert.deepEqual(
+      [...given.values()],
+      texts.map(() => 1),
+    );
+  });
+
+  describe('of different versions (a rolling upgrade)', () => {
+    const usable = 'UPDATE carrel.schema_version SET usable_from = 4';
+    const expand = `ALTER TABLE carrel.notes ADD COLUMN added_later text; ${usable}`;
+    const contract = 'ALTER TABLE carrel.notes DROP COLUMN added_later';
+
+    test('one step is made once by all that start, while an older one reads and writes', async () => {
+      const place = await newPlace();
+      const older = await opened(place);
+      const starting = Array.from({ length: 4 }, () => createConnections({ url: place.url }));
+      const newer = Promise.all(starting.map((connections) => migrate(connections, [...migrations, expand])));
+      const saved = [];
+      for (let n = 0; n < 20; n += 1) {
+        saved.push((await older.notes.save({ title: `Note ${n}`, content: 'heron', tags: [], sourceUrls: [] })).id);
+      }
+      await newer;
+      for (const connections of starting) await connections.close();
+      const { notes } = await older.notes.list({ query: 'heron', limit: 50, offset: 0 });
+      assert.deepEqual(new Set(notes.map(({ id }) => id)), new Set(saved));
+      // Restarted in the middle of the upgrade, it goes on with what a later version has only added to.
+      assert.equal((await inspectStorage(place)).schema, migrations.length + 1);
+      const restarted = await opened(place);
+      assert.equal((await restarted.notes.list({ query: 'heron', limit: 50, offset: 0 })).total, 20);
+    });
+
+    test('one that cannot work with a later schema says so, and changes nothing', async () => {
+      const place = await newPlace();
+      const newer = createConnections({ url: place.url });
+      await migrate(newer, [...migrations, expand, contract]);
+      await assert.rejects(openStorage(place), { code: 'storage_newer' });
+      await assert.rejects(inspectStorage(place), { code: 'storage_newer' });
+      const [row] = await newer.read((statements) => statements.query('SELECT version FROM carrel.schema_version'));
+      assert.equal(row?.['version'], migrations.length + 2);
+      await newer.close();
+    });
+  });
+});

@@ -1,0 +1,373 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type FakeFess, startFakeFess } from '../fakes/fess/start-fake-fess.ts';
+import { startOllama } from '../fakes/ollama.ts';
+import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
+import { pause } from '../support/pause.ts';
+import { createTestDatabase, serverObstacle, startRealPostgres } from '../support/postgres.ts';
+import { exchange, modernRequest, openSession, openStream, post } from '../support/raw-http.ts';
+import { startRecordingProxy } from '../support/recording-proxy.ts';
+
+type Fields = Record<string, unknown>;
+
+const token = 'the-token-of-all-callers';
+const authorization = { authorization: `Bearer ${token}` };
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+const obstacle = serverObstacle();
+
+/** The result of a request of 2026-07-28, or its error. */
+async function ask(url: string, method: string, params: Fields, capabilities: object = {}): Promise<Fields> {
+  const { headers, message } = modernRequest(method, { ...params, _meta: { [capabilitiesKey]: capabilities } });
+  const answer = await exchange(url, { headers: { ...headers, ...authorization }, body: JSON.stringify(message) });
+  const { result, error } = answer.messages[0] ?? {};
+  return (result ?? error) as Fields;
+}
+
+async function call(url: string, name: string, args: Fields, capabilities: object = {}): Promise<Fields> {
+  const answer = await ask(url, 'tools/call', { name, arguments: args }, capabilities);
+  return (answer['structuredContent'] ?? answer) as Fields;
+}
+
+async function until<Result>(look: () => Promise<Result | undefined | false>): Promise<Result> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    await pause(50);
+  }
+}
+
+const suite = { skip: obstacle ?? false, timeout: 300_000 };
+
+describe('several processes on one PostgreSQL, behind a plain load balancer (contract §3)', suite, () => {
+  const cleanUps: (() => unknown)[] = [];
+  const owner = { after: (cleanUp: () => unknown) => void cleanUps.push(cleanUp) };
+  let one: Carrel;
+  let two: Carrel;
+  let fess: FakeFess;
+  /** Each request goes to the next process. */
+  let balanced: string;
+
+  before(async () => {
+    const server = await startRealPostgres();
+    assert.ok(typeof server !== 'string', String(server));
+    cleanUps.push(() => server.stop());
+    const database = await createTestDatabase(server);
+    fess = await startFakeFess({ version: '15.4' });
+    cleanUps.push(() => fess.close());
+    const ollama = await startOllama(owner);
+    const folder = makeFolder(owner);
+    mkdirSync(folder, { recursive: true });
+    const fessConfig = join(folder, 'fess.json');
+    writeFileSync(
+      fessConfig,
+      JSON.stringify({
+        fessBaseUrl: fess.url,
+        domain: { id: 'docs', name: 'Docs', labelFilter: 'all' },
+        timeouts: { longRunningThresholdMs: 100 },
+      }),
+    );
+    const env = {
+      ...{ STORAGE_BACKEND: 'postgresql', DATABASE_URL: database.url, CARREL_AUTH_TOKEN: token },
+      ...{ EMBEDDING_PROVIDER: 'ollama', EMBEDDING_MODEL: 'letters', OLLAMA_HOST: ollama.origin },
+      ...{ ENABLE_RERANKING: 'false', CARREL_FESS_CONFIG: fessConfig, RATE_LIMIT_NOTES: '40' },
+    };
+    // Nothing is shared but the database: each has a folder of its own.
+    [one, two] = await Promise.all([
+      startCarrel(owner, ['serve', '--transport', 'http'], { env }),
+      startCarrel(owner, ['serve', '--transport', 'http'], { env }),
+    ]);
+    const all = [one.origin, two.origin];
+    let turn = 0;
+    const next = (): string => all[turn++ % all.length] ?? '';
+    balanced = `${(await startRecordingProxy(owner, next)).origin}/mcp`;
+  });
+  after(async () => {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+  });
+
+  /** Of both, so that each has something of the other's to find. */
+  const everywhere = (): readonly [string, string][] => [
+    [one.url, two.url],
+    [two.url, one.url],
+  ];
+
+  it('what one has written, changed or deleted, the next read and search of another sees', async () => {
+    for (const [writer, reader] of everywhere()) {
+      const text = `The heron of ${new URL(writer).port} stands in the reeds`;
+      const { context_id: id } = await call(writer, 'store_context', { thread_id: 'pond', source: 'agent', text });
+      const found = async (tool: string, args: Fields): Promise<unknown[]> =>
+        ((await call(reader, tool, { query: text, ...args }))['results'] as Fields[]).map((hit) => hit['id']);
+      assert.deepEqual(await found('fts_search_context', {}), [id]);
+      // By meaning, as soon as whoever got the text has embedded it.
+      await until(async () => (await found('semantic_search_context', { include_weak: true })).includes(id));
+      const hits = (await call(reader, 'find', { query: text }))['hits'] as Fields[];
+      assert.deepEqual(
+        hits.map(({ uri }) => uri),
+        [`carrel://context/${id}`],
+      );
+      await call(writer, 'update_context', { context_id: id, text: `A bittern of ${new URL(writer).port}` });
+      assert.deepEqual(await found('fts_search_context', { query: 'heron' }), []);
+      await call(writer, 'delete_context', { context_ids: [id] });
+      assert.deepEqual(await found('fts_search_context', { query: 'bittern' }), []);
+
+      const { note } = await call(writer, 'save_note', { title: 'Marsh', content: text, tags: ['marsh'] });
+      const noted = async () => ((await call(reader, 'list_notes', { query: text }))['notes'] as Fields[]).length;
+      assert.equal(await noted(), 1);
+      await call(writer, 'delete_note', { id: (note as Fields)['id'] });
+      assert.equal(await noted(), 0);
+
+      const { job_id: job } = await call(writer, 'kb_addnote', { text, collection: `of ${new URL(writer).port}` });
+      const done = await until(async () => {
+        const { jobs } = await call(reader, 'kb_jobs', { job_id: job });
+        const [state] = (jobs as Fields[]) ?? [];
+        return state?.['status'] === 'done' && state;
+      });
+      const { collections } = await call(reader, 'kb_list', {});
+      assert.ok((collections as Fields[]).some(({ name }) => name === `of ${new URL(writer).port}`));
+      assert.equal(((await call(reader, 'kb_search', { query: text }))['results'] as Fields[]).length, 1);
+      await call(writer, 'kb_delete', { document_id: done['document_id'] });
+      assert.deepEqual((await call(reader, 'kb_search', { query: text }))['results'], []);
+    }
+  });
+
+  it('an upload is begun, filled and finished by any of them, and handed over once', async () => {
+    const started = await call(balanced, 'kb_upload_start', { filename: 'birds.txt', total_size: 12 });
+    const { upload_id } = started;
+    const chunk = (url: string, chunk_index: number, text: string) =>
+      call(url, 'kb_upload_chunk', { upload_id, chunk_index, data: Buffer.from(text).toString('base64') });
+    await chunk(one.url, 0, 'king');
+    assert.equal((await chunk(two.url, 1, 'fish'))['received_bytes'], 8);
+    assert.equal(((await chunk(one.url, 1, 'FISH'))['error'] as Fields)['code'], 'upload_conflict');
+    const early = await call(two.url, 'kb_upload_finish', { upload_id });
+    assert.deepEqual((early['error'] as Fields)['missing_chunks'], [2]);
+    await chunk(two.url, 2, 'ers!');
+    const outcomes = await Promise.all([one.url, two.url].map((url) => call(url, 'kb_upload_finish', { upload_id })));
+    assert.equal(outcomes[0]?.['status'], 'queued');
+    assert.deepEqual(outcomes[0], outcomes[1]);
+
+    // All bytes at once, to the address that another process gave out; more than one piece of them.
+    const bytes = Buffer.concat([Buffer.from('An egret.'), Buffer.alloc(2_500_000, '\n')]);
+    const whole = await call(one.url, 'kb_upload_start', { filename: 'egrets.txt', total_size: bytes.length });
+    const address = new URL(String(whole['upload_url']));
+    address.port = new URL(two.url).port;
+    const put = () => exchange(address.href, { method: 'PUT', body: bytes });
+    assert.deepEqual([(await put()).status, (await put()).status], [201, 409]);
+    const { job_id: job } = await call(one.url, 'kb_upload_finish', { upload_id: whole['upload_id'] });
+    const { document_id: id } = await until(async () => {
+      const { jobs } = await call(balanced, 'kb_jobs', { job_id: job });
+      return ((jobs as Fields[]) ?? []).find(({ status }) => status === 'done');
+    });
+    const [stored] = (await call(two.url, 'kb_list', { query: 'egrets' }))['documents'] as Fields[];
+    assert.equal(stored?.['document_id'], id);
+  });
+
+  it('a task is told, ended and cancelled by any of them, with the work of the one that does it', async () => {
+    fess.setFault({ kind: 'hold' });
+    const search = async (url: string): Promise<string> => {
+      const asked = fess.nextRequest('/documents');
+      const { taskId } = await call(url, 'fess_docs_search', { query: 'heron' }, withTasks);
+      await asked;
+      return String(taskId);
+    };
+    const state = (url: string, taskId: string) => ask(url, 'tasks/get', { taskId }, withTasks);
+    const [kept, stopped] = [await search(one.url), await search(one.url)];
+    for (const id of [kept, stopped]) assert.equal((await state(two.url, id))['status'], 'working');
+    const sockets = fess.openSockets();
+    await ask(two.url, 'tasks/cancel', { taskId: stopped }, withTasks);
+    assert.equal((await state(one.url, stopped))['status'], 'cancelled');
+    // The request that the other process had sent is given up.
+    await until(async () => fess.openSockets() < sockets);
+
+    const { headers, message } = modernRequest('subscriptions/listen', {
+      notifications: { taskIds: [kept] },
+      _meta: { [capabilitiesKey]: withTasks },
+    });
+    const stream = await openStream(two.url, { ...headers, ...authorization }, message);
+    fess.release();
+    fess.setFault(null);
+    const told = await until(async () =>
+      stream.messages().find(({ params }) => (params as Fields)['status'] === 'completed'),
+    );
+    stream.close();
+    assert.equal((told.params as Fields)['taskId'], kept);
+    const { status, result } = await state(two.url, kept);
+    assert.deepEqual([status, (result as Fields)['isError'] ?? false], ['completed', false]);
+  });
+
+  it('the result of a call that became a job is given by any of them', async () => {
+    fess.setFault({ kind: 'hold' });
+    const { jobId } = await call(one.url, 'fess_docs_search', { query: 'heron' });
+    const look = (url: string) => call(url, 'fess_docs_job_get', { jobId });
+    assert.equal((await look(two.url))['state'], 'running');
+    fess.release();
+    fess.setFault(null);
+    const { result } = await until(async () => {
+      const job = await look(two.url);
+      return job['state'] === 'done' && job;
+    });
+    assert.equal((result as Fields)['query'], 'heron');
+    assert.equal(
+      ((await call(two.url, 'fess_docs_job_get', { jobId: 'none' }))['error'] as Fields)['code'],
+      'job_not_found',
+    );
+  });
+
+  it('2026-07-28: each request to another process; pages follow one another, and a question is asked once', async () => {
+    const asked: string[] = [];
+    const client = new Client(
+      { name: 'test', version: '1.0.0' },
+      { capabilities: { elicitation: {} }, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    );
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      asked.push(params.message);
+      return { action: 'accept', content: { confirm: true } };
+    });
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(balanced), { requestInit: { headers: authorization } }),
+    );
+    const entries = Array.from({ length: 60 }, (_, n) => ({ thread_id: 'many', source: 'agent', text: `Duck ${n}` }));
+    await client.callTool({ name: 'store_context_batch', arguments: { entries } });
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await client.listResources(cursor === undefined ? {} : { cursor });
+      for (const { uri } of page.resources) seen.add(uri);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    assert.ok([...seen].filter((uri) => uri.startsWith('carrel://context/')).length >= 60);
+    const { structuredContent } = await client.callTool({
+      name: 'delete_context_batch',
+      arguments: { thread_ids: ['many'] },
+    });
+    assert.deepEqual([(structuredContent as Fields)['deleted_count'], asked.length], [60, 1]);
+    await client.close();
+  });
+
+  for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+    it(`${revision}: a session goes on in any of them, with questions, changes and cancelling, until it is ended`, async () => {
+      const [asked, told]: [string[], string[]] = [[], []];
+      const client = new Client(
+        { name: 'test', version: '1.0.0' },
+        { capabilities: { elicitation: {} }, supportedProtocolVersions: [revision] },
+      );
+      client.setRequestHandler('elicitation/create', async ({ params }) => {
+        asked.push(params.message);
+        return { action: 'accept', content: { confirm: true } };
+      });
+      client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
+      const transport = new StreamableHTTPClientTransport(new URL(balanced), {
+        requestInit: { headers: authorization },
+      });
+      await client.connect(transport);
+      assert.equal(client.getNegotiatedProtocolVersion(), revision);
+      const use = async (name: string, args: Fields): Promise<Fields> =>
+        (await client.callTool({ name, arguments: args })).structuredContent as Fields;
+      const ids: unknown[] = [];
+      for (const n of [1, 2, 3, 4]) {
+        ids.push(
+          (await use('store_context', { thread_id: revision, source: 'agent', text: `Grebe ${n}` }))['context_id'],
+        );
+      }
+      assert.equal(new Set(ids).size, 4);
+      // Subscribed in one, changed in the other; the stream is in either.
+      const uri = `carrel://context/${ids[0]}`;
+      await client.subscribeResource({ uri });
+      await use('update_context', { context_id: ids[0], text: 'Great crested grebe' });
+      await until(async () => told.includes(uri));
+      // Twice, so that each of them has asked.
+      for (const _ of [1, 2]) await use('store_context', { thread_id: revision, source: 'agent', text: `Again ${_}` });
+      if (revision >= '2025-06-18') {
+        assert.equal((await use('delete_context_batch', { thread_ids: [revision] }))['deleted_count'], 6);
+        assert.equal(asked.length, 1);
+      }
+      fess.setFault({ kind: 'hold' });
+      const cancelling = new AbortController();
+      const sent = fess.nextRequest('/documents');
+      const searching = client.callTool(
+        { name: 'fess_docs_search', arguments: { query: 'heron', wait: true } },
+        { signal: cancelling.signal },
+      );
+      await sent;
+      const sockets = fess.openSockets();
+      cancelling.abort();
+      await assert.rejects(searching);
+      await until(async () => fess.openSockets() < sockets);
+      fess.release();
+      fess.setFault(null);
+
+      const { sessionId = '' } = transport;
+      await transport.terminateSession();
+      await client.close();
+      const left = { ...authorization, 'mcp-session-id': sessionId, 'mcp-protocol-version': revision };
+      const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+      for (const { url } of [one, two]) await until(async () => (await post(url, ping, left)).status === 404);
+    });
+  }
+
+  it('nobody else goes on with a session, and nothing is done before its handshake is complete', async () => {
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const opened = await post(one.url, { jsonrpc: '2.0', id: 1, method: 'initialize', params }, authorization);
+    const session = { 'mcp-session-id': String(opened.headers['mcp-session-id']) };
+    const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+    const early = await post(two.url, list, { ...authorization, ...session });
+    assert.equal(early.messages[0]?.error?.code, -32_600);
+    assert.equal((await post(two.url, list, session)).status, 401);
+    await post(two.url, { jsonrpc: '2.0', method: 'notifications/initialized' }, { ...authorization, ...session });
+    for (const { url } of [one, two]) {
+      const answer = await post(url, list, { ...authorization, ...session });
+      assert.ok(((answer.messages[0]?.result ?? {}) as Fields)['tools'], answer.text.slice(0, 200));
+    }
+  });
+
+  it('whoever listens to one is told of what another has written', async () => {
+    const { note } = await call(one.url, 'save_note', { title: 'Nest', content: 'empty' });
+    const uri = `carrel://notes/${(note as Fields)['id']}`;
+    const { headers, message } = modernRequest('subscriptions/listen', {
+      notifications: { resourcesListChanged: true, resourceSubscriptions: [uri] },
+    });
+    const stream = await openStream(two.url, { ...headers, ...authorization }, message);
+    await call(one.url, 'update_note', { id: (note as Fields)['id'], content: 'three eggs' });
+    const methods = () => stream.messages().map(({ method }) => method);
+    await until(async () => methods().includes('notifications/resources/updated'));
+    stream.close();
+  });
+
+  it('a limit is one for all of them', async () => {
+    const outcomes: unknown[] = [];
+    for (let n = 0; n < 50; n += 1) {
+      const { error } = await call(n % 2 === 0 ? one.url : two.url, 'get_note', { id: 'none' });
+      outcomes.push((error as Fields)['code']);
+    }
+    const allowed = outcomes.filter((code) => code === 'note_not_found').length;
+    assert.ok(allowed <= 40 && outcomes.at(-1) === 'rate_limit_exceeded', `${allowed} were allowed`);
+  });
+
+  it('a process that is killed leaves its tasks as broken off, and its uploads and sessions to the others', async () => {
+    fess.setFault({ kind: 'hold' });
+    const { taskId } = await call(one.url, 'fess_docs_search', { query: 'heron' }, withTasks);
+    const { upload_id } = await call(one.url, 'kb_upload_start', { filename: 'a.txt', total_size: 4 });
+    await call(one.url, 'kb_upload_chunk', { upload_id, chunk_index: 0, data: 'bGVmdA==' });
+    const entry = { thread_id: 'nest', source: 'agent', text: 'empty' };
+    const { context_id } = await call(two.url, 'store_context', entry);
+    const uri = `carrel://context/${context_id}`;
+    const session = await openSession(one.url, '2025-11-25', { headers: authorization });
+    await session.send({ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri } });
+    one.process.kill('SIGKILL');
+    await one.exited;
+    // The client comes back to another process, where the session goes on with what it had subscribed to.
+    const stream = await openStream(two.url, session.headers);
+    await until(async () => {
+      await call(two.url, 'update_context', { context_id, text: `${Math.random()} eggs` });
+      return stream.messages().some(({ params }) => (params as Fields | undefined)?.['uri'] === uri);
+    });
+    stream.close();
+    const { status, error } = await ask(two.url, 'tasks/get', { taskId }, withTasks);
+    assert.deepEqual([status, (error as Fields)['data']], ['failed', { code: 'interrupted' }]);
+    assert.equal((await call(two.url, 'kb_upload_finish', { upload_id }))['status'], 'queued');
+    fess.setFault(null);
+  });
+});
