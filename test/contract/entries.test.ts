@@ -63,6 +63,23 @@ onEachBackend('context entries', (backend) => {
     assert.equal((await one(id))?.images, undefined);
   });
 
+  test('the text before an entry: of its own thread, not deleted, if both are short, and within the threads allowed', async () => {
+    const [asked = 0] = await store(entry('talk', 'Did you go?'));
+    const [elsewhere = 0] = await store(entry('other talk', 'Nobody asked.'));
+    const [answered = 0, long = 0, behind = 0] = await store(
+      entry('talk', 'Yes, last Friday!', { source: 'agent' }),
+      entry('talk', 'x'.repeat(401)),
+      entry('talk', 'And then?'),
+    );
+    const ids = [asked, elsewhere, answered, long, behind];
+    const told = [{ id: answered, text: 'Did you go?' }];
+    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400 }), told);
+    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400, amongThreads: ['talk'] }), told);
+    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400, amongThreads: ['other talk'] }), []);
+    await entries.remove({ ids: [asked], dryRun: false });
+    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400 }), []);
+  });
+
   test('upstreams 1.4: said again within one call is the same as in two, unless it was answered between', async () => {
     const said = (text: string, source: 'user' | 'agent', tags: string[] = []) => ({
       ...entry('one call', text, { tags }),

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { judgePage } from '../../../search/judging.ts';
+import { bundledRerankerFolder, readRerankerFacts } from '../../../search/reranking/bundled-reranker.ts';
+import { createReranker } from '../../../search/reranking/reranker.ts';
+import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
+import { createEntryJudging } from './entry-judging.ts';
+import { createTextThread } from './text-thread.ts';
+
+test('002 reranking: a short message is read behind the end of the one before it; of the past it is read alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+  const storage = await createSqliteStorage({ path: join(folder, 'test.db'), queryTimeoutMs: 60_000 });
+  const texts = createTextThread();
+  const read: string[] = [];
+  const { before, weight, calibration = [] } = readRerankerFacts(bundledRerankerFolder());
+  const score = async (_: string, passages: readonly string[]) => {
+    read.push(...passages);
+    return passages.map(() => 0);
+  };
+  const provider = { name: 'test', device: undefined, score, close: async () => {} };
+  try {
+    const said = (text: string, source: 'user' | 'agent') => ({
+      ...{ threadId: 't', text, source, metadata: undefined, tags: [], images: [], summary: undefined },
+    });
+    const question = `${'Well, '.repeat(40)}did you go to Leeds?`;
+    const stored = await storage.entries.store({ entries: [said(question, 'user'), said('Yes, on Friday.', 'agent')] });
+    const ranked = stored.map(({ id }) => ({ id, score: 1 }));
+    const judgedWith = async (reads: typeof before, asOf?: string) => {
+      const reranker = createReranker({ provider, weight, calibration, before: reads });
+      const judging = createEntryJudging({ entries: storage.entries, reranker, texts }, { asOf });
+      read.length = 0;
+      await judgePage({ text: 'Leeds', limit: 10, offset: 0 }, ranked, judging);
+      return [...read];
+    };
+    assert.deepEqual(await judgedWith(before), [question, `${question.slice(-160)} » Yes, on Friday.`]);
+    assert.deepEqual(await judgedWith(before, new Date(Date.now() + 1000).toISOString()), [
+      question,
+      'Yes, on Friday.',
+    ]);
+    assert.deepEqual(await judgedWith(undefined), [question, 'Yes, on Friday.'], 'a model that was not trained for it');
+  } finally {
+    await texts.close();
+    await storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
