@@ -22,11 +22,14 @@ export interface RerankerFacts {
   readonly tokenizerFolder: string;
   /** How much a logit counts beside the fused score. */
   readonly weight: number;
-  /** Undefined for a model that was not trained to read a message behind the one before it. */
+  /** Undefined for a model that was not trained to read an answer behind its question. */
   readonly before: ReadBefore | undefined;
   /** Undefined for a model that nobody has calibrated. */
   readonly calibration: Calibration | undefined;
 }
+
+/** Behind anything but a question, a message is read as well alone: notes of a team lose by it. */
+const questionMark = /[?\uFF1F\u061F]/;
 
 const feature = z.enum(['logit', 'words', 'cosine']);
 const fitSchema = z.object({
@@ -54,7 +57,10 @@ export function readRerankerFacts(folder: string): RerankerFacts {
     weight,
     before: before && {
       charsMax: before.charsMax,
-      leadOf: (text) => text.slice(-before.charsRead) + before.separator,
+      leadOf(text) {
+        const read = text.slice(-before.charsRead);
+        return questionMark.test(read) ? read + before.separator : undefined;
+      },
     },
     calibration: calibration?.fits,
   };

@@ -26,7 +26,7 @@ export interface Reranker {
   readonly provider: RerankingProvider | undefined;
   /** How much a logit counts beside the fused score. */
   readonly weight: number;
-  /** How it reads a short message behind the one before it; undefined if it can't. */
+  /** How it reads a short answer behind its question; undefined if it can't. */
   readonly before: ReadBefore | undefined;
   /** A model that fails fails no search. */
   score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<Scored>;
@@ -37,8 +37,8 @@ export interface Reranker {
 export interface ReadBefore {
   /** Neither message may be longer. */
   readonly charsMax: number;
-  /** What to read in front of a message. */
-  leadOf(before: string): string;
+  /** What to read in front of a message; undefined if it is better read alone. */
+  leadOf(before: string): string | undefined;
 }
 
 export interface RerankerDeps {

@@ -10,7 +10,7 @@ import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
 import { createEntryJudging } from './entry-judging.ts';
 import { createTextThread } from './text-thread.ts';
 
-test('002 reranking: a short message is read behind the end of the one before it; of the past it is read alone', async () => {
+test('002 reranking: a short answer is read behind the end of its question; what is of the past is read alone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const storage = await createSqliteStorage({ path: join(folder, 'test.db'), queryTimeoutMs: 60_000 });
   const texts = createTextThread();
@@ -26,7 +26,9 @@ test('002 reranking: a short message is read behind the end of the one before it
       ...{ threadId: 't', text, source, metadata: undefined, tags: [], images: [], summary: undefined },
     });
     const question = `${'Well, '.repeat(40)}did you go to Leeds?`;
-    const stored = await storage.entries.store({ entries: [said(question, 'user'), said('Yes, on Friday.', 'agent')] });
+    const stored = await storage.entries.store({
+      entries: [said(question, 'user'), said('Yes, on Friday.', 'agent'), said('Good.', 'user')],
+    });
     const ranked = stored.map(({ id }) => ({ id, score: 1 }));
     const judgedWith = async (reads: typeof before, asOf?: string) => {
       const reranker = createReranker({ provider, weight, calibration, before: reads });
@@ -35,12 +37,16 @@ test('002 reranking: a short message is read behind the end of the one before it
       await judgePage({ text: 'Leeds', limit: 10, offset: 0 }, ranked, judging);
       return [...read];
     };
-    assert.deepEqual(await judgedWith(before), [question, `${question.slice(-160)} » Yes, on Friday.`]);
+    assert.deepEqual(await judgedWith(before), [question, `${question.slice(-160)} » Yes, on Friday.`, 'Good.']);
     assert.deepEqual(await judgedWith(before, new Date(Date.now() + 1000).toISOString()), [
       question,
       'Yes, on Friday.',
     ]);
-    assert.deepEqual(await judgedWith(undefined), [question, 'Yes, on Friday.'], 'a model that was not trained for it');
+    assert.deepEqual(
+      await judgedWith(undefined),
+      [question, 'Yes, on Friday.', 'Good.'],
+      'a model that was not trained for it',
+    );
   } finally {
     await texts.close();
     await storage.close();

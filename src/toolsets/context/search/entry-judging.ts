@@ -9,7 +9,7 @@ const judgedChars = 100_000;
 
 /**
  * Judges entries by their text as it was then. Without a query in terms, the text's words are sought. "Yes, last Friday!" says
- * little by itself: a model that can reads a short entry behind the end of the one before it, if that is short, too.
+ * little by itself: a model that can reads a short answer behind its question, if that is short, too.
  */
 export function createEntryJudging(
   { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,
