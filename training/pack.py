@@ -2,7 +2,7 @@
 
 python3 pack.py PAIRS.jsonl JUDGED_FOLDER WRITTEN_FOLDER OUT_FOLDER
 
-WRITTEN_FOLDER has chats/ (see written.py) and asked/ (see data.py).
+WRITTEN_FOLDER has chats/, which written.py made, and asked/, which is in written/.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Turns conversations that were written for training into a set like the judged ones.
 
-python3 written.py TEXTS_FOLDER OUT_FOLDER
+python3 written.py written/chats OUT_FOLDER/chats
 
 A text file has conversations: a line "## kind-name", turns as "1 Nora: …", and questions as "? 1,7 | …" with the turns that
 answer them. Some conversations are kept out of training (split "dev").

@@ -41,6 +41,7 @@ test('002 reranking: a short answer is read behind the end of its question; what
     assert.deepEqual(await judgedWith(before, new Date(Date.now() + 1000).toISOString()), [
       question,
       'Yes, on Friday.',
+      'Good.',
     ]);
     assert.deepEqual(
       await judgedWith(undefined),
