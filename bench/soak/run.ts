@@ -4,15 +4,15 @@
  * each of its system calls with that call failing (sweep-faults.ts). Prints JSON; ends with 1 if something acknowledged was lost,
  * a refusal said nothing, or memory grew.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { createTestDatabase, startRealPostgres } from '../../test/support/postgres.ts';
 import { faultObstacle, prepareFaults } from './fault-control.ts';
+import { makeDisk, makeOwnFolder, removeDisk, removeFolder, removeLeftBehind } from './own-folder.ts';
 import { soak } from './soak.ts';
 
 const { values } = parseArgs({
@@ -23,7 +23,8 @@ const { values } = parseArgs({
   },
 });
 const [minutes, points, seed] = [Number(values.minutes), Number(values.points), Number(values.seed)];
-const folder = mkdtempSync(join(tmpdir(), 'carrel-soak-'));
+removeLeftBehind(tmpdir());
+const folder = makeOwnFolder(tmpdir());
 const reports: Record<string, unknown> = { seed };
 let failed = false;
 try {
@@ -34,7 +35,7 @@ try {
   await report('postgres', onPostgres());
 } finally {
   process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 }
 if (failed) process.exitCode = 1;
 
@@ -56,25 +57,14 @@ async function sweep(): Promise<{ faults: readonly string[] }> {
 }
 
 async function onSqlite() {
-  const disk = join(folder, 'disk');
-  mkdirSync(disk);
-  const isMounted = mounted(disk);
+  const disk = makeDisk(folder);
   try {
-    const dataDir = join(disk, 'data');
+    const dataDir = join(disk.path, 'data');
     const faults = faultObstacle() === undefined ? prepareFaults(folder, dataDir) : undefined;
-    return await soak({ minutes: minutes / 2, seed, dataDir, folder, faults, fillable: isMounted ? disk : undefined });
+    const fillable = disk.isMounted ? disk.path : undefined;
+    return await soak({ minutes: minutes / 2, seed, dataDir, folder, faults, fillable });
   } finally {
-    if (isMounted) execFileSync('umount', ['-l', disk]);
-  }
-}
-
-/** A disk of its own, which can be filled without harm to anything else. */
-function mounted(disk: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1g', 'tmpfs', disk], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
+    removeDisk(folder);
   }
 }
 

@@ -4,3 +4,8 @@ import { hash } from 'node:crypto';
 export function textHash(text: string): string {
   return hash('sha256', text);
 }
+
+/** The same for the same ids, in whatever order. */
+export function idsHash(ids: readonly number[]): string {
+  return textHash(ids.toSorted((a, b) => a - b).join());
+}

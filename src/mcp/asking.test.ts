@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as z from 'zod';
 import { silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
-import { askToRemove, hasAgreed } from '../tools/question.ts';
+import { agreedTo, askToRemove } from '../tools/question.ts';
 import { defineTool } from '../tools/tool.ts';
 import { messageLimits } from './messages.ts';
 import { createOffer } from './offer.ts';
@@ -23,9 +23,9 @@ function open(answerMs: number) {
     effect: 'change',
     input: z.object({}),
     output: z.object({ removed: z.int() }),
-    questions: async () => askToRemove(['thing', 'things'], 7, []),
-    async run(_input, { answers }) {
-      if (hasAgreed(answers)) removed += 7;
+    questions: async () => askToRemove(['thing', 'things'], 7, { samples: [], about: 'seven' }),
+    async run(_input, { asked }) {
+      if (agreedTo(asked) === 'seven') removed += 7;
       return { removed };
     },
   });

@@ -84,7 +84,7 @@ export function createCallTool({ catalogue, jobs, gates, ...options }: CallToolO
           tool.questions?.(input, running),
         );
         const answers = questions && (await running.ask?.(questions));
-        return answers ? { ...running, answers } : running;
+        return questions && answers ? { ...running, asked: { questions, answers } } : running;
       };
       if (call.tasks === undefined || wait) {
         const asked = mustAsk ? await ask(call) : call;

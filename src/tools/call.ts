@@ -1,6 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import { fullRights, type Principal } from '../base/rights.ts';
-import type { Answers } from './question.ts';
+import type { Asked } from './question.ts';
 
 export interface Caller extends Principal {
   /** Who quotas are counted for: a token's name, else an address. */
@@ -42,6 +42,6 @@ export interface Call {
   explains?: boolean;
   /** The longest answer, in bytes; see answer-limit. */
   answerBytesMax?: number;
-  /** What the user answered to the tool's questions; absent if nobody could be asked. */
-  answers?: Answers;
+  /** The tool's questions and what the user answered; absent if nobody could be asked. */
+  asked?: Asked;
 }

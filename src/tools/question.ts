@@ -4,6 +4,8 @@ import { CarrelError } from '../base/errors.ts';
 export interface Question {
   message: string;
   fields: Readonly<Record<string, QuestionField>>;
+  /** A hash of what is asked about. Nobody is shown it; an answer is good only for the same. */
+  about?: string;
 }
 
 export interface QuestionField {
@@ -26,19 +28,25 @@ const sampleUnitsMax = 60;
 export function askToRemove(
   [one, many]: readonly [string, string],
   count: number | string,
-  samples: readonly string[],
+  { samples, about }: { samples: readonly string[]; about: string },
 ): Questions {
   const what = count === 1 ? one : many;
   const shown = samples.slice(0, samplesMax).map(oneLine);
   const more = shown.length === 0 ? '' : `, such as ${shown.map((sample) => `“${sample}”`).join(', ')}`;
   const message = `Delete ${count} ${what}${more}?`;
-  return { confirm: { message, fields: { confirm: { type: 'boolean', title: `Delete ${count} ${what}` } } } };
+  return { confirm: { message, fields: { confirm: { type: 'boolean', title: `Delete ${count} ${what}` } }, about } };
 }
 
-/** Whether the user has agreed: undefined if nobody could be asked. A no is thrown. */
-export function hasAgreed(answers: Answers | undefined): true | undefined {
-  if (answers === undefined) return undefined;
-  if (answers['confirm']?.['confirm'] === true) return true;
+/** What was asked, with what the user answered. */
+export interface Asked {
+  questions: Questions;
+  answers: Answers;
+}
+
+/** What the user agreed to remove, as `askToRemove` got it: undefined if nobody could be asked. A no is thrown. */
+export function agreedTo(asked: Asked | undefined): string | undefined {
+  if (asked === undefined) return undefined;
+  if (asked.answers['confirm']?.['confirm'] === true) return asked.questions['confirm']?.about;
   throw new CarrelError('not_confirmed', 'The user did not agree. Nothing was deleted.');
 }
 

@@ -57,7 +57,7 @@ export interface LastingWork {
 export interface Tool extends ToolFacts {
   input: z.ZodObject;
   output: z.ZodObject;
-  /** What the user must be asked first, where the client can ask. `run` then finds the answers in its call. */
+  /** What the user must be asked first, where the client can ask. `run` then finds them and the answers in its call. */
   questions?(input: unknown, call: Call): Promise<Questions | undefined>;
   run(input: unknown, call: Call): Promise<object>;
 }

@@ -20,7 +20,7 @@ const refusals: Reply[] = [
 ];
 
 /** A real client whose user answers like this, in order. */
-async function connect(url: string, revision: string, replies: Reply[]) {
+async function connect(url: string, revision: string, replies: Reply[], meanwhile = async (): Promise<void> => {}) {
   const asked: string[] = [];
   const client = new Client(
     { name: 'test', version: '1.0.0' },
@@ -33,6 +33,7 @@ async function connect(url: string, revision: string, replies: Reply[]) {
   );
   client.setRequestHandler('elicitation/create', async ({ params }) => {
     asked.push(params.message);
+    await meanwhile();
     return replies.shift() ?? { action: 'cancel' };
   });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
@@ -97,6 +98,62 @@ describe('before much is deleted, the user is asked through the client', { timeo
       await call('store_context', { thread_id: revision, source: 'agent', text: 'x'.repeat(200) });
       await call('delete_context_batch', { thread_ids: [revision] });
       assert.equal(asked[2], `Delete 1 memory entry, such as “${'x'.repeat(60)}…”?`);
+      await close();
+    });
+  }
+
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    // The older revision has the call fail, to be repeated; the newer one has the user asked again within it.
+    const asksAgain = revision === '2026-07-28';
+    it(`${revision}: a late yes deletes what was asked about or nothing, even if the count is the same`, async () => {
+      engine.documents.clear();
+      for (const id of [1, 2]) engine.add({ id, title: `Report ${id}`, tags: ['old'], text: `${revision}${id}` });
+      let changes = 1;
+      const { asked, call, close } = await connect(
+        server.url,
+        revision,
+        [yes, { action: 'decline' }, yes],
+        async () => {
+          if (changes-- !== 1) return;
+          engine.documents.delete(2);
+          engine.add({ id: 3, title: 'Report 3', tags: ['old'], text: revision });
+        },
+      );
+      const { error } = await call('kb_bulk_delete', { tags: ['old'], force: true });
+      assert.equal((error as Fields)['code'], 'not_confirmed');
+      if (!asksAgain)
+        assert.match(String((error as Fields)['message']), /has changed since .+ Nothing .+ Repeat the call/);
+      assert.deepEqual([...engine.documents.keys()], [1, 3]);
+      if (!asksAgain) await call('kb_bulk_delete', { tags: ['old'] });
+      assert.equal((await call('kb_bulk_delete', { tags: ['old'] }))['changed'], 2);
+      const [before, after] = ['2', '3'].map((last) => `Delete 2 documents, such as “Report 1”, “Report ${last}”?`);
+      assert.deepEqual(asked, [before, after, after]);
+      // Named one by one, so that none that comes now is among them.
+      const { body } = engine.requests.at(-1) ?? {};
+      assert.deepEqual((body as Fields)['document_ids'], [1, 3]);
+      await close();
+    });
+
+    it(`${revision}: so it is with entries`, async () => {
+      const thread = `late ${revision}`;
+      const other = await connect(server.url, revision, []);
+      const store = (text: string) => other.call('store_context', { thread_id: thread, source: 'agent', text });
+      const first = await store('First');
+      let changes = 1;
+      const { call, close } = await connect(server.url, revision, [yes, { action: 'decline' }, yes], async () => {
+        if (changes-- !== 1) return;
+        await other.call('delete_context', { context_ids: [first['context_id']] });
+        await store('Second');
+      });
+      const { error } = await call('delete_context_batch', { thread_ids: [thread], idempotency_key: thread });
+      assert.equal((error as Fields)['code'], 'not_confirmed');
+      if (!asksAgain)
+        assert.match(String((error as Fields)['message']), /has changed since .+ Nothing .+ Repeat the call/);
+      assert.equal((await other.call('search_context', { thread_id: thread }))['count'], 1);
+      if (!asksAgain) await call('delete_context_batch', { thread_ids: [thread] });
+      const deleted = await call('delete_context_batch', { thread_ids: [thread], idempotency_key: thread });
+      assert.equal(deleted['deleted_count'], 1);
+      await other.close();
       await close();
     });
   }

@@ -120,10 +120,10 @@ export const slowToolset: Toolset = {
       questions: async ({ what }) => ({
         sure: { message: `Bury ${what}?`, fields: { confirm: { type: 'boolean', title: 'Bury it' } } },
       }),
-      run: async ({ what }, { answers }) => {
-        const buried = answers === undefined || answers['sure']?.['confirm'] === true;
+      run: async ({ what }, { asked }) => {
+        const buried = asked === undefined || asked.answers['sure']?.['confirm'] === true;
         if (buried) tell('buried', what);
-        return { buried, asked: answers !== undefined };
+        return { buried, asked: asked !== undefined };
       },
     }),
   ],

@@ -182,12 +182,16 @@ export interface RemoveRequest extends WriteRequest, AmongThreads {
   readonly olderThanDays?: number | undefined;
   /** Only reports what would be removed. */
   readonly dryRun: boolean;
+  /** What a dry run said: nothing is removed if other entries are chosen by now. */
+  readonly onlyHash?: string | undefined;
 }
 
 export interface RemoveOutcome {
   readonly count: number;
   /** The first of them, ascending. */
   readonly ids: readonly number[];
+  /** Of all their ids, in a dry run. */
+  readonly hash?: string;
   /** Threads that were asked for and have no entries at all, whatever the other criteria. */
   readonly missingThreads?: readonly string[];
 }

@@ -1,3 +1,4 @@
+import { idsHash, textHash } from '../../base/text-hash.ts';
 import type { BulkSelection, Engine, EngineCall, EngineDocument } from '../../engine/engine.ts';
 
 const pageSize = 500;
@@ -5,28 +6,44 @@ const pageSize = 500;
 const pagesMax = 20;
 const titlesMax = 3;
 
+export interface Look {
+  count: number | string;
+  /** Some of them. */
+  titles: string[];
+  /** Absent if there are too many documents to look at all. */
+  ids?: number[];
+  /** Another one if other documents are chosen. */
+  hash: string;
+}
+
 /**
- * How many documents a bulk operation would choose, and some of their titles. Ids are no condition of lists, and not every
+ * How many documents a bulk operation would choose, and which. Ids are no condition of lists, and not every
  * engine knows the other ones, so documents are looked at one by one.
  */
 export async function lookAtSelection(
   engine: Pick<Engine, 'documents'>,
   selection: BulkSelection,
   options: EngineCall,
-): Promise<{ count: number | string; titles: string[] }> {
+): Promise<Look> {
   const { tags, doc_type: type } = selection;
   const isChosen = chooses(selection);
-  const titles: string[] = [];
-  let count = 0;
+  const found = new Map<number, string>();
+  const look = () => {
+    const titles = [...found.values()].slice(0, titlesMax);
+    const ids = [...found.keys()];
+    return { titles, ids, hash: idsHash(ids) };
+  };
+  let total = 0;
   for (let page = 0; page < pagesMax; page += 1) {
     const request = { tags, type, limit: pageSize, offset: page * pageSize };
-    const { documents, total } = await engine.documents(request, options);
-    const chosen = documents.filter(isChosen);
-    count += chosen.length;
-    titles.push(...chosen.slice(0, titlesMax - titles.length).map(({ title }) => title));
-    if ((page + 1) * pageSize >= total || documents.length === 0) return { count, titles };
+    const listed = await engine.documents(request, options);
+    for (const { id, title } of listed.documents.filter(isChosen)) found.set(id, title);
+    total = listed.total;
+    if ((page + 1) * pageSize >= total || listed.documents.length === 0) return { count: found.size, ...look() };
   }
-  return { count: `${count} or more`, titles };
+  const { titles, hash } = look();
+  // The documents changed last are listed first, so that these would be others if one had been added.
+  return { count: `${found.size} or more`, titles, hash: textHash(`${hash} ${total}`) };
 }
 
 function chooses(selection: BulkSelection): (document: EngineDocument) => boolean {

@@ -30,11 +30,12 @@ test('004 save_note: source URLs are kept as written, each once, and must be of 
 });
 
 test('004 error codes: a note that cannot be stored is note_save_failed', async () => {
-  const broken = new CarrelError('unavailable', 'The disk is gone.', { cause: new Error('/dev/sda1') });
+  const cause = new Error('/dev/sda1');
+  const broken = new CarrelError('unavailable', 'The disk is gone.', { cause, retryAfterSeconds: 1 });
   const saving = writeNote('saved', Promise.reject(broken));
   await assert.rejects(saving, (error: CarrelError) => {
     assert.equal(error.code, 'note_save_failed');
-    assert.deepEqual(error.data, { details: { reason: 'unavailable' } });
+    assert.deepEqual(error.data, { details: { reason: 'unavailable', retryAfter: 1 } });
     assert.doesNotMatch(error.message, /sda1/);
     return true;
   });

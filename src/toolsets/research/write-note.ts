@@ -26,15 +26,19 @@ export function existingId(given: string): string {
   return id;
 }
 
-/** What the storage could not write is `note_save_failed`; what the caller got wrong keeps its own code. */
+/**
+ * What the storage could not write is `note_save_failed`, as 004 names it, with the code and the advice that other tools give;
+ * what the caller got wrong keeps its own code.
+ */
 export async function writeNote<Answer>(done: string, writing: Promise<Answer>): Promise<Answer> {
   try {
     return await writing;
   } catch (error) {
     if (!isCarrelError(error) || ['input', 'not_found', 'cancelled'].includes(error.kind)) throw error;
+    const { retryAfterSeconds: retryAfter } = error;
     throw new CarrelError('note_save_failed', `The note was not ${done}: ${error.message}`, {
       cause: error,
-      data: { details: { reason: error.code } },
+      data: { details: { reason: error.code, ...(retryAfter === undefined ? {} : { retryAfter }) } },
     });
   }
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { daysBefore } from '../../../base/days-before.ts';
+import { CarrelError } from '../../../base/errors.ts';
+import { idsHash } from '../../../base/text-hash.ts';
 import {
   keptDays,
   type RemoveOutcome,
@@ -28,13 +30,17 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
       `SELECT o.key, o.thread_id FROM ${on.dialect.schema}context_entries o WHERE ${sql} ORDER BY o.key`,
       values,
     );
-  if (request.dryRun) return outcome(idsOf(await select()), await missingThreads(on, request));
+  if (request.dryRun) {
+    const ids = idsOf(await select());
+    return { ...outcome(ids, await missingThreads(on, request)), hash: idsHash(ids) };
+  }
   return once(on, request.idempotency, async () => {
     await lockThreads(on, await select());
     // Read again, because somebody may have had the lock.
     const rows = await select();
     const missing = await missingThreads(on, request);
     const ids = idsOf(rows);
+    if (request.onlyHash !== undefined && idsHash(ids) !== request.onlyHash) throw changedMeanwhile(ids.length);
     await on.query(
       `UPDATE ${on.dialect.schema}context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
       [on.now, { list: ids }],
@@ -95,6 +101,13 @@ async function purge(on: Statements): Promise<void> {
   const last = gone.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
   if (last !== '') await writeSetting(on, 'purged_to', last);
   await on.query(`DELETE FROM ${on.dialect.schema}idempotency_keys WHERE created_at < ?`, [limit]);
+}
+
+function changedMeanwhile(count: number): CarrelError {
+  return new CarrelError(
+    'not_confirmed',
+    `The selection has changed since the user was asked: it is ${count} entries now. Nothing was deleted. Repeat the call to have the user asked about them.`,
+  );
 }
 
 function idsOf(rows: readonly Row[]): number[] {

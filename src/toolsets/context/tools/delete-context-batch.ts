@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { named } from '../../../tools/free-answer.ts';
-import { askToRemove, hasAgreed, unaskedIdsMax } from '../../../tools/question.ts';
+import { agreedTo, askToRemove, unaskedIdsMax } from '../../../tools/question.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -33,17 +33,12 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     async questions(input, { signal }) {
       const byIdsAlone = input.thread_ids === undefined && input.older_than_days === undefined;
       if (input.dry_run || (byIdsAlone && (input.context_ids?.length ?? 0) <= unaskedIdsMax)) return undefined;
-      const { count, ids } = await entries.remove({ ...criteriaOf(input), dryRun: true });
+      const { count, ids, hash: about = '' } = await entries.remove({ ...criteriaOf(input), dryRun: true });
+      if (count === 0) return undefined;
       const shown = await entries.get({ ids: ids.slice(0, samplesMax), images: false }, { signal });
-      return count === 0
-        ? undefined
-        : askToRemove(
-            ['memory entry', 'memory entries'],
-            count,
-            shown.map(({ text }) => text),
-          );
+      return askToRemove(['memory entry', 'memory entries'], count, { samples: shown.map(({ text }) => text), about });
     },
-    async run(input, { answers }) {
+    async run(input, { asked }) {
       const {
         context_ids: ids,
         thread_ids: threadIds,
@@ -51,7 +46,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
         older_than_days: olderThanDays,
         dry_run: dryRun,
       } = input;
-      hasAgreed(answers);
+      const onlyHash = agreedTo(asked);
       if (ids === undefined && threadIds === undefined && olderThanDays === undefined) {
         throw new CarrelError(
           'invalid_arguments',
@@ -69,6 +64,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       const removed = await entries.remove({
         ...criteriaOf(input),
         dryRun,
+        onlyHash,
         ...idempotencyOf('delete_context_batch', input),
       });
       return { ...(dryRun ? dryRunAnswer(removed) : deletedAnswer(removed)), criteria_used: used };

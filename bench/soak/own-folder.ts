@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLeaseOwner, isGone } from '../../src/jobs/lease-owner.ts';
+
+const prefix = 'carrel-soak-';
+const ownerFile = 'owner';
+
+/** A folder that a later run can tell to be left behind, should this one be killed. */
+export function makeOwnFolder(within: string): string {
+  const folder = mkdtempSync(join(within, prefix));
+  writeFileSync(join(folder, ownerFile), createLeaseOwner());
+  return folder;
+}
+
+/** A disk of its own, which can be filled without harm to anything else; only a folder where none can be mounted. */
+export function makeDisk(folder: string): { path: string; isMounted: boolean } {
+  const path = join(folder, 'disk');
+  mkdirSync(path);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1g', 'tmpfs', path], { stdio: 'ignore' });
+    return { path, isMounted: true };
+  } catch {
+    return { path, isMounted: false };
+  }
+}
+
+export function removeDisk(folder: string): void {
+  const disk = join(folder, 'disk');
+  // Lazily, because a server that was killed with its files open may still be ending.
+  if (isTmpfs(disk)) execFileSync('umount', ['-l', disk]);
+}
+
+export function removeFolder(folder: string): void {
+  removeDisk(folder);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** What runs of this user left behind that were killed. A run that goes on, and whatever else is there, is left alone. */
+export function removeLeftBehind(within: string): void {
+  for (const name of readdirSync(within)) {
+    const folder = join(within, name);
+    if (name.startsWith(prefix) && isOurs(folder) && isGone(ownerOf(folder))) removeFolder(folder);
+  }
+}
+
+function isOurs(folder: string): boolean {
+  const status = lstatSync(folder, { throwIfNoEntry: false });
+  return status?.isDirectory() === true && status.uid === process.getuid?.();
+}
+
+function ownerOf(folder: string): string {
+  try {
+    return readFileSync(join(folder, ownerFile), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function isTmpfs(path: string): boolean {
+  try {
+    return readFileSync('/proc/self/mounts', 'utf8').includes(`\ntmpfs ${path} tmpfs `);
+  } catch {
+    return false;
+  }
+}
