@@ -3,6 +3,7 @@ import { version } from '../base/package-info.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import type { Config } from '../config/load.ts';
 import { toolsSlice } from '../config/slices.ts';
+import { iconAddress } from '../console/icon.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Tasks } from '../jobs/task.ts';
 import { createOffer, type Offer } from '../mcp/offer.ts';
@@ -42,10 +43,12 @@ export function createRoleOffer(
     // The role's own words speak of all its tools.
     aboutSome: (offered) => about(offered, outsideText, role.toolsetInstructions),
     toolsets,
+    icons: [{ src: iconAddress(), mimeType: 'image/svg+xml', sizes: ['any'] }],
     readOnly: tools.readOnly,
     disabledTools: tools.disabledTools,
     inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
     answerBytesMax: tools.answerBytesMax,
+    linksResources: tools.resourceLinks,
     jobs,
     ...(tasks ? { tasks } : {}),
     log,

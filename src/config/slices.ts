@@ -130,6 +130,12 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     env: ['ANSWER_MAX_BYTES'],
     description: 'The longest answer, in bytes. What does not fit is left out, and the answer says how to get it.',
   }),
+  resourceLinks: toggle({
+    default: false,
+    env: ['CARREL_RESOURCE_LINKS'],
+    description:
+      'Add a link for each resource that a search finds, for clients that show them to their users. Models that are given them pay for them.',
+  }),
 });
 
 /** Whether clients on stdio share one process. */

@@ -56,7 +56,8 @@ export interface EngineStatus {
   degraded?: string;
   collections: number;
   queue: { queued: number; processing: number; done: number; failed: number };
-  storage: { backend: string; bytes: number };
+  /** `keeps_deleted`: whether what is deleted can be restored. Not every engine reports it. */
+  storage: { backend: string; bytes: number; keeps_deleted?: boolean };
   [more: string]: unknown;
 }
 

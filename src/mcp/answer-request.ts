@@ -10,7 +10,8 @@ import { ToolFailure } from './call-tool.ts';
 import type { IncomingCall, TaskDesk } from './incoming-call.ts';
 import { beginOperation, errorTypeOf, otherMethod } from './observe.ts';
 import type { Offer } from './offer.ts';
-import type { Era } from './protocol-versions.ts';
+import { type Era, knowsResourceLinks } from './protocol-versions.ts';
+import { createLinksTo, type LinksTo } from './resource-links.ts';
 import { StartedTask } from './task-calls.ts';
 import { createTaskMethods, takesTasks } from './task-methods.ts';
 import type { Watch } from './watches.ts';
@@ -95,6 +96,8 @@ interface ModernCall extends IncomingCall {
   isModern?: boolean;
   /** What this client wants to be told of. */
   watch?(): Watch;
+  /** Absent if the client gets no links. */
+  linksTo?: LinksTo;
 }
 
 function isOffered(name: string, offer: Offer, era: Era): boolean {
@@ -162,20 +165,24 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
   'tasks/cancel': (offer, { taskId }, call) => taskMethods(offer, call).cancel(taskId, call),
 } satisfies Record<string, Method>);
 
-async function callTool(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
+async function callTool(offer: Offer, params: Params, call: ModernCall): Promise<object> {
   const { name, arguments: given } = params;
   if (typeof name !== 'string') throw new CarrelError('invalid_arguments', 'name must be a string: the tool to call.');
   try {
     const data = await offer.callTool(name, given, call);
-    return data instanceof StartedTask ? { ...data.view, resultType: 'task' } : toolResult(offer, name, data);
+    return data instanceof StartedTask
+      ? { ...data.view, resultType: 'task' }
+      : toolResult(offer, name, data, call.linksTo);
   } catch (thrown) {
     return failedResult(thrown);
   }
 }
 
-function toolResult({ catalogue }: Offer, name: string, data: object): object {
-  const texts = shownParts(data, catalogue.find(name)?.tool.listed);
-  return { content: texts.map((part) => ({ type: 'text', text: JSON.stringify(part) })), structuredContent: data };
+function toolResult({ catalogue }: Offer, name: string, data: object, linksTo: LinksTo | undefined): object {
+  const tool = catalogue.find(name)?.tool;
+  const texts = shownParts(data, tool?.listed).map((part) => ({ type: 'text', text: JSON.stringify(part) }));
+  const content = tool && linksTo ? [...texts, ...linksTo(tool, data)] : texts;
+  return { content, structuredContent: data };
 }
 
 /** The result of a failed call, where its toolset makes one of it. */
@@ -192,7 +199,7 @@ function failedResult(thrown: unknown): object {
 /** A task as its owner sees it, whoever asks: a request, or a stream that tells of changes. */
 export async function lookAtTask(offer: Offer, taskId: string, call: Call): Promise<TaskView> {
   if (offer.tasks === undefined) throw methodNotFound();
-  const { render } = createTaskDesk(offer, offer.tasks, call.caller, 'modern');
+  const { render } = createTaskDesk(offer, offer.tasks, call.caller, 'modern', undefined);
   return createTaskMethods(offer.tasks, offer.catalogue, render).get(taskId, call);
 }
 
@@ -202,7 +209,13 @@ function taskMethods(offer: Offer, call: ModernCall) {
   return createTaskMethods(offer.tasks, offer.catalogue, call.tasks.render);
 }
 
-function createTaskDesk(offer: Offer, tasks: Tasks, { owner }: Caller, era: Era): TaskDesk {
+function createTaskDesk(
+  offer: Offer,
+  tasks: Tasks,
+  { owner }: Caller,
+  era: Era,
+  linksTo: LinksTo | undefined,
+): TaskDesk {
   // The result is a whole one, as the call itself would have had it.
   const completed = (result: object): TaskOutcome => ({
     status: 'completed',
@@ -219,7 +232,7 @@ function createTaskDesk(offer: Offer, tasks: Tasks, { owner }: Caller, era: Era)
   return {
     start: (tool, cancel, work) => tasks.start({ owner, tool, cancel, work }),
     render: (tool, outcome) =>
-      'failure' in outcome ? failed(outcome.failure) : completed(toolResult(offer, tool, outcome.result)),
+      'failure' in outcome ? failed(outcome.failure) : completed(toolResult(offer, tool, outcome.result, linksTo)),
   };
 }
 
@@ -276,7 +289,7 @@ export function clientName(given: unknown): ClientName {
 
 function createCall(
   offer: Offer,
-  { caller, era, keepCancellable, watch }: AnswersOptions,
+  { caller, era, keepCancellable, watch, about }: AnswersOptions,
   request: IncomingRequest,
   params: Params,
 ): ModernCall {
@@ -295,11 +308,16 @@ function createCall(
     keepCancellable: (cancel) => keepCancellable(request.id, cancel),
   };
   if (watch) call.watch = watch;
+  if (offer.linksResources && knowsResourceLinks(about(request.id).revision ?? '')) {
+    call.linksTo = createLinksTo(offer, params['arguments']);
+  }
   if (era === 'modern') {
     call.isModern = true;
     call.inputResponses = request.inputResponses;
     if (canAsk(request.capabilities)) call.ask = askBetweenCalls(request, caller.owner, params);
-    if (offer.tasks && takesTasks(request.capabilities)) call.tasks = createTaskDesk(offer, offer.tasks, caller, era);
+    if (offer.tasks && takesTasks(request.capabilities)) {
+      call.tasks = createTaskDesk(offer, offer.tasks, caller, era, call.linksTo);
+    }
   } else if (canAsk(request.capabilities)) call.ask = askWithinCall(request, offer.answerMs);
   return call;
 }

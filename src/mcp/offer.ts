@@ -1,3 +1,4 @@
+import type { Icon } from '@modelcontextprotocol/server';
 import type { Logger } from '../base/log.ts';
 import { type Rights, rightsKey } from '../base/rights.ts';
 import type { SharedStore } from '../base/shared-store.ts';
@@ -20,6 +21,8 @@ import { createResources, type Resources } from './resources.ts';
 export interface Offer {
   /** Goes out as `serverInfo`; may carry fields of the role's own. */
   serverInfo: { name: string; title?: string; version: string };
+  /** For clients that show the server to people. */
+  icons?: Icon[] | undefined;
   instructions: string;
   experimental?: Announcement;
   catalogue: Catalogue;
@@ -31,6 +34,8 @@ export interface Offer {
   tasks?: Tasks;
   /** The longest answer, in bytes. */
   answerBytesMax: number;
+  /** Whether the answers of searches also link to what they found. */
+  linksResources: boolean;
   /** How long the user has for an answer to a question. */
   answerMs?: number | undefined;
   /** Told of each client that has connected; what it returns, when that one has gone. */
@@ -49,11 +54,14 @@ export interface OfferOptions extends About {
   toolsets: readonly Toolset[];
   /** What those are told who are offered only these toolsets; by default, the same as all others. */
   aboutSome?: (toolsets: readonly Toolset[]) => About;
+  icons?: Icon[];
   readOnly: boolean;
   disabledTools: readonly string[];
   inFlight: SlotsOptions;
   /** The longest answer, in bytes. */
   answerBytesMax?: number;
+  /** See Offer; false unless told. */
+  linksResources?: boolean;
   jobs: CallJobs;
   /** Absent: calls never become tasks. */
   tasks?: Tasks;
@@ -99,6 +107,7 @@ export function createOffer(options: OfferOptions): Offer {
     };
     return {
       serverInfo,
+      icons: options.icons,
       instructions,
       ...(experimental ? { experimental } : {}),
       catalogue,
@@ -106,6 +115,7 @@ export function createOffer(options: OfferOptions): Offer {
       resources: createResources(toolsets, jobs, gates, answerBytesMax),
       prompts: createPrompts(toolsets),
       answerBytesMax,
+      linksResources: options.linksResources ?? false,
       answerMs: options.answerMs,
       jobs,
       ...(tasks ? { tasks } : {}),

@@ -8,6 +8,7 @@ import {
 } from './answer-request.ts';
 import type { Conversation, ProtocolServer } from './conversation.ts';
 import type { Extension } from './extension.ts';
+import { introduction } from './introduction.ts';
 import type { Offer } from './offer.ts';
 import { isPlain, isPlainHandshake } from './plain-request.ts';
 import type { Watch, Watches } from './watches.ts';
@@ -24,7 +25,7 @@ export function createProtocolServer(
   conversation: Conversation,
   { watches, revisions, extension, ...options }: ServerOptions,
 ): ProtocolServer {
-  const { serverInfo, instructions } = offer;
+  const { instructions } = offer;
   let client: ClientName = clientName(undefined);
   let clientCapabilities: unknown;
   let gone: (() => void) | undefined;
@@ -43,6 +44,7 @@ export function createProtocolServer(
       const asked = revisions.find((revision) => revision === params['protocolVersion']);
       const protocolVersion = asked ?? revisions[0] ?? '';
       const capabilities = capabilitiesOf(offer, 'handshake');
+      const serverInfo = introduction(offer, protocolVersion);
       return { protocolVersion, capabilities, serverInfo, ...(instructions ? { instructions } : {}) };
     },
     begin({ clientInfo, capabilities }) {

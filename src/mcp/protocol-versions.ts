@@ -22,6 +22,16 @@ export function allowsBatches(revision: string | undefined): boolean {
   return revision === '2024-11-05' || revision === '2025-03-26';
 }
 
+/** Results of tools have had links to resources since 2025-06-18. */
+export function knowsResourceLinks(revision: string): boolean {
+  return revision >= '2025-06-18';
+}
+
+/** Servers have had pictures since 2025-11-25. */
+export function knowsIcons(revision: string): boolean {
+  return revision >= '2025-11-25';
+}
+
 const protocolVersionKey = 'io.modelcontextprotocol/protocolVersion';
 
 /** Whether a message names its own revision, as every request from 2026-07-28 on does. */

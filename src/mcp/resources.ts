@@ -18,6 +18,8 @@ export interface Resources {
   /** See ResourceProvider; undefined for what can't be watched. */
   stamp(uri: string | undefined, call: Call): Promise<string | undefined>;
   complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
+  /** Of a resource that a URI may name; undefined if none here has such a URI. */
+  mimeTypeOf(uri: string): string | undefined;
 }
 
 const uriCharsMax = 8192;
@@ -46,6 +48,9 @@ export function createResources(
     return { ...page, nextCursor: `${index + 1}.` };
   };
 
+  const templates = owners.flatMap(({ provider }) => provider.templates);
+  let patterns: { pattern: RegExp; mimeType: string }[] | undefined;
+
   const watched = owners.filter(({ provider }) => provider.stamp !== undefined);
   const stampOf = async ({ provider, toolset }: Owner, uri: string | undefined, call: Call): Promise<string> => {
     const stamp = async () => (await provider.stamp?.(uri, call)) ?? '';
@@ -63,7 +68,11 @@ export function createResources(
       const owner = watched.find(({ provider }) => uri.startsWith(provider.uriPrefix));
       return owner && stampOf(owner, uri, call);
     },
-    templates: owners.flatMap(({ provider }) => provider.templates),
+    templates,
+    mimeTypeOf(uri) {
+      patterns ??= templates.map(({ uriTemplate, mimeType }) => ({ pattern: patternOf(uriTemplate), mimeType }));
+      return patterns.find(({ pattern }) => pattern.test(uri))?.mimeType;
+    },
     async list(given, call) {
       const { index, cursor } = readCursor(given, owners.length);
       return bounded(await listFrom(index, cursor, call));
@@ -111,6 +120,12 @@ interface Owner {
 
 function hasTemplate(provider: ResourceProvider, uriTemplate: string): boolean {
   return provider.templates.some((template) => template.uriTemplate === uriTemplate);
+}
+
+/** Of the URIs that a template makes: a variable is one part of the path. */
+function patternOf(uriTemplate: string): RegExp {
+  const fixed = uriTemplate.split(/\{\w+\}/).map((text) => text.replace(/[^\w/]/g, '\\$&'));
+  return new RegExp(`^${fixed.join('[^/?#]+')}$`);
 }
 
 function readCursor(given: unknown, count: number): { index: number; cursor: string | undefined } {

@@ -27,6 +27,7 @@ const throughSdk: Extension = { install() {}, owns: () => true };
 function createServing(extension: Extension | undefined) {
   const offer = createOffer({
     serverInfo: { name: 'same', version: '1' },
+    icons: [{ src: 'data:,' }],
     instructions: 'Both must say the same.',
     toolsets: [echoToolset, failingToolset, slowToolset],
     readOnly: false,

@@ -1,4 +1,13 @@
-import { type Notification, Server, type ServerContext, type StandardSchemaV1 } from '@modelcontextprotocol/server';
+import {
+  type JSONRPCRequest,
+  type Notification,
+  type Result,
+  SERVER_INFO_META_KEY,
+  Server,
+  type ServerContext,
+  type ServerOptions,
+  type StandardSchemaV1,
+} from '@modelcontextprotocol/server';
 import {
   capabilitiesOf,
   clientName,
@@ -6,9 +15,10 @@ import {
   type Params,
   type RequestAnswers,
 } from './answer-request.ts';
+import { introduction } from './introduction.ts';
 import type { Offer } from './offer.ts';
 import { envelopeKeys } from './plain-request.ts';
-import type { Era } from './protocol-versions.ts';
+import { type Era, modernRevisions } from './protocol-versions.ts';
 
 export interface SdkServerOptions {
   era: Era;
@@ -27,7 +37,7 @@ export function createSdkServer(
   answers: RequestAnswers,
   { era, revisions, install }: SdkServerOptions,
 ): Server {
-  const sdk = new Server(offer.serverInfo, {
+  const sdk = new IntroducingServer(offer, {
     instructions: offer.instructions,
     supportedProtocolVersions: [...revisions],
     capabilities: capabilitiesOf(offer, era),
@@ -46,6 +56,35 @@ export function createSdkServer(
   }
   install?.(sdk);
   return sdk;
+}
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/** Tells those who ask who we are more than the SDK then repeats in every answer. */
+class IntroducingServer extends Server {
+  readonly #offer: Offer;
+
+  constructor(offer: Offer, options: ServerOptions) {
+    super(offer.serverInfo, options);
+    this.#offer = offer;
+  }
+
+  /** The SDK's way to change what its own handlers answer; it calls this within its constructor, too. */
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    const answer = super._wrapHandler(method, handler);
+    if (method === 'initialize') {
+      return async (request, context) => {
+        const result = await answer(request, context);
+        return { ...result, serverInfo: introduction(this.#offer, String(result['protocolVersion'])) };
+      };
+    }
+    if (method !== 'server/discover') return answer;
+    return async (request, context) => {
+      const result = await answer(request, context);
+      const serverInfo = introduction(this.#offer, modernRevisions[0]);
+      return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: serverInfo } };
+    };
+  }
 }
 
 /** Accepts anything: each method reads its own parameters and reports what is wrong with them. */

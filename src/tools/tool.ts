@@ -29,6 +29,11 @@ interface ToolFacts {
    */
   listed?: string;
   /**
+   * Where a search's answer has what it found: the list, and the field of its items that tells what one is about. Clients may
+   * get links to items with a `uri`. `unless`: an argument with which it finds what may be gone.
+   */
+  found?: { list: string; title: string; unless?: string };
+  /**
    * A client that takes tasks gets one for every call, instead of only for those that turn out slow. `required`: other
    * clients are refused. The task begins at once, or when the user has answered the questions.
    */

@@ -66,7 +66,17 @@ export async function documentPage({ tools, rest, query }: Visit): Promise<Page>
     return {
       title: 'Deleted',
       body: html`<h1>The document is deleted</h1>
-<p>It can be restored for 30 days, unless much more is deleted after it or the engine keeps no deleted documents. Its file is then read once more.</p>${changeForm(`${path}/${id}/restore`, 'Restore')}`,
+<p>It can be restored for 30 days, unless much more is deleted after it. Its file is then read once more.</p>${changeForm(`${path}/${id}/restore`, 'Restore')}`,
+    };
+  }
+  if (query.get('delete') === '1' && tools.has('kb_delete')) {
+    const { title } = await tools.call('kb_get', { document_id: id, max_chunks: 0 });
+    return {
+      title: 'Delete?',
+      body: html`<h1>Delete ${String(title) || id} for good?</h1>
+<p>The engine keeps no deleted documents: this one can't be restored.</p>
+${changeForm(`${path}/${id}/delete`, 'Delete for good', html`<input type="hidden" name="sure" value="1">`)}
+<p><a href="${path}/${id}">Keep it</a></p>`,
     };
   }
   const first = offsetOf(query);
@@ -100,12 +110,20 @@ function place(chunk: Record<string, unknown>): Html {
   return shown === '' ? html`` : html`<p class="place">${shown}</p>`;
 }
 
+async function keepsDeleted(tools: Visit['tools']): Promise<boolean> {
+  if (!tools.has('kb_status')) return false;
+  const status = await tools.call('kb_status', {});
+  return read.object(status, 'storage')['keeps_deleted'] === true;
+}
+
 export async function changeDocument({ tools, rest, form }: Visit): Promise<string> {
   const [given = '', change] = rest.split('/');
   const id = Number(given);
   if (change === 'delete') {
+    const isKept = await keepsDeleted(tools);
+    if (!isKept && form.get('sure') !== '1') return `${path}/${id}?delete=1`;
     await tools.call('kb_delete', { document_id: id });
-    return `${path}/${id}?deleted=1`;
+    return isKept ? `${path}/${id}?deleted=1` : path;
   }
   if (change === 'restore') {
     await tools.call('kb_delete', { document_id: id, restore: true });

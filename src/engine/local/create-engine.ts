@@ -116,7 +116,11 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         unembedded,
         ...(embedding.available ? {} : { degraded: meaningAway }),
         queue: { queued, processing, done, failed },
-        storage: { backend: described.backend, bytes: anyTags ? own : described.bytes },
+        storage: {
+          backend: described.backend,
+          bytes: anyTags ? own : described.bytes,
+          keeps_deleted: settings.deletedBytesMax > 0,
+        },
       };
     },
     search: (request, options) =>

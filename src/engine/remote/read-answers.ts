@@ -62,7 +62,12 @@ function countOf(value: Loose, name: string): number {
 
 function readStorage(value: unknown): EngineStatus['storage'] {
   const storage = looseObject(value);
-  return { backend: looseText(storage['backend']) ?? 'unknown', bytes: looseNumber(storage['bytes']) ?? 0 };
+  const { keeps_deleted: keeps } = storage;
+  return {
+    backend: looseText(storage['backend']) ?? 'unknown',
+    bytes: looseNumber(storage['bytes']) ?? 0,
+    ...(typeof keeps === 'boolean' ? { keeps_deleted: keeps } : {}),
+  };
 }
 
 export function readSearch(value: unknown, query: string): EngineSearchAnswer | undefined {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connectAgent } from '../../acceptance/kb/kb-fixture.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { startCarrel } from '../../support/child-program.ts';
@@ -61,6 +62,23 @@ test('an address cannot lead the form of a page elsewhere, and odd ones are not 
     assert.equal((await get(path)).status, 404, path);
   }
   assert.equal((await get('/sign-in')).headers.get('location'), '/');
+});
+
+test('what can’t be restored is deleted once somebody has agreed', async (t) => {
+  const { url, get, post } = await serve(t, { KB_DELETED_BYTES_MAX: '0' });
+  const { call } = await connectAgent(t, url);
+  const documents = async () => (await call('kb_status'))['documents'];
+  await call('kb_addnote', { text: 'A <note>' });
+  while ((await documents()) !== 1) await delay(20);
+  const asked = await post('/documents/1/delete', {});
+  assert.equal(asked.headers.get('location'), '/documents/1?delete=1');
+  assert.equal(await documents(), 1);
+  const question = await (await get('/documents/1?delete=1')).text();
+  assert.match(question, /Delete A &lt;note&gt; for good\?.+can't be restored/s);
+  const [, name = '', value = ''] = /<input type="hidden" name="(\w+)" value="(\w+)"/.exec(question) ?? [];
+  const done = await post('/documents/1/delete', { [name]: value });
+  assert.equal(done.headers.get('location'), '/documents');
+  assert.equal(await documents(), 0);
 });
 
 test('behind a proxy with TLS that changes Host, one can sign in, and the cookie is for TLS only', async (t) => {

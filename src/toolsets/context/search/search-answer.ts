@@ -16,6 +16,9 @@ export function nextOffset(offset: number, results: readonly unknown[], omitted:
   return omitted.length === 0 ? {} : { next_offset: offset + results.length };
 }
 
+/** See Tool. An entry as it was may be gone, or have become another. */
+export const foundEntries = { list: 'results', title: 'text_content', unless: 'as_of' };
+
 export interface Stats {
   execution_time_ms: number;
   filters_applied: number;

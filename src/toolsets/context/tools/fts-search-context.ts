@@ -7,7 +7,7 @@ import type { ContextParts } from '../context-parts.ts';
 import { emptyHint, joinHints, mendedHint, wordsOf } from '../search/empty-hint.ts';
 import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
-import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
+import { filterFaults, foundEntries, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput } from '../search/search-input.ts';
 import { absentWords, listed, relaxedMin, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
 import { modeRemark, searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
@@ -29,6 +29,7 @@ export function createFtsSearchContextTool({
     description:
       'Finds entries by their words: for names, codes and exact terms. match: all words in any form, else most of them (relaxed), word* for a prefix; prefix: all as prefixes; phrase: side by side; boolean: AND, OR, NOT, "phrases", parentheses.',
     effect: 'read',
+    found: foundEntries,
     input: z.object({
       query: queryInput,
       mode: z.enum(searchModes).default('match'),

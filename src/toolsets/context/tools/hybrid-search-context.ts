@@ -9,7 +9,7 @@ import { judgedFields } from '../search/entry-judging.ts';
 import { noStats, searchEntries } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { settleMs } from '../search/ranked-search.ts';
-import { elapsed, filterFaults, nextOffset, searchAnswer } from '../search/search-answer.ts';
+import { elapsed, filterFaults, foundEntries, nextOffset, searchAnswer } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
 import { citationOf } from '../show/citation.ts';
 import { showFound } from '../show/entry-shapes.ts';
@@ -33,6 +33,7 @@ export function createHybridSearchContextTool(
     description:
       'The search of the memory to start with: by words and meaning together, best first. Filters: see search_context.',
     effect: 'read',
+    found: foundEntries,
     input: z.object({
       query: queryInput,
       ...searchInput({ limit: 5 }),

@@ -9,7 +9,7 @@ import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
 import { rangeOf } from '../search/hybrid-entries.ts';
 import { joinWarnings, pastWarnings } from '../search/past-warnings.ts';
 import { distanceOf, neededFilter, pendingWarning, planOf, rankDepth, settleMs } from '../search/ranked-search.ts';
-import { filterFaults, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
+import { filterFaults, foundEntries, nextOffset, searchAnswer, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, queryInput, queryText, searchInput, weakInput } from '../search/search-input.ts';
 import { citationOf } from '../show/citation.ts';
 import { showFound } from '../show/entry-shapes.ts';
@@ -31,6 +31,7 @@ export function createSemanticSearchContextTool(
     title: 'Semantic Search Context',
     description: 'Finds entries by meaning alone, for questions in other words than the entries, nearest first.',
     effect: 'read',
+    found: foundEntries,
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
     output: searchAnswer('query, model, weak_omitted?, reranking?'),
     async run(input, call) {

@@ -22,6 +22,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
     title: 'Find in every source',
     description: `Searches several sources at once: one list, most relevant first, with where each hit is from and why it was found. Sources: ${known}. The answer says which sources failed.`,
     effect: 'read',
+    found: { list: 'hits', title: 'title' },
     openWorld: true,
     input: z.object({
       query: boundedText({ required: true, max: 1000, trim: true }),

@@ -19,6 +19,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tags'>): Too
     description:
       'Finds chunks of documents and notes by words and meaning, best first. For a complex question search with 2–3 phrasings, merge by chunk_id without duplicates, and rank them yourself. kb_get returns whole documents.',
     effect: 'read',
+    found: { list: 'results', title: 'title' },
     input: z.object({
       query: queryInput,
       top: z.int().min(1).max(100).default(10),

@@ -16,6 +16,7 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
     description:
       'Lists notes: with a query the most relevant first, with the matching passage, else the newest. get_note reads a whole one.',
     effect: 'read',
+    found: { list: 'notes', title: 'title' },
     quota: 'notes',
     argumentError: 'validation_error',
     input: z.object({
