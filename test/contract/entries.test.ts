@@ -206,8 +206,9 @@ onEachBackend('context entries', (backend) => {
       entry('gone', 'vanishing zebra', { tags: ['g'], metadata: { k: 1 } }),
       entry('gone', 'other'),
     );
-    const dry = await entries.remove({ ids: [a], dryRun: true });
+    const { hash, ...dry } = await entries.remove({ ids: [a], dryRun: true });
     assert.deepEqual(dry, { count: 1, ids: [a] });
+    assert.match(hash ?? '', /^[0-9a-f]{64}$/, 'tells whether the same would be removed later');
     assert.ok(await one(a));
     assert.deepEqual(await entries.remove({ ids: [a, 999_999], dryRun: false }), { count: 1, ids: [a] });
     assert.equal(await one(a), undefined);
