@@ -9,7 +9,6 @@ with the labels.
 
 import json
 import lzma
-import math
 import os
 import random
 import re
@@ -24,7 +23,7 @@ from tokenizers import Tokenizer
 
 import data
 from chats import made_chats
-from cross_encoder import CrossEncoder, load_exported, load_quantised, student_of
+from cross_encoder import load_exported, load_quantised, student_of
 
 STARTED = time.time()
 FOLDER, GTE, OUT = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])

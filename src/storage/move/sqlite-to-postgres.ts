@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
 import { writeNewFile } from '../../base/durable-files.ts';
+import { inPieces } from '../../base/in-pieces.ts';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkBackupSchema, type Manifest } from '../backup/manifest.ts';
@@ -161,7 +162,7 @@ async function moveOriginals(members: AsyncIterator<ArchiveMember>, client: Clie
     );
     const hash = createHash('sha256');
     let part = 0;
-    for await (const data of piecesOf(member.content)) {
+    for await (const data of inPieces(member.content, partBytes)) {
       hash.update(data);
       await client.query('INSERT INTO carrel.kb_original_parts (original, part, data) VALUES ($1, $2, $3)', [
         rows[0]?.key,
@@ -174,17 +175,4 @@ async function moveOriginals(members: AsyncIterator<ArchiveMember>, client: Clie
     count += 1;
   }
   return count;
-}
-
-async function* piecesOf(content: ArchiveMember['content']): AsyncGenerator<Buffer> {
-  let held: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of content) {
-    held.push(chunk);
-    size += chunk.length;
-    if (size < partBytes) continue;
-    yield Buffer.concat(held);
-    [held, size] = [[], 0];
-  }
-  if (size > 0) yield Buffer.concat(held);
 }

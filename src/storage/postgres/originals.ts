@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
+import { inPieces } from '../../base/in-pieces.ts';
 import type { OriginalStore, StagedOriginal } from '../contracts/ingestion.ts';
 import type { Statements } from '../dialect.ts';
 import { bytesOf, numberOf, textOf } from '../rows.ts';
@@ -20,7 +21,7 @@ export function createOriginals({ read, write }: Transactions): OriginalStore {
       let bytes = 0;
       let part = 0;
       try {
-        for await (const data of piecesOf(content)) {
+        for await (const data of inPieces(content, partBytes)) {
           signal?.throwIfAborted();
           bytes += data.byteLength;
           if (bytes > bytesMax) throw tooLarge(bytesMax);
@@ -110,20 +111,6 @@ async function forgetStaged(on: Statements): Promise<string[]> {
          AND j.kind = 'ingest' AND j.status IN ('queued', 'processing'))`,
   );
   return rows.map((row) => textOf(row, 'hash'));
-}
-
-async function* piecesOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  let held: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of content) {
-    held.push(part);
-    size += part.byteLength;
-    if (size < partBytes) continue;
-    yield Buffer.concat(held);
-    held = [];
-    size = 0;
-  }
-  if (size > 0) yield Buffer.concat(held);
 }
 
 function tooLarge(bytesMax: number): CarrelError {

@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { inPieces } from '../../base/in-pieces.ts';
 import type { CountRequest, ListedPart, PartName, SharedStore, Taken, ThingName } from '../../base/shared-store.ts';
 import type { Statements } from '../dialect.ts';
 import { type BoundValue, bytesOf, numberOf, type Row, textOf } from '../rows.ts';
@@ -43,7 +44,7 @@ export function createSharedStore({ read, write }: Transactions, notices: Notice
       try {
         let bytes = 0;
         let piece = 0;
-        for await (const data of piecesOf(content)) {
+        for await (const data of inPieces(content, pieceBytes)) {
           await write(addPiece, { ...draft, piece, content: data, lastsMs: writingMs });
           bytes += data.length;
           piece += 1;
@@ -255,17 +256,4 @@ async function takeTurn(on: Statements, { key, limit, windowMs }: CountRequest):
     [Buffer.from(JSON.stringify(log)), key],
   );
   return { ok: true };
-}
-
-async function* piecesOf(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Buffer> {
-  let held: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of content) {
-    held.push(part);
-    size += part.byteLength;
-    if (size < pieceBytes) continue;
-    yield Buffer.concat(held);
-    [held, size] = [[], 0];
-  }
-  if (size > 0) yield Buffer.concat(held);
 }
