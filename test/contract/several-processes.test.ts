@@ -96,6 +96,16 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
       assert.equal(await two.addStream({ ...part, id: 'b' }, [], minuteMs), 0);
     });
 
+    test('an id with a character that no database keeps is the id of nothing', async () => {
+      const thing = { kind: 'k', id: 'a\0b' };
+      assert.equal(await one.read({ ...thing, part: 0 }), undefined);
+      assert.deepEqual(await one.list({ kind: 'k', ids: [thing.id] }), []);
+      for await (const piece of one.stream({ ...thing, part: 0 })) assert.fail(`${piece.length} bytes`);
+      await one.touch(thing, minuteMs);
+      await one.remove(thing);
+      assert.ok((await one.take({ key: thing.id, limit: 1, windowMs: minuteMs })).ok);
+    });
+
     test('calls are counted for all of them, and a refused one is not', async () => {
       const request = { key: 'me', limit: 5, windowMs: minuteMs };
       const taken = await Promise.all(Array.from({ length: 12 }, (_, n) => (n % 2 ? one : two).take(request)));
