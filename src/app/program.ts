@@ -20,6 +20,7 @@ import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
 import { keepCompiledCode } from './compiled-code.ts';
+import { listenLimitsOf } from './listen-limits.ts';
 import { hasNamedTokens, openAuthorities, readOAuth } from './open-authorities.ts';
 import { type OpenedSharedStore, openSharedStore } from './open-shared-store.ts';
 import type { Ownership } from './owner/ownership.ts';
@@ -226,11 +227,7 @@ async function serve(
       perCallerMax: http.sessionsPerCallerMax,
       idleMs: http.sessionIdleMinutes * 60_000,
     },
-    listenLimits: {
-      connectionsMax: http.connectionsMax,
-      perAddressMax: http.connectionsPerAddressMax,
-      unsentBytesMax: http.unsentBytesMax,
-    },
+    listenLimits: listenLimitsOf(http),
     bareCalls: role.bareCalls,
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),

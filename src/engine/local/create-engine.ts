@@ -28,7 +28,7 @@ import {
   tagsMax,
   titleOfNote,
 } from '../given.ts';
-import { chunkOnWire, documentOnWire, jobOnWire } from '../wire.ts';
+import { documentOnWire, jobOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
 import { engineWithin } from './engine-within.ts';
@@ -36,6 +36,7 @@ import { createDeletedBound, startForgetting } from './forget.ts';
 import { ingest, textOfNote } from './ingest.ts';
 import type { LocalEngine } from './local-engine.ts';
 import { documentNotFound, jobNotFound } from './not-found.ts';
+import { readDocument } from './read-document.ts';
 import { jobsOf, pageOf, searchOf } from './requests.ts';
 import { searchDocuments } from './search-documents.ts';
 import { boundsOf, createSubmitting } from './submit.ts';
@@ -157,15 +158,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const found = await documents.list({ selection, ...pageOf(page) }, options);
       return { documents: await shownDocuments(found.documents, options), total: found.total };
     },
-    async document(id, options) {
-      const [document, chunks] = await Promise.all([
-        documents.get({ id }, options),
-        documents.chunks({ document: id }, options),
-      ]);
-      if (document === undefined) throw documentNotFound(id);
-      const pending = await embedding.pendingOf([id], options);
-      return { ...documentOnWire(document, pending.get(id)), chunks: chunks.map(chunkOnWire) };
-    },
+    document: (id, options) => readDocument(id, options, { documents, embedding }),
     async documentAlone(id, options) {
       const document = await documents.get({ id }, options);
       if (document === undefined) throw documentNotFound(id);
@@ -214,8 +207,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       return documentOnWire(moved);
     },
     updateNote,
-    async tags(options) {
-      return documents.tags({ anyTags: options?.within }, options);
+    async tags({ within: anyTags, after, limit, ...options } = {}) {
+      return documents.tags({ anyTags, after, limit }, options);
     },
     ...bulk,
     within: (collections) => engineWithin(engine, collections),

@@ -1,0 +1,80 @@
+import { firstFitting, wireBytes } from '../../base/wire-bytes.ts';
+import { nextChunk } from '../document-parts.ts';
+import type { EngineSearchAnswer, TagCount } from '../engine.ts';
+import { readInteger, readText } from './read-input.ts';
+import type { RouteCall } from './route-call.ts';
+
+/*
+ * Answers within ANSWER_MAX_BYTES. One that leaves something out says so with `next`, the query string of the request that
+ * goes on, or with `next_offset` for a search.
+ */
+
+/** For what stands beside the items of a list. */
+const besideBytes = 32 * 1024;
+
+/** A page of a list, by the name of its items. */
+export function boundedPage<Name extends string>(
+  name: Name,
+  page: Readonly<Record<Name, readonly unknown[]>> & { readonly total: number },
+  query: URLSearchParams,
+  bytesMax: number,
+): unknown {
+  const items = page[name];
+  const shown = firstFitting(items, 1, bytesMax - besideBytes);
+  if (shown.length === items.length) return page;
+  const limit = readInteger(query, 'limit');
+  return {
+    ...page,
+    [name]: shown,
+    next: continued(query, {
+      offset: (readInteger(query, 'offset') ?? 0) + shown.length,
+      ...(limit === undefined ? {} : { limit: limit - shown.length }),
+    }),
+  };
+}
+
+export function boundedSearch(answer: EngineSearchAnswer, offset: number, bytesMax: number): unknown {
+  const shown = firstFitting(answer.results, 1, bytesMax - besideBytes);
+  if (shown.length === answer.results.length) return answer;
+  return { ...answer, results: shown, returned: shown.length, next_offset: offset + shown.length };
+}
+
+export async function boundedDocument(
+  { engine, query, signal }: RouteCall,
+  id: number,
+  bytesMax: number,
+): Promise<unknown> {
+  const [first, most] = [readInteger(query, 'first_chunk'), readInteger(query, 'max_chunks')];
+  const document = await engine.document(id, { first_chunk: first, max_chunks: most, bytesMax, signal });
+  if (document.chunks_left === undefined) return document;
+  const next = nextChunk(document.chunks, first ?? 0);
+  // Whoever has asked for no chunks does not go on with none.
+  const more = most === undefined || most === 0 ? {} : { max_chunks: most };
+  return { ...document, next: continued(new URLSearchParams(), { first_chunk: next, ...more }) };
+}
+
+/** Tags that are read at a time. */
+const tagsAtOnce = 5_000;
+
+export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax: number): Promise<unknown> {
+  const limit = readInteger(query, 'limit') ?? Number.POSITIVE_INFINITY;
+  const tags: TagCount[] = [];
+  let room = bytesMax - besideBytes;
+  for (let after = readText(query, 'after'); tags.length < limit; after = tags.at(-1)?.tag) {
+    const wanted = Math.min(tagsAtOnce, limit - tags.length);
+    const found = await engine.tags({ after, limit: wanted, signal });
+    const shown = firstFitting(found, 1, room);
+    tags.push(...shown);
+    if (shown.length < found.length) return { tags, next: continued(query, { after: tags.at(-1)?.tag ?? '' }) };
+    if (found.length < wanted) break;
+    room -= wireBytes(shown, 1);
+  }
+  return { tags };
+}
+
+/** The same query with other values, as a reference that is relative to the request. */
+function continued(query: URLSearchParams, values: Readonly<Record<string, string | number>>): string {
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(values)) next.set(name, String(value));
+  return `?${next}`;
+}
