@@ -1,6 +1,6 @@
 import { firstFitting, wireBytes } from '../../base/wire-bytes.ts';
 import { nextChunk } from '../document-parts.ts';
-import type { EngineSearchAnswer, TagCount } from '../engine.ts';
+import type { EngineHit, EngineSearchAnswer, TagCount } from '../engine.ts';
 import { readInteger, readText } from './read-input.ts';
 import type { RouteCall } from './route-call.ts';
 
@@ -33,10 +33,17 @@ export function boundedPage<Name extends string>(
   };
 }
 
+/** A hit that would not even fit alone comes without its neighbours. */
 export function boundedSearch(answer: EngineSearchAnswer, offset: number, bytesMax: number): unknown {
-  const shown = firstFitting(answer.results, 1, bytesMax - besideBytes);
-  if (shown.length === answer.results.length) return answer;
+  const room = bytesMax - besideBytes;
+  const results = answer.results.map((hit) => (wireBytes(hit, 1, room) > room ? alone(hit) : hit));
+  const shown = firstFitting(results, 1, room);
+  if (shown.length === results.length) return { ...answer, results };
   return { ...answer, results: shown, returned: shown.length, next_offset: offset + shown.length };
+}
+
+function alone({ neighbours: _, ...hit }: EngineHit): EngineHit {
+  return hit;
 }
 
 export async function boundedDocument(
