@@ -31,12 +31,17 @@ export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSI
 /** `false`, the longest. */
 const literalBytes = 5;
 
-/** The first of these items that fit into a list of so many bytes, and at least one of them. */
-export function firstFitting<Item>(items: readonly Item[], copies: Copies, bytesMax: number): readonly Item[] {
+/** The first of these items that fit into a list of so many bytes, and at least so many of them. */
+export function firstFitting<Item>(
+  items: readonly Item[],
+  copies: Copies,
+  bytesMax: number,
+  atLeast = 1,
+): readonly Item[] {
   let bytes = 0;
   const tooMany = items.findIndex((item, index) => {
     bytes += wireBytes(item, copies, bytesMax) + copies;
-    return bytes > bytesMax && index > 0;
+    return bytes > bytesMax && index >= atLeast;
   });
   return tooMany === -1 ? items : items.slice(0, tooMany);
 }

@@ -1,6 +1,7 @@
 import { firstFitting, wireBytes } from '../../base/wire-bytes.ts';
 import { nextChunk } from '../document-parts.ts';
-import type { EngineHit, EngineSearchAnswer, TagCount } from '../engine.ts';
+import type { EngineHit, EngineJob, EngineSearchAnswer, TagCount } from '../engine.ts';
+import { limitMax } from '../local/requests.ts';
 import { readInteger, readText } from './read-input.ts';
 import type { RouteCall } from './route-call.ts';
 
@@ -12,25 +13,45 @@ import type { RouteCall } from './route-call.ts';
 /** For what stands beside the items of a list. */
 const besideBytes = 32 * 1024;
 
+/** Items that are read at a time: some have long lists of tags or ids. */
+const itemsAtOnce = 100;
+
 /** A page of a list, by the name of its items. */
-export function boundedPage<Name extends string>(
+export async function boundedPage<Name extends string, Item>(
   name: Name,
-  page: Readonly<Record<Name, readonly unknown[]>> & { readonly total: number },
   query: URLSearchParams,
   bytesMax: number,
-): unknown {
-  const items = page[name];
-  const shown = firstFitting(items, 1, bytesMax - besideBytes);
-  if (shown.length === items.length) return page;
-  const limit = readInteger(query, 'limit');
-  return {
-    ...page,
-    [name]: shown,
-    next: continued(query, {
-      offset: (readInteger(query, 'offset') ?? 0) + shown.length,
-      ...(limit === undefined ? {} : { limit: limit - shown.length }),
-    }),
-  };
+  read: (page: PageRequest) => Promise<Readonly<Record<Name, readonly Item[]>>>,
+): Promise<unknown> {
+  const [wanted, from] = [readInteger(query, 'limit'), readInteger(query, 'offset')];
+  const items: Item[] = [];
+  let room = bytesMax - besideBytes;
+  for (let answer: object | undefined; ; ) {
+    const left = wanted === undefined ? undefined : wanted - items.length;
+    // More than a page may have is for the engine to refuse.
+    const limit = left === undefined || left > limitMax ? left : Math.min(left, itemsAtOnce);
+    const page = await read({ limit, offset: items.length === 0 ? from : (from ?? 0) + items.length });
+    answer ??= page;
+    const shown = firstFitting(page[name], 1, room, items.length === 0 ? 1 : 0);
+    items.push(...shown);
+    if (shown.length < page[name].length) {
+      const rest = wanted === undefined ? {} : { limit: wanted - items.length };
+      return { ...answer, [name]: items, next: continued(query, { ...rest, offset: (from ?? 0) + items.length }) };
+    }
+    if (limit === undefined || limit === left || page[name].length < limit) return { ...answer, [name]: items };
+    room -= wireBytes(shown, 1);
+  }
+}
+
+interface PageRequest {
+  readonly limit: number | undefined;
+  readonly offset: number | undefined;
+}
+
+/** The record of a change may name 10,000 ids. Where they do not fit, it comes without. */
+export function boundedJob(job: EngineJob, bytesMax: number): EngineJob {
+  const room = bytesMax - besideBytes;
+  return wireBytes(job, 1, room) > room ? { ...job, details: {}, details_left_out: true } : job;
 }
 
 /** A hit that would not even fit alone comes without its neighbours. */
@@ -70,7 +91,7 @@ export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax
   for (let after = readText(query, 'after'); tags.length < limit; after = tags.at(-1)?.tag) {
     const wanted = Math.min(tagsAtOnce, limit - tags.length);
     const found = await engine.tags({ after, limit: wanted, signal });
-    const shown = firstFitting(found, 1, room);
+    const shown = firstFitting(found, 1, room, tags.length === 0 ? 1 : 0);
     tags.push(...shown);
     if (shown.length < found.length) return { tags, next: continued(query, { after: tags.at(-1)?.tag ?? '' }) };
     if (found.length < wanted) break;

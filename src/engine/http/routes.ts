@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { respondJson } from '../../http/respond.ts';
-import { boundedDocument, boundedPage, boundedSearch, boundedTags } from './bounded-answers.ts';
-import { readInteger, readJson, readList, readText } from './read-input.ts';
+import { boundedDocument, boundedJob, boundedPage, boundedSearch, boundedTags } from './bounded-answers.ts';
+import { readJson, readList, readText } from './read-input.ts';
 import type { RouteCall } from './route-call.ts';
 import { sendFile } from './send-file.ts';
 import { submitForm } from './submit-form.ts';
@@ -70,18 +70,24 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
     [
       '/jobs',
       {
-        GET: answer(async ({ engine, query, signal }) => {
-          const page = await engine.jobs({ status: readText(query, 'status'), ...pageIn(query) }, { signal });
-          return boundedPage('jobs', page, query, bytesMax);
-        }),
+        GET: answer(({ engine, query, signal }) =>
+          boundedPage('jobs', query, bytesMax, async (page) => {
+            const found = await engine.jobs({ status: readText(query, 'status'), ...page }, { signal });
+            return { ...found, jobs: found.jobs.map((job) => boundedJob(job, bytesMax)) };
+          }),
+        ),
         POST: change((call) => submitForm(call, fileBytesMax)),
       },
     ],
     [
       '/jobs/:id',
       {
-        GET: answer(({ engine, captures: [id = ''], signal }) => engine.job(id, { signal })),
-        DELETE: change(answer(({ engine, captures: [id = ''] }) => engine.cancelJob(id))),
+        GET: answer(async ({ engine, captures: [id = ''], signal }) =>
+          boundedJob(await engine.job(id, { signal }), bytesMax),
+        ),
+        DELETE: change(
+          answer(async ({ engine, captures: [id = ''] }) => boundedJob(await engine.cancelJob(id), bytesMax)),
+        ),
       },
     ],
     ['/documents', { GET: answer((call) => documents(call, bytesMax)) }],
@@ -181,13 +187,8 @@ async function documents({ engine, query, signal }: RouteCall, bytesMax: number)
     tags: readList(query, 'tags'),
     source_path: readText(query, 'source_path'),
     query: readText(query, 'query'),
-    ...pageIn(query),
   };
-  return boundedPage('documents', await engine.documents(request, { signal }), query, bytesMax);
-}
-
-function pageIn(query: URLSearchParams): { limit: number | undefined; offset: number | undefined } {
-  return { limit: readInteger(query, 'limit'), offset: readInteger(query, 'offset') };
+  return boundedPage('documents', query, bytesMax, (page) => engine.documents({ ...request, ...page }, { signal }));
 }
 
 /** An id that is not a number matches no document. */

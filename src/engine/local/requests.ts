@@ -5,7 +5,7 @@ import { fault, readDocType, readTags } from '../given.ts';
 import type { DocumentSearch } from './search-documents.ts';
 
 const limitDefault = 100;
-const limitMax = 1_000;
+export const limitMax = 1_000;
 
 /** A page request, checked, with defaults filled in. */
 export function pageOf(given: { limit?: number | undefined; offset?: number | undefined }): {

@@ -2,7 +2,6 @@ import type {
   BulkAction,
   BulkChange,
   BulkRequest,
-  DocumentSelection,
   MoveRequest,
   RemoveDocumentRequest,
   RemovedDocument,
@@ -77,7 +76,7 @@ export async function changeDocuments(
   const changed = await perform(on, matched, action, { tagsMax, keeps });
   if (typeof changed !== 'number') return changed;
   const { kind, ...given } = action;
-  const details = { ...given, selection: recorded(selection), matched: matched.length, changed };
+  const details = { ...given, selection, matched: matched.length, changed };
   // Whoever may not see all documents finds the record by the tags that they may see.
   const jobId = await leaveRecord(on, {
     kind: `bulk_${kind}`,
@@ -86,15 +85,6 @@ export async function changeDocuments(
   });
   const contentHashes = kind === 'delete' ? matched.map(({ contentHash }) => contentHash) : [];
   return { outcome: 'changed', matched: matched.length, total, changed, jobId, contentHashes };
-}
-
-/** Ids that a record names. Lists of records must stay short. */
-const recordedIds = 1_000;
-
-function recorded(selection: DocumentSelection): object {
-  const { ids = [] } = selection;
-  if (ids.length <= recordedIds) return selection;
-  return { ...selection, ids: ids.slice(0, recordedIds), ids_left_out: ids.length - recordedIds };
 }
 
 async function perform(

@@ -15,7 +15,7 @@ import { type BoundValue, numberOf, optionalTextOf, type Row, textOf } from '../
 import { storable } from '../../storable.ts';
 import { lock } from '../idempotency.ts';
 import { type ContentHolder, holdersOf, isWithin, substituteHash } from './content-holders.ts';
-import { jobColumns, jobOf, shownJobColumns } from './document-rows.ts';
+import { jobColumns, jobOf } from './document-rows.ts';
 
 /** A job whose process died this often waits before each retry, so that it does not take everything down each time. */
 const suspectCrashes = 5;
@@ -158,7 +158,7 @@ export async function cancelJob(on: Statements, { id }: { id: number }): Promise
     [on.now, id],
   );
   if (cancelled !== undefined) return jobOf(cancelled);
-  const [row] = await on.query(`SELECT ${shownJobColumns} FROM ${on.dialect.schema}kb_jobs WHERE key = ?`, [id]);
+  const [row] = await on.query(`SELECT ${jobColumns} FROM ${on.dialect.schema}kb_jobs WHERE key = ?`, [id]);
   return row === undefined ? undefined : jobOf(row);
 }
 

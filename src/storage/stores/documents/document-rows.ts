@@ -46,12 +46,6 @@ export const jobColumns = [
   ...['details', 'created_at', 'updated_at'],
 ].join(', ');
 
-/** Versions before this one recorded every id of a change. */
-export const shownJobColumns = jobColumns.replace(
-  'details',
-  `CASE WHEN length(details) <= 65536 THEN details ELSE '{"left_out":"This record is too long to be shown."}' END AS details`,
-);
-
 export function jobOf(row: Row): StoredJob {
   return {
     id: numberOf(row, 'key'),

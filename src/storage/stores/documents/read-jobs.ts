@@ -3,10 +3,10 @@ import type { Within } from '../../contracts/within.ts';
 import type { Statements } from '../../dialect.ts';
 import { type Condition, numberOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
-import { jobOf, shownJobColumns } from './document-rows.ts';
+import { jobColumns, jobOf } from './document-rows.ts';
 
 export async function getJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
-  const [row] = await on.query(`SELECT ${shownJobColumns} FROM ${on.dialect.schema}kb_jobs WHERE key = ?`, [id]);
+  const [row] = await on.query(`SELECT ${jobColumns} FROM ${on.dialect.schema}kb_jobs WHERE key = ?`, [id]);
   return row === undefined ? undefined : jobOf(row);
 }
 
@@ -19,7 +19,7 @@ export async function listJobs(
   const where = parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`;
   const values = [...(status === undefined ? [] : [status]), ...(narrowed?.values ?? [])];
   const rows = await on.query(
-    `SELECT ${shownJobColumns} FROM ${on.dialect.schema}kb_jobs ${where} ORDER BY key DESC LIMIT ? OFFSET ?`,
+    `SELECT ${jobColumns} FROM ${on.dialect.schema}kb_jobs ${where} ORDER BY key DESC LIMIT ? OFFSET ?`,
     [...values, limit, offset],
   );
   const [count = {}] = await on.query(`SELECT count(*) AS total FROM ${on.dialect.schema}kb_jobs ${where}`, values);
