@@ -21,7 +21,7 @@ describe('answers of the engine within a bound', () => {
     Array.from({ length: 58 }, (_, index) => `港${note}-${index}-`.padEnd(200, '鷺')).join(',');
 
   before(async () => {
-    const env = { ANSWER_MAX_BYTES: String(answerBytesMax) };
+    const env = { ANSWER_MAX_BYTES: String(answerBytesMax), ENABLE_RERANKING: 'false' };
     engine = await startEngine({ after: (close) => void closings.push(close) }, { env });
     longId = await engine.document(await engine.addFile('long.md', sections.join('\n\n')));
     for (let note = 0; note < notesCount; note += 1) {

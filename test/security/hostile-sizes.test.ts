@@ -87,7 +87,12 @@ test('values that an index or a text of a database cannot hold', { skip: obstacl
   }
 
   async function answersOf(database: Record<string, string>): Promise<string[]> {
-    const env = { EMBEDDING_PROVIDER: 'none', ENABLE_SUMMARY_GENERATION: 'false', ...database };
+    const env = {
+      EMBEDDING_PROVIDER: 'none',
+      ENABLE_RERANKING: 'false',
+      ENABLE_SUMMARY_GENERATION: 'false',
+      ...database,
+    };
     const program = await startListening(carrelProgram, ['serve', '--transport', 'http', '--port', '0'], env);
     t.after(() => program.stop());
     const session = await openSession(program.url);
