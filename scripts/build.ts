@@ -15,22 +15,35 @@ rmSync('dist', { recursive: true, force: true });
 
 const whole = [
   { in: 'src/cli/launch.ts', out: 'carrel' },
-  { in: 'src/cli/main.ts', out: 'main' },
   { in: 'src/cli/relay.ts', out: 'relay' },
   { in: 'src/storage/sqlite/threads/sqlite-worker.ts', out: 'sqlite-worker' },
 ];
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
 const others = workers.filter(({ out }) => whole.every((each) => each.out !== out));
 const options = { ...productOptions, outdir: 'dist', metafile: true } as const;
+/** The program is a script (see src/app/compiled-code.ts), which gets its own address from whoever runs it. */
+const scriptOptions = {
+  ...options,
+  format: 'cjs',
+  splitting: false,
+  banner: {},
+  outExtension: { '.js': '.cjs' },
+  define: { 'import.meta.url': 'programUrl' },
+  supported: { 'dynamic-import': false },
+} as const;
 const apart = new Map<string, string>();
 const plugins = [packagesApart(apart), ...productOptions.plugins];
-const wholeResults = await Promise.all(
-  whole.map((entry) => build({ ...options, plugins, splitting: false, entryPoints: [entry] })),
-);
+const wholeResults = await Promise.all([
+  build({ ...scriptOptions, plugins, entryPoints: [{ in: 'src/cli/main.ts', out: 'main' }] }),
+  ...whole.map((entry) => build({ ...options, plugins, splitting: false, entryPoints: [entry] })),
+]);
 const packages = [...apart].map(([file, out]) => ({ in: file, out }));
-const otherResult = await build({ ...options, entryPoints: [...others, ...packages] });
+const otherResults = await Promise.all([
+  build({ ...scriptOptions, entryPoints: packages }),
+  build({ ...options, entryPoints: others }),
+]);
 
-const inputs = [...wholeResults, otherResult].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+const inputs = [...wholeResults, ...otherResults].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeNotices(bundledPackages(inputs));
 for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'assets'), { recursive: true });
 
@@ -53,7 +66,7 @@ function packagesApart(found: Map<string, string>): Plugin {
         if (kind !== 'dynamic-import' || path.startsWith('node:')) return undefined;
         const name = path.replaceAll(/[^a-z0-9]+/g, '-').replace(/^-/, '');
         found.set(path, name);
-        return { path: `./${name}.js`, external: true };
+        return { path: `./${name}.cjs`, external: true };
       });
     },
   };
