@@ -202,8 +202,8 @@ def main():
 
     teacher = lowered(saved("teacher", 12)).eval() if (WORK / "teacher.pt").exists() else None
     if "teacher" in STAGES:
-        # Where both stages share what is left, the teacher leaves the student half.
-        seconds = min(TEACHER_S, left() * (0.5 if "student" in STAGES else 1))
+        # Where both stages share what is left, the teacher leaves the student nearly half.
+        seconds = min(TEACHER_S, left() * (0.55 if "student" in STAGES else 1))
         rate = RATE or (1e-4 if teacher is None else 6e-5)
         teacher = teacher or lowered(new_teacher())
         report["steps"]["teacher"] = train(teacher, ready, seconds, rate, by_labels, "teacher", dev)
