@@ -49,6 +49,7 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
     authorities,
     tokens: http.authToken ? { default: http.authToken } : {},
     fileBytesMax: config.of(engineSlice).fileBytesMax,
+    roles: config.of(engineSlice).roles,
     readOnly: config.of(toolsSlice).readOnly,
     log,
     metrics: telemetry.prometheus,
