@@ -51,6 +51,7 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
     tokens: http.authToken ? { default: http.authToken } : {},
     fileBytesMax: config.of(engineSlice).fileBytesMax,
     answerBytesMax: config.of(toolsSlice).answerBytesMax,
+    roles: config.of(engineSlice).roles,
     readOnly: config.of(toolsSlice).readOnly,
     listenLimits: listenLimitsOf(http),
     log,

@@ -70,6 +70,8 @@ const kinds = {
   outside_rights: 'forbidden',
   // A tool that exists but is switched off here (read-only mode, DISABLED_TOOLS).
   tool_disabled: 'forbidden',
+  // The engine leaves this to other processes (KB_ROLES). Data: role.
+  role_missing: 'forbidden',
   // The document has more bytes than the extractor accepts. Not for one that needs too much work: see the next three.
   document_too_large: 'limit',
   // Turning the document into text took longer than allowed. Not for a slow download.

@@ -63,6 +63,8 @@ export interface EngineStatus {
   /** Null if nothing is embedded. */
   model: { name: string; dimensions: number | null } | null;
   device: string;
+  /** What it does, where that is not everything. */
+  roles?: readonly string[];
   documents: number;
   chunks: number;
   /** Chunks that can only be found by words, because they are not embedded yet. Not every engine reports it. */

@@ -9,7 +9,9 @@ import { answerMetrics, statusOf } from '../../http/metrics.ts';
 import { createPrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
+import { type EngineRole, engineRoles } from '../engine-slice.ts';
 import type { LocalEngine } from '../local/local-engine.ts';
+import { rolesOnWire } from '../wire.ts';
 import { createRoutes } from './routes.ts';
 
 export interface EngineServiceOptions extends GuardOptions {
@@ -22,6 +24,8 @@ export interface EngineServiceOptions extends GuardOptions {
   readonly answerBytesMax: number;
   /** Refuses all changes. */
   readonly readOnly: boolean;
+  /** Default: all. */
+  readonly roles?: readonly EngineRole[];
   readonly log: Logger;
   /** What `GET /metrics` answers, in Prometheus's text format. */
   readonly metrics?: () => Promise<string>;
@@ -54,7 +58,8 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     }
     const url = URL.parse(request.url ?? '', 'http://engine');
     const path = url?.pathname ?? '';
-    if (path === '/health' || path === `${base}/health`) return health(request, response, engine !== undefined);
+    if (path === '/health' || path === `${base}/health`)
+      return health(request, response, engine !== undefined, options.roles ?? engineRoles);
     const access = await guards.checkToken(request);
     if (!('principal' in access)) {
       const code = access.status === 429 ? 'too_many_requests' : 'unauthorized';
@@ -143,11 +148,16 @@ function routeName({ url = '' }: IncomingMessage, base: string): string {
 
 const allowed = (method: string): string => (method === 'GET' ? 'GET, HEAD' : method);
 
-function health(request: IncomingMessage, response: ServerResponse, isReady: boolean): void {
+function health(
+  request: IncomingMessage,
+  response: ServerResponse,
+  isReady: boolean,
+  roles: readonly EngineRole[],
+): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     refuse(response, 405, 'method_not_allowed', 'This path takes GET, HEAD.', { allow: 'GET, HEAD' });
   } else if (isReady) {
-    respondJson(response, 200, { status: 'healthy' });
+    respondJson(response, 200, { status: 'healthy', ...rolesOnWire(roles) });
   } else {
     respondJson(response, 503, { status: 'starting' }, { 'retry-after': '1' });
   }
@@ -171,6 +181,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   safety_threshold_exceeded: 409,
   too_large: 413,
   unsupported_media_type: 415,
+  role_missing: 501,
   storage_full: 507,
 };
 

@@ -41,14 +41,16 @@ export interface Connections {
 
 const attemptsMax = 6;
 const queryTimeoutMs = 5_000;
+const idleTimeoutMs = 60_000;
+
+/** How long a transaction may take to begin. A pooler accepts everybody, and has them wait while its server is busy or away. */
+const beginTimeoutMs = 10_000;
 
 export function createConnections(config: PostgresConfig): Connections {
   const pool = new Pool({
     connectionString: config.url,
     max: config.connectionsMax ?? 10,
     connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
-    statement_timeout: config.queryTimeoutMs ?? queryTimeoutMs,
-    idle_in_transaction_session_timeout: 60_000,
     // A peer that is gone without a word is noticed.
     keepAlive: true,
     application_name: 'carrel',
@@ -60,14 +62,15 @@ export function createConnections(config: PostgresConfig): Connections {
   // An idle connection that breaks is replaced when the next call needs one; that call tells if it cannot be.
   pool.on('error', () => {});
   const lockTimeoutMs = config.lockTimeoutMs ?? 15_000;
+  const ownTimeoutMs = config.queryTimeoutMs ?? queryTimeoutMs;
+  const beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${boundsOf(ownTimeoutMs)}`;
   // A statement that waits for a lock takes no longer than that, and what it does itself has its usual time besides.
-  const beginWrite = `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = ${lockTimeoutMs + (config.queryTimeoutMs ?? queryTimeoutMs)}`;
+  const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}; ${boundsOf(lockTimeoutMs + ownTimeoutMs)}`;
   let closed = false;
   const endAlone = new Set<(error: Error) => void>();
 
   return {
-    read: (work, options) =>
-      again(() => inTransaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options?.signal)),
+    read: (work, options) => again(() => inTransaction(beginRead, work, options?.signal)),
     write: (work) => again(() => inTransaction(beginWrite, work, undefined)),
     alone: (work) => again(() => withoutTransaction(work)),
     count: () => ({ open: pool.totalCount, idle: pool.idleCount, max: pool.options.max }),
@@ -135,6 +138,14 @@ export function createConnections(config: PostgresConfig): Connections {
   }
 }
 
+/**
+ * For one transaction: behind a pooler (PgBouncer in transaction mode) the next one is on another connection, and what a
+ * connection would be set to as it opens is refused.
+ */
+function boundsOf(statementMs: number): string {
+  return `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
+}
+
 async function unbounded<T>(
   client: PoolClient,
   names: StatementNames,
@@ -163,7 +174,7 @@ async function transaction<T>(
   lose: (error: Error) => void,
 ): Promise<T> {
   // The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows.
-  const begun = client.query(begin);
+  const begun = client.query({ text: begin, ...{ query_timeout: beginTimeoutMs } });
   begun.catch(lose);
   try {
     const result = await work(statementsOf(client, names));

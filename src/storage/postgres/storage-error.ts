@@ -95,7 +95,7 @@ function errorCode(error: Error): string | undefined {
 
 /** What `pg` itself throws has no code. */
 function isConnectionLoss(error: Error): boolean {
-  return /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|not queryable/i.test(
+  return /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|query read timeout|not queryable/i.test(
     error.message,
   );
 }
