@@ -84,10 +84,11 @@ function fitOf(features: readonly Feature[]): Fit | undefined {
 function cutOf(fit: Fit): number {
   const lost = Number(options.lost);
   let best = 0;
-  for (let cut = 0.001; cut < 0.5; cut += 0.001) {
+  for (let step = 1; step < 500; step++) {
+    const cut = step / 1000;
     const shares = fittedOn.map((set) => lostShare(set, [{ ...fit, cut }]));
     if (mean(shares) > lost || Math.max(...shares) > 2 * lost) break;
-    best = round(cut);
+    best = cut;
   }
   return best;
 }
