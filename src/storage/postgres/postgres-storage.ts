@@ -11,12 +11,14 @@ import { migrate } from './migrate.ts';
 import { createNearest } from './nearest.ts';
 import { createNotices } from './notices.ts';
 import { createOriginals } from './originals.ts';
+import { createServers } from './servers.ts';
 import { createSharedStore } from './shared-store.ts';
 import { createTextCutter } from './text-cutter.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
-  const connections = createConnections(config);
+  const servers = createServers(config.url);
+  const connections = createConnections(config, servers);
   const cutter = createTextCutter();
   const close = async () => {
     await connections.close();
@@ -30,7 +32,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     const dialect = createPostgresDialect({ indexes: nearest?.indexes, statistics, cutter });
     const transactions = createPostgresTransactions(connections, dialect, now, statistics.committed);
     await settleAnalysis(transactions, config.language);
-    const notices = createNotices(config, connections);
+    const notices = createNotices(config, connections, servers);
     return createStorage({
       backend: 'postgres',
       transactions,

@@ -14,6 +14,23 @@ export function isRetryable(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
+/** The connection broke while it was used, and with it its transaction, unless that had ended. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = errorCode(error);
+  if (code === undefined) return /connection (?:terminated|ended)|not queryable/i.test(error.message);
+  return ['57P01', '57P02', '57P05', '08003', '08006', 'ECONNRESET', 'EPIPE'].includes(code);
+}
+
+/** The server has no connection left for us. */
+export function isCrowded(error: unknown): boolean {
+  return error instanceof Error && errorCode(error) === '53300';
+}
+
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && errorCode(error) === '25006';
+}
+
 type Translation = (cause: Error) => CarrelError;
 
 const unavailable: Translation = (cause) =>
@@ -21,6 +38,13 @@ const unavailable: Translation = (cause) =>
     cause,
     retryAfterSeconds: 1,
   });
+
+const crowded: Translation = (cause) =>
+  new CarrelError(
+    'unavailable',
+    'PostgreSQL has no connection left. Raise its max_connections, or let fewer programs use it.',
+    { cause, retryAfterSeconds: 1 },
+  );
 
 const readOnly: Translation = (cause) =>
   new CarrelError('storage_read_only', 'The database is read-only. Connect to the primary server.', { cause });
@@ -74,6 +98,7 @@ const translations = new Map<string, Translation>([
   ['42501', rights],
   ['53', unavailable],
   ['53100', full],
+  ['53300', crowded],
   ['55P03', busy],
   ['57014', timeout],
   ['57', unavailable],
@@ -95,7 +120,7 @@ function errorCode(error: Error): string | undefined {
 
 /** What `pg` itself throws has no code. */
 function isConnectionLoss(error: Error): boolean {
-  return /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|not queryable/i.test(
+  return /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|not queryable|query read timeout|timeout expired/i.test(
     error.message,
   );
 }
