@@ -7,10 +7,22 @@ import type { Row } from '../rows.ts';
 import { connectToAny, createServers, type Servers } from './servers.ts';
 import { createStatementNames, type StatementNames } from './statement-names.ts';
 import { isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
+import {
+  type AfterCommit,
+  type Attempt,
+  abortable,
+  type ReadCondition,
+  type Run,
+  statementsOf,
+  transaction,
+  unaccepted,
+} from './transaction.ts';
 
 export interface PostgresConfig {
   /** postgres://user:password@host:port/database, or with several hosts, as libpq takes them. */
   readonly url: string;
+  /** Of a server that follows that one, for searches. */
+  readonly readUrl?: string | undefined;
   readonly connectionsMax?: number;
   readonly connectTimeoutMs?: number;
   /** The server stops a statement that takes longer. */
@@ -32,6 +44,15 @@ export interface Connections {
   /** All statements see the same state. */
   read<T>(work: (statements: Connection) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**
+   * Reads once, and as it is begun: with a SELECT, whose row decides whether the rest is done. Undefined if it does not. Errors
+   * are PostgreSQL's own.
+   */
+  readIf<T>(
+    condition: ReadCondition,
+    work: (statements: Connection) => Promise<T>,
+    options?: ReadOptions,
+  ): Promise<{ readonly answer: T } | undefined>;
+  /**
    * All of it or nothing. Done again when another transaction was in the way, or when the connection was lost before the end,
    * so it must do nothing besides. `isLong`: its statements take as long as they take.
    */
@@ -46,6 +67,7 @@ export interface Connections {
 }
 
 const attemptsMax = 6;
+const lossesMax = 3;
 const queryTimeoutMs = 5_000;
 
 /** A timer's longest time: 24 days. */
@@ -54,15 +76,17 @@ const endlessMs = 2 ** 31 - 1;
 /** A connection that says "read-only" and is older than this is from before something changed, perhaps. */
 const freshMs = 1_000;
 
-/** What is known of one attempt, once it has failed. */
-interface Attempt {
-  /** It may have been done: the last message was sent. */
-  isCommitted: boolean;
-  /** Its connection was not opened for it. */
-  isOld: boolean;
+function newAttempt(): Attempt {
+  return { isCommitted: false, isOld: false };
 }
 
-export function createConnections(config: PostgresConfig, servers: Servers = createServers(config.url)): Connections {
+const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+export function createConnections(
+  config: PostgresConfig,
+  servers: Servers = createServers(config.url),
+  afterCommit?: AfterCommit,
+): Connections {
   const lockTimeoutMs = config.lockTimeoutMs ?? 15_000;
   const readMs = config.queryTimeoutMs ?? queryTimeoutMs;
   // A statement that waits for a lock takes no longer than that, and what it does itself has its usual time besides.
@@ -90,18 +114,30 @@ export function createConnections(config: PostgresConfig, servers: Servers = cre
   const opened = new WeakMap<object, { readonly at: number; readonly generation: number }>();
   let generation = 0;
   pool.on('connect', (client) => opened.set(client, { at: performance.now(), generation }));
-  const beginWrite = (ms: number) =>
-    `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = ${ms}`;
+  const beginWrite = `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
   let closed = false;
   const endAlone = new Set<(error: Error) => void>();
 
   return {
     read: (work, options) =>
       again((attempt) =>
-        inTransaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', readMs, work, attempt, options?.signal),
+        inTransaction({ begin: beginRead, statementMs: readMs, signal: options?.signal }, work, attempt),
       ),
-    write: (work, { isLong = false } = {}) =>
-      again((attempt) => inTransaction(beginWrite(isLong ? 0 : writeMs), isLong ? 0 : writeMs, work, attempt)),
+    async readIf({ begin, accept }, work, options) {
+      const run = { begin, accept, statementMs: readMs, signal: options?.signal };
+      try {
+        return { answer: await inTransaction(run, work, newAttempt()) };
+      } catch (error) {
+        if (error === unaccepted) return undefined;
+        names.isBlamed(error);
+        throw error;
+      }
+    },
+    write(work, { isLong = false } = {}) {
+      const statementMs = isLong ? 0 : writeMs;
+      const begin = `${beginWrite}; SET LOCAL statement_timeout = ${statementMs}`;
+      return again((attempt) => inTransaction({ begin, statementMs, write: { afterCommit } }, work, attempt));
+    },
     alone: (work) => again((attempt) => withoutTransaction(work, attempt)),
     count: () => ({ open: pool.totalCount, idle: pool.idleCount, max: pool.options.max }),
     async close() {
@@ -116,7 +152,7 @@ export function createConnections(config: PostgresConfig, servers: Servers = cre
     const deadline = performance.now() + connectMs;
     for (let number = 1; ; number += 1) {
       if (closed) throw new CarrelError('unavailable', 'The storage is closed.');
-      const attempt: Attempt = { isCommitted: false, isOld: false };
+      const attempt = newAttempt();
       try {
         return await attemptOnce(attempt);
       } catch (error) {
@@ -132,8 +168,8 @@ export function createConnections(config: PostgresConfig, servers: Servers = cre
     if (isCrowded(error)) return performance.now() < deadline;
     if (number >= attemptsMax) return false;
     if (isRetryable(error) || names.isBlamed(error)) return true;
-    // Most likely it was an old connection of which nobody had noticed that it is dead.
-    if (isLost(error)) return !attempt.isCommitted && number === 1;
+    // Most likely it was an old connection of which nobody had noticed that it is dead; others may be dead, too.
+    if (isLost(error)) return !attempt.isCommitted && number < lossesMax;
     // The address may lead to another server by now, or the server may have been told something else.
     if (isReadOnly(error) && attempt.isOld) {
       generation += 1;
@@ -153,11 +189,9 @@ export function createConnections(config: PostgresConfig, servers: Servers = cre
   }
 
   async function inTransaction<T>(
-    begin: string,
-    statementMs: number,
+    { statementMs, signal, ...run }: Run,
     work: (statements: Connection) => Promise<T>,
     attempt: Attempt,
-    signal?: AbortSignal,
   ): Promise<T> {
     if (signal?.aborted) throw givenUp(signal);
     const client = await connect(attempt);
@@ -168,7 +202,7 @@ export function createConnections(config: PostgresConfig, servers: Servers = cre
     client.on('error', lose);
     const statements = statementsOf(client, names, statementMs === 0 ? endlessMs : statementMs + silenceMs);
     try {
-      return await abortable(transaction(client, { begin, statements, work, lose, attempt }), signal);
+      return await abortable(transaction(client, { ...run, statements, work, lose, attempt }), signal);
     } catch (error) {
       if (signal?.aborted) lose(new Error('given up'));
       if (isReadOnly(error)) servers.leave(client);
@@ -209,80 +243,4 @@ async function unbounded<T>(
   const result = await work(statementsOf(client, names, endlessMs));
   await client.query('RESET statement_timeout');
   return result;
-}
-
-function statementsOf(client: PoolClient, names: StatementNames, answerMs: number): Connection {
-  return {
-    async query(text, values = []) {
-      const name = names.nameOf(text);
-      const statement = { ...(name === undefined ? {} : { name }), text, values: [...values], query_timeout: answerMs };
-      return (await client.query<Row>(statement)).rows;
-    },
-  };
-}
-
-interface Running<T> {
-  readonly begin: string;
-  readonly statements: Connection;
-  readonly work: (statements: Connection) => Promise<T>;
-  readonly lose: (error: Error) => void;
-  readonly attempt: Attempt;
-}
-
-async function transaction<T>(client: PoolClient, running: Running<T>): Promise<T> {
-  const { begin, statements, work, lose, attempt } = running;
-  // The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows.
-  const begun = client.query(begin);
-  begun.catch(lose);
-  try {
-    const result = await work(statements);
-    await begun;
-    attempt.isCommitted = true;
-    await commit(client);
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch(lose);
-    throw error;
-  }
-}
-
-/**
- * A server that waits for a standby's word gives up waiting when the statement has had its time, and reports success with a
- * warning. What the standby does not have is lost if it takes over, so that is no success.
- */
-async function commit(client: PoolClient): Promise<void> {
-  let isAlone = false;
-  const heed = ({ routine }: { readonly routine?: string | undefined }): void => {
-    isAlone ||= routine === 'SyncRepWaitForLSN';
-  };
-  client.on('notice', heed);
-  try {
-    await client.query('COMMIT');
-  } finally {
-    client.off('notice', heed);
-  }
-  if (isAlone) throw unconfirmed();
-}
-
-function unconfirmed(): CarrelError {
-  return new CarrelError(
-    'unavailable',
-    'The standby of the database did not confirm the write in time. Look whether it is stored before you try again.',
-    { retryAfterSeconds: 5 },
-  );
-}
-
-async function abortable<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return result;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(givenUp(signal));
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([result, promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-    result.catch(() => {});
-    promise.catch(() => {});
-  }
 }

@@ -102,12 +102,14 @@ function isRefusal(error: unknown): boolean {
   return /^(?:53|28|3D)...$/.test(String((error as { code?: unknown }).code));
 }
 
-function noneOf(wanted: WantedServer): CarrelError {
-  const message =
-    wanted === 'primary'
-      ? 'None of the database servers takes writes at present. Promote a standby, or start the primary.'
-      : 'The server is not a replica.';
-  return new CarrelError('unavailable', message, { retryAfterSeconds: 1 });
+function noneOf(wanted: WantedServer): Error {
+  // Nobody is told of this one: the primary answers.
+  if (wanted === 'standby') return new Error('not a replica');
+  return new CarrelError(
+    'unavailable',
+    'None of the database servers takes writes at present. Promote a standby, or start the primary.',
+    { retryAfterSeconds: 1 },
+  );
 }
 
 const kindsOf: Readonly<Record<WantedServer, readonly string[]>> = {

@@ -4,7 +4,8 @@ import { CarrelError, isCarrelError } from '../../base/errors.ts';
 export function storageError(error: unknown): unknown {
   if (isCarrelError(error) || !(error instanceof Error)) return error;
   const code = errorCode(error);
-  if (code === undefined) return isConnectionLoss(error) ? unavailable(error) : error;
+  if (code === undefined)
+    return isLost(error) || isSilence(error) || isNoConnection(error) ? unavailable(error) : error;
   return (translations.get(code) ?? translations.get(code.slice(0, 2)))?.(error) ?? error;
 }
 
@@ -14,12 +15,31 @@ export function isRetryable(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
+/** The statement did not leave us: the connection was known to be lost. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Error && /not queryable/i.test(error.message);
+}
+
+/** There was no answer for so long that the connection was given up. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && /query read timeout/i.test(error.message);
+}
+
 /** The connection broke while it was used, and with it its transaction, unless that had ended. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = errorCode(error);
-  if (code === undefined) return /connection (?:terminated|ended)|not queryable/i.test(error.message);
+  if (code === undefined) return isUnsent(error) || /connection (?:terminated|ended)/i.test(error.message);
   return ['57P01', '57P02', '57P05', '08003', '08006', 'ECONNRESET', 'EPIPE'].includes(code);
+}
+
+/** Nobody is there who could be connected to, or none of the right kind; not one that is there and slow. */
+export function isAway(error: unknown): boolean {
+  if (isCarrelError(error)) return error.code === 'unavailable';
+  if (!(error instanceof Error)) return false;
+  const code = errorCode(error) ?? '';
+  if (isLost(error) || code === '57P03' || socketErrors.includes(code)) return true;
+  return /connection timeout|timeout expired/i.test(error.message);
 }
 
 /** The server has no connection left for us. */
@@ -85,6 +105,10 @@ const timeout: Translation = (cause) =>
     cause,
   });
 
+const socketErrors: readonly string[] = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+];
+
 /**
  * By SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by the code of the
  * socket.
@@ -105,9 +129,7 @@ const translations = new Map<string, Translation>([
   ['58', unavailable],
   ['XX001', corrupt],
   ['XX002', corrupt],
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].map(
-    (code): [string, Translation] => [code, unavailable],
-  ),
+  ...socketErrors.map((code): [string, Translation] => [code, unavailable]),
 ]);
 
 function errorCode(error: Error): string | undefined {
@@ -119,8 +141,6 @@ function errorCode(error: Error): string | undefined {
 }
 
 /** What `pg` itself throws has no code. */
-function isConnectionLoss(error: Error): boolean {
-  return /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|not queryable|query read timeout|timeout expired/i.test(
-    error.message,
-  );
+function isNoConnection(error: Error): boolean {
+  return /connection timeout|timeout expired|timeout exceeded when trying to connect/i.test(error.message);
 }
