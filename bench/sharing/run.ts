@@ -24,12 +24,10 @@ async function measure(args: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
   const clients: Client[] = [];
   try {
-    // The third start is the first that finds all its code compiled.
-    for (let warmUp = 0; warmUp < 3; warmUp += 1) {
-      const client = await startClient(folder, args);
-      await delay(settleMs);
-      await client.end();
-    }
+    // The second start is the first that finds its code compiled.
+    const first = await startClient(folder, args);
+    await delay(settleMs);
+    await first.end();
     console.log(`\n${args.length === 0 ? 'sharing one process' : 'each alone'}\n`);
     console.log('| client | initialize answered after, ms | PSS of all, MB | its own process: PSS, RSS, MB |');
     console.log('|---|---|---|---|');

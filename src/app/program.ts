@@ -19,7 +19,7 @@ import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
-import { keepCompiledCode } from './compiled-code.ts';
+import { listenLimitsOf } from './listen-limits.ts';
 import { hasNamedTokens, openAuthorities, readOAuth } from './open-authorities.ts';
 import { type OpenedSharedStore, openSharedStore } from './open-shared-store.ts';
 import type { Ownership } from './owner/ownership.ts';
@@ -73,10 +73,12 @@ export interface ProgramOptions {
   ownership?: Ownership | undefined;
   /** Worth a line in the log. */
   remark?: string | undefined;
+  /** Keeps compiled code for later starts. */
+  keepCode?: ((dataDir: string) => void) | undefined;
 }
 
 export async function startProgram(chosen: Role, flags: Flags, options: ProgramOptions = {}): Promise<Program> {
-  const { ownership, remark, forPeople } = options;
+  const { ownership, remark, forPeople, keepCode } = options;
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
@@ -88,7 +90,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   // Files that others write for us, such as Node's cache, are private to the owner too.
   process.umask(0o077);
   // A role with a folder of its own does not touch the program's.
-  if (role.prepare === undefined) keepCompiledCode(config.dataDir);
+  if (role.prepare === undefined) keepCode?.(config.dataDir);
   warnOfSlowModel(role, config, log);
   if (role.serve) return serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
   const telemetry = await telemetryIfUsed(role, config, log);
@@ -230,11 +232,7 @@ async function serve(
       perCallerMax: http.sessionsPerCallerMax,
       idleMs: http.sessionIdleMinutes * 60_000,
     },
-    listenLimits: {
-      connectionsMax: http.connectionsMax,
-      perAddressMax: http.connectionsPerAddressMax,
-      unsentBytesMax: http.unsentBytesMax,
-    },
+    listenLimits: listenLimitsOf(http),
     bareCalls: role.bareCalls,
     streams: role.streams ?? true,
     health: (detailed) => healthReport(toolsets, detailed),

@@ -6,6 +6,11 @@ export function fileBeside(from: string, name: string): URL {
   return new URL(`./${name}${isBuilt ? '.js' : '.ts'}`, from);
 }
 
+/** The program itself. It is built as a script: only of a script can be kept what was compiled while it ran. */
+export function programFile(from: string): URL {
+  return new URL(isBuilt ? './main.cjs' : './main.ts', from);
+}
+
 /** A file of the package, from its root: one level up from dist/, two from src/base/. */
 export function packageFile(path: string): URL {
   return new URL(`${isBuilt ? '../' : '../../'}${path}`, import.meta.url);

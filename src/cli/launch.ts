@@ -1,9 +1,9 @@
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
-import { useCompiledCode } from '../app/compiled-code.ts';
+import { type LoadedProgram, loadProgram } from '../app/compiled-code.ts';
+import { keepHeapsSmall } from '../app/heaps.ts';
 import { ownerVariable } from '../app/owner/owner-variable.ts';
-import { fileBeside, isBuilt } from '../base/places.ts';
+import { fileBeside, isBuilt, programFile } from '../base/places.ts';
 import { dataDirOf } from '../config/data-dir.ts';
 import type { Start } from './role.ts';
 
@@ -40,25 +40,16 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (outcome === 'relayed') return;
     start = outcome;
   }
-  const flag = values['data-dir'];
-  if (keepingCode.includes(command) && flag !== true) {
-    // Node makes a folder of its own in there, which is for the owner alone too.
-    process.umask(0o077);
-    useCompiledCode(dataDirOf(flag, process.env));
-  }
-  const main: typeof import('./main.ts') = await import(fileBeside(import.meta.url, 'main').href);
+  const { exports: main, keepCode } = await load(command, values['data-dir']);
   keepHeapsSmall();
-  await main.run(argv, start);
+  await main.run(argv, { ...start, keepCode });
 }
 
-/**
- * By itself V8 lets the room for new objects of every thread grow eightfold as soon as a few of them live on, and keeps it.
- * From here on it stays as it is: 50 MB less in a server that answers much at once, for 5 to 9 % more CPU time of searches by words.
- * It also lets old objects grow up to fourfold before it looks which of them are garbage. By 60 %: 100 MB less with long answers.
- */
-function keepHeapsSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
-  setFlagsFromString('--heap-growing-percent=60');
+async function load(command: string, dataDir: unknown): Promise<LoadedProgram<typeof import('./main.ts')>> {
+  const url = programFile(import.meta.url);
+  if (!isBuilt) return { exports: await import(url.href), keepCode() {} };
+  if (!keepingCode.includes(command) || typeof dataDir === 'boolean') return loadProgram(url, {});
+  return loadProgram(url, { purpose: command, dataDir: dataDirOf(dataDir as string | undefined, process.env) });
 }
 
 /** A person at a terminal is alone, and so is everybody on Windows, where no folder of sockets can be kept from others. */

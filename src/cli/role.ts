@@ -14,6 +14,8 @@ export interface Start {
   ownerPlace?: OwnerPlace;
   /** Worth a line in the log. */
   remark?: string;
+  /** Keeps compiled code for later starts. */
+  keepCode?(dataDir: string): void;
 }
 
 export async function roleCommand({ command, flags }: CommandLine, start: Start): Promise<void> {
@@ -27,6 +29,7 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
   const starting = startProgram(role, flags, {
     ownership,
     remark: start.remark,
+    keepCode: start.keepCode,
     forPeople: {
       snippets: async (url, needsToken) =>
         (await import('./init/connect-snippets.ts')).connectSnippets(url, needsToken),

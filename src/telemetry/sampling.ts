@@ -6,6 +6,7 @@ const sampled = {
   unembedded: { name: 'carrel.unembedded', help: 'Texts that are found by their words only, until they have vectors.' },
   documents: { name: 'carrel.documents', help: 'Documents of the knowledge base.' },
   passages: { name: 'carrel.passages', help: 'Passages of the knowledge base.' },
+  roles: { name: 'carrel.engine.role', help: 'Whether the engine of this process has the role (KB_ROLES).' },
   storageBytes: { name: 'carrel.storage.size', unit: 'By', help: 'Size of the database.' },
   replicaLag: { name: 'carrel.replica.lag', unit: 'By', help: 'How far the read replica is behind the primary.' },
   replicaReads: {

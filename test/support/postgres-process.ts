@@ -134,7 +134,7 @@ async function copyOf(original: Place, url: string): Promise<PostgresProcess> {
   return processAt(copy);
 }
 
-const nobody = 65_534;
+export const nobody = 65_534;
 
 function own(path: string): void {
   if (process.getuid?.() === 0) chownSync(path, nobody, nobody);
@@ -149,12 +149,12 @@ function run([command = '', ...args]: readonly string[]): void {
 }
 
 /** PostgreSQL refuses to run as root. The signal ends the server when the process that started it is gone. */
-function starter(): [string, ...string[]] {
+export function starter(): [string, ...string[]] {
   const user = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
   return ['setpriv', ...(process.getuid?.() === 0 ? user : []), '--pdeathsig=INT'];
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (hasEnded(child)) return;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.ref();
@@ -166,7 +166,7 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { version } from '../../base/package-info.ts';
-import { fileBeside } from '../../base/places.ts';
+import { programFile } from '../../base/places.ts';
 
 /** What the build knows of the settings, so that a relay need not load them all. */
 export interface SharingFacts {
@@ -47,7 +47,7 @@ export function ownerKey({ facts, command, args, paths, env }: KeyParts): string
   const variables = Object.entries(env)
     .filter(([name]) => known.has(name) || otherVariables.test(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  const program = realpathSync(fileURLToPath(fileBeside(import.meta.url, 'main')));
+  const program = realpathSync(fileURLToPath(programFile(import.meta.url)));
   const { mtimeMs, size } = statSync(program);
   const parts = [
     [version, program, mtimeMs, size],

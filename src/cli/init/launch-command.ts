@@ -11,7 +11,7 @@ import { httpSlice } from '../../config/slices.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { Launch, Remote } from './clients.ts';
 
-// Two levels up from dist/main.js, three from src/cli/init/.
+// Two levels up from dist/main.cjs, three from src/cli/init/.
 const program = new URL(
   import.meta.url.endsWith('.ts') ? '../../../bin/carrel.js' : '../bin/carrel.js',
   import.meta.url,

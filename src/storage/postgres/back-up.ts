@@ -20,7 +20,7 @@ const partBytes = 4 * 1024 * 1024;
 export async function openPostgresSource(config: PostgresConfig, onProgress: ProgressReport): Promise<BackupSource> {
   const client = await connectAlone(config);
   try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unbounded}`);
     const statements = statementsOf(client);
     const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
     if (known?.['known'] !== true) {
@@ -42,6 +42,9 @@ export async function openPostgresSource(config: PostgresConfig, onProgress: Pro
   }
 }
 
+/** For a transaction that takes as long as it takes, whatever the server's own settings are. */
+export const unbounded = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0';
+
 /** A connection beside the pool, without the bounds that answering calls needs. */
 export async function connectAlone(config: PostgresConfig): Promise<Client> {
   const servers = createServers(config.url);
@@ -50,8 +53,6 @@ export async function connectAlone(config: PostgresConfig): Promise<Client> {
       const client = servers.client({
         connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
         application_name: 'carrel',
-        statement_timeout: 0,
-        idle_in_transaction_session_timeout: 0,
         keepAlive: true,
         keepAliveInitialDelayMillis: 10_000,
       });

@@ -69,6 +69,7 @@ export interface Connections {
 const attemptsMax = 6;
 const lossesMax = 3;
 const queryTimeoutMs = 5_000;
+const idleTimeoutMs = 60_000;
 
 /** A timer's longest time: 24 days. */
 const endlessMs = 2 ** 31 - 1;
@@ -79,8 +80,6 @@ const freshMs = 1_000;
 function newAttempt(): Attempt {
   return { isCommitted: false, isOld: false };
 }
-
-const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 export function createConnections(
   config: PostgresConfig,
@@ -97,9 +96,7 @@ export function createConnections(
     Client: servers.Client,
     max: config.connectionsMax ?? 10,
     connectionTimeoutMillis: connectMs,
-    statement_timeout: readMs,
     query_timeout: writeMs + silenceMs,
-    idle_in_transaction_session_timeout: 60_000,
     // A peer that is gone without a word is noticed.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -114,7 +111,8 @@ export function createConnections(
   const opened = new WeakMap<object, { readonly at: number; readonly generation: number }>();
   let generation = 0;
   pool.on('connect', (client) => opened.set(client, { at: performance.now(), generation }));
-  const beginWrite = `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
+  const beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${boundsOf(readMs)}`;
+  const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
   let closed = false;
   const endAlone = new Set<(error: Error) => void>();
 
@@ -124,7 +122,7 @@ export function createConnections(
         inTransaction({ begin: beginRead, statementMs: readMs, signal: options?.signal }, work, attempt),
       ),
     async readIf({ begin, accept }, work, options) {
-      const run = { begin, accept, statementMs: readMs, signal: options?.signal };
+      const run = { begin: `${begin}; ${boundsOf(readMs)}`, accept, statementMs: readMs, signal: options?.signal };
       try {
         return { answer: await inTransaction(run, work, newAttempt()) };
       } catch (error) {
@@ -135,7 +133,7 @@ export function createConnections(
     },
     write(work, { isLong = false } = {}) {
       const statementMs = isLong ? 0 : writeMs;
-      const begin = `${beginWrite}; SET LOCAL statement_timeout = ${statementMs}`;
+      const begin = `${beginWrite}; ${boundsOf(statementMs)}`;
       return again((attempt) => inTransaction({ begin, statementMs, write: { afterCommit } }, work, attempt));
     },
     alone: (work) => again((attempt) => withoutTransaction(work, attempt)),
@@ -232,6 +230,14 @@ export function createConnections(
       client.release(broken);
     }
   }
+}
+
+/**
+ * For one transaction: behind a pooler (PgBouncer in transaction mode) the next one is on another connection, and what a
+ * connection would be set to as it opens is refused.
+ */
+function boundsOf(statementMs: number): string {
+  return `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
 }
 
 async function unbounded<T>(

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { VectorCorpus } from '../contracts/vectors.ts';
 import type { StoredModel } from '../dialect.ts';
 import { numberOf, textOf } from '../rows.ts';
@@ -7,6 +6,7 @@ import type { NearestOperations } from '../stores/vectors/vector-store.ts';
 import type { Connection, Connections } from './connections.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
 import { passageCondition } from './passage-table.ts';
+import { inTurn } from './turns.ts';
 
 export interface Nearest {
   readonly indexes: Readonly<Record<VectorCorpus, NearestIndexes>>;
@@ -67,13 +67,13 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
     ensure({ key, dimensions }) {
       if (dimensions === undefined || dimensions > dimensionsMax || known.has(key)) return;
       known.add(key);
-      inTurn((statements) => make(statements, key, dimensions))
+      change((statements) => make(statements, key, dimensions))
         // Whoever searches next tries again.
         .catch(() => known.delete(key));
     },
     async remove(model) {
       known.delete(model);
-      await inTurn((statements) => statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`));
+      await change((statements) => statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`));
     },
   };
 
@@ -81,20 +81,8 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
    * Two that make or remove an index of one table wait for one another's snapshots, which PostgreSQL ends as a deadlock. So
    * they take turns, in all processes, and whoever has to wait does so without a statement that has a snapshot.
    */
-  async function inTurn(work: (statements: Connection) => Promise<unknown>): Promise<void> {
-    while (!(await connections.alone((statements) => locked(statements, work)))) await delay(50 + Math.random() * 100);
-  }
-
-  async function locked(statements: Connection, work: (statements: Connection) => Promise<unknown>): Promise<boolean> {
-    const table = [`carrel.${corpus}_vectors_nearest`];
-    const [lock] = await statements.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', table);
-    if (lock?.['taken'] !== true) return false;
-    try {
-      await work(statements);
-      return true;
-    } finally {
-      await statements.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', table);
-    }
+  function change(work: (statements: Connection) => Promise<unknown>): Promise<void> {
+    return inTurn(connections, `carrel.${corpus}_vectors_nearest`, work);
   }
 
   /** A process that died over it has left an index that is not valid. A model may have been dropped before its turn came. */

@@ -96,11 +96,12 @@ function createPostgresTransactions(
 }
 
 function statementsOn(connection: Connection, dialect: Dialect, now: string): Statements {
-  return {
-    dialect,
-    now,
-    query: (sql, values = []) => connection.query(numbered(sql), values.map(bound)),
-  };
+  return { dialect, now, ...withQuestionMarks(connection) };
+}
+
+/** Takes statements as stores write them. */
+export function withQuestionMarks(connection: Connection): Pick<Statements, 'query'> {
+  return { query: (sql, values = []) => connection.query(numbered(sql), values.map(bound)) };
 }
 
 /** Our statements hold no question mark besides those for values. */

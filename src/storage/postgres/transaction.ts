@@ -37,6 +37,9 @@ export interface Run {
   readonly write?: { readonly afterCommit: AfterCommit | undefined };
 }
 
+/** How long a transaction may take to begin. A pooler accepts everybody, and has them wait while its server is busy or away. */
+const beginTimeoutMs = 10_000;
+
 /** What a transaction fails with whose condition does not hold. */
 export const unaccepted = new Error('the condition of a read does not hold');
 
@@ -61,7 +64,7 @@ interface Running<T> extends Omit<Run, 'statementMs' | 'signal'> {
 export async function transaction<T>(client: PoolClient, running: Running<T>): Promise<T> {
   const { begin, accept, write, statements, work, lose, attempt } = running;
   // The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows.
-  const begun = client.query(begin);
+  const begun = client.query({ text: begin, ...{ query_timeout: beginTimeoutMs } });
   begun.catch(lose);
   try {
     // The types know nothing of messages with several statements.
