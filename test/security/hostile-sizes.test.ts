@@ -22,7 +22,7 @@ const calls: readonly (readonly [tool: string, args: object])[] = [
   ['store_context', { ...entry, thread_id: long(512), tags: [long(256), long(255)] }],
   ['store_context', { ...entry, thread_id: long(513) }],
   ['store_context', { ...entry, metadata: { status: long(9_000), [long(3_000)]: long(3_000) } }],
-  ['store_context', { ...entry, text: `${'x'.repeat(400_000)} bittern` }],
+  ['store_context', { ...entry, text: `${'x'.repeat(100_000)} bittern` }],
   ...[nul, half].flatMap((text): [string, object][] => [
     ['store_context', { ...entry, thread_id: text }],
     ['store_context', { ...entry, text: `b${text}` }],
