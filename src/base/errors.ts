@@ -136,7 +136,7 @@ const kinds = {
   fess_unreachable: 'upstream',
   // Fess took longer than fessRequestTimeoutMs. Not for a caller that gave up: that is cancelled.
   fess_timeout: 'timeout',
-  // The text of a Fess document has changed since the cursor was issued: its chunks would not fit together.
+  // The text of a document has changed since the cursor was issued, or while it was read: its chunks would not fit together.
   content_changed: 'input',
   // The document has no text in the index, and contentFetch.enabled keeps the bridge from its address.
   content_fetch_disabled: 'forbidden',

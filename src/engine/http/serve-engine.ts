@@ -4,7 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import { fullRights } from '../../base/rights.ts';
 import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
-import { fileTimeoutMs, listen } from '../../http/listen.ts';
+import { fileTimeoutMs, type ListenLimits, listen } from '../../http/listen.ts';
 import { answerMetrics, statusOf } from '../../http/metrics.ts';
 import { createPrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
@@ -20,6 +20,8 @@ export interface EngineServiceOptions extends GuardOptions {
   readonly path: string;
   /** The largest file that is accepted. */
   readonly fileBytesMax: number;
+  /** The longest answer, unless it is a file. */
+  readonly answerBytesMax: number;
   /** Refuses all changes. */
   readonly readOnly: boolean;
   /** Default: all. */
@@ -28,6 +30,7 @@ export interface EngineServiceOptions extends GuardOptions {
   /** What `GET /metrics` answers, in Prometheus's text format. */
   readonly metrics?: () => Promise<string>;
   readonly recorder?: Recorder;
+  readonly listenLimits?: Partial<ListenLimits>;
 }
 
 export interface EngineService {
@@ -119,6 +122,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
       bodyTimeoutMs: () => fileTimeoutMs,
       onError: (error) => log.warn('a connection was not accepted', { error }),
       onRefused: () => recorder?.connectionRefused(),
+      ...(options.listenLimits ? { limits: options.listenLimits } : {}),
     },
   );
   return {

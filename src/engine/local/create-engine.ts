@@ -16,7 +16,7 @@ import type { Storage } from '../../storage/contracts/storage.ts';
 import type { EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts';
 import type { EngineRole, EngineSettings } from '../engine-slice.ts';
 import { fault, readDocType, readFilename, readNames, readSourcePath, readTags, tagsMax } from '../given.ts';
-import { chunkOnWire, documentOnWire, jobOnWire, rolesOnWire } from '../wire.ts';
+import { documentOnWire, jobOnWire, rolesOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
 import { engineWithin } from './engine-within.ts';
@@ -24,6 +24,7 @@ import { createDeletedBound, startForgetting } from './forget.ts';
 import { ingest } from './ingest.ts';
 import type { LocalEngine } from './local-engine.ts';
 import { documentNotFound, jobNotFound } from './not-found.ts';
+import { readDocument } from './read-document.ts';
 import { jobsOf, pageOf, searchOf } from './requests.ts';
 import { searchDocuments } from './search-documents.ts';
 import { boundsOf, createSubmitting } from './submit.ts';
@@ -153,15 +154,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const found = await documents.list({ selection, ...pageOf(page) }, options);
       return { documents: await shownDocuments(found.documents, options), total: found.total };
     },
-    async document(id, options) {
-      const [document, chunks] = await Promise.all([
-        documents.get({ id }, options),
-        documents.chunks({ document: id }, options),
-      ]);
-      if (document === undefined) throw documentNotFound(id);
-      const pending = await embedding.pendingOf([id], options);
-      return { ...documentOnWire(document, pending.get(id)), chunks: chunks.map(chunkOnWire) };
-    },
+    document: (id, options) => readDocument(id, options, { documents, embedding }),
     async documentAlone(id, options) {
       const document = await documents.get({ id }, options);
       if (document === undefined) throw documentNotFound(id);
@@ -210,8 +203,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       return documentOnWire(moved);
     },
     updateNote: (id, text, options) => updateNote(id, text, options, { documents, chunker, onEdited: embedding.wake }),
-    async tags(options) {
-      return documents.tags({ anyTags: options?.within }, options);
+    async tags({ within: anyTags, after, limit, ...options } = {}) {
+      return documents.tags({ anyTags, after, limit }, options);
     },
     ...bulk,
     within: (collections) => engineWithin(engine, collections),

@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { ArchiveMember } from '../backup/archive.ts';
 import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
@@ -9,6 +9,7 @@ import type { Connection, PostgresConfig } from './connections.ts';
 import { copyOut } from './copy.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
+import { connectToAny, createServers } from './servers.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
 
@@ -46,19 +47,21 @@ export const unbounded = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_tra
 
 /** A connection beside the pool, without the bounds that answering calls needs. */
 export async function connectAlone(config: PostgresConfig): Promise<Client> {
-  const client = new Client({
-    connectionString: config.url,
-    connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
-    application_name: 'carrel',
-  });
-  // The statement under way tells of it.
-  client.on('error', () => {});
+  const servers = createServers(config.url);
   try {
-    await client.connect();
+    return await connectToAny(servers, async () => {
+      const client = servers.client({
+        connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
+        application_name: 'carrel',
+        keepAlive: true,
+        keepAliveInitialDelayMillis: 10_000,
+      });
+      await client.connect();
+      return client;
+    });
   } catch (error) {
     throw storageError(error);
   }
-  return client;
 }
 
 export function statementsOf(client: Client): Connection {
