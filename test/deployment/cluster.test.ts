@@ -36,6 +36,9 @@ describe('deploy/cluster/compose.yaml: two servers, two engines, PgBouncer, and 
     assert.equal(urls.size, 1);
     const [, user, password, places = '', database] =
       /^postgres:\/\/(\w+):(\w+)@([^/]+)\/(\w+)$/.exec([...urls][0] ?? '') ?? [];
+    const read = env('serve')['DATABASE_READ_URL'] ?? '';
+    assert.equal(read.replace(/@[^/]+/, `@${places}`), [...urls][0]);
+    assert.deepEqual(/@([^/]+)/.exec(read)?.[1]?.split(',').toSorted(), places.split(',').toSorted());
     for (const place of places.split(',')) {
       const [host = '', port] = place.split(':');
       const pooler = env(host);
