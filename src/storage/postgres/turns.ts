@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connections } from './connections.ts';
 
-/** Whoever dies in his turn holds up the others for so long. */
+/** A process that dies in its turn holds up the others for so long. */
 const turnMs = 30_000;
 const waitMinMs = 50;
 const waitMaxMs = 2_000;
