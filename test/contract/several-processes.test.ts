@@ -11,6 +11,7 @@ import { openStorage, type StoragePlace } from '../../src/storage/open-storage.t
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { migrate, usableSchema } from '../../src/storage/postgres/migrate.ts';
 import { migrations } from '../../src/storage/postgres/migrations.ts';
+import { inTurn } from '../../src/storage/postgres/turns.ts';
 import { createEntrySummaries } from '../../src/toolsets/context/write/entry-summaries.ts';
 import { extractiveSummaries } from '../../src/toolsets/context/write/summary-settings.ts';
 import { pause } from '../support/pause.ts';
@@ -258,6 +259,27 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
       [...given.values()],
       texts.map(() => 1),
     );
+  });
+
+  test('work that one does at a time is done in turn, and what a dead process has left is taken over', async () => {
+    const place = await newPlace();
+    const left = (await opened(place)).shared;
+    await left?.add({ kind: 'turn', id: 'index', part: 0 }, Buffer.from('a dead one'), 1);
+    const running: string[] = [];
+    const done: string[] = [];
+    const both = [createConnections(place), createConnections(place)];
+    const work = async (name: string): Promise<void> => {
+      running.push(name);
+      assert.deepEqual(running, [name]);
+      await pause(5);
+      done.push(running.pop() ?? '');
+    };
+    const names = ['a', 'b', 'c', 'd'];
+    await Promise.all(names.map((name, n) => inTurn(both[n % 2] ?? assert.fail(), 'index', () => work(name))));
+    assert.deepEqual(done.toSorted(), names);
+    await assert.rejects(inTurn(both[0] ?? assert.fail(), 'index', async () => Promise.reject(new Error('broken'))));
+    assert.deepEqual(await left?.list({ kind: 'turn' }), [], 'the next one need not wait');
+    for (const each of both) await each.close();
   });
 
   describe('of different versions (a rolling upgrade)', () => {

@@ -67,13 +67,13 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
     ensure({ key, dimensions }) {
       if (dimensions === undefined || dimensions > dimensionsMax || known.has(key)) return;
       known.add(key);
-      change((statements) => make(statements, key, dimensions))
+      change(() => make(key, dimensions))
         // Whoever searches next tries again.
         .catch(() => known.delete(key));
     },
     async remove(model) {
       known.delete(model);
-      await change((statements) => statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`));
+      await change(() => connections.alone((statements) => drop(statements, model)));
     },
   };
 
@@ -81,28 +81,40 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
    * Two that make or remove an index of one table wait for one another's snapshots, which PostgreSQL ends as a deadlock. So
    * they take turns, in all processes, and whoever has to wait does so without a statement that has a snapshot.
    */
-  function change(work: (statements: Connection) => Promise<unknown>): Promise<void> {
+  function change(work: () => Promise<unknown>): Promise<void> {
     return inTurn(connections, `carrel.${corpus}_vectors_nearest`, work);
   }
 
   /** A process that died over it has left an index that is not valid. A model may have been dropped before its turn came. */
-  async function make(statements: Connection, model: number, dimensions: number): Promise<void> {
+  async function make(model: number, dimensions: number): Promise<void> {
+    const state = await connections.read((statements) => stateOf(statements, model));
+    if (state === 'unwanted' || state === 'made') return;
+    if (state === 'broken') await connections.alone((statements) => drop(statements, model));
+    await connections.alone((statements) =>
+      statements.query(
+        `CREATE INDEX CONCURRENTLY ${corpus}_vectors_nearest_${model} ON carrel.${corpus}_vectors
+         USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops)
+         WITH (ef_construction = 128) WHERE model = ${model}`,
+      ),
+    );
+  }
+
+  async function stateOf(statements: Connection, model: number): Promise<'unwanted' | 'missing' | 'broken' | 'made'> {
     const [known] = await statements.query(
       `SELECT key FROM carrel.${corpus}_models WHERE key = $1 AND name IS NOT NULL`,
       [model],
     );
-    if (known === undefined) return;
+    if (known === undefined) return 'unwanted';
     const [index] = await statements.query(
       'SELECT indisvalid::int AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
       [nameOf(model)],
     );
-    if (index !== undefined && numberOf(index, 'valid') === 1) return;
-    if (index !== undefined) await statements.query(`DROP INDEX CONCURRENTLY ${nameOf(model)}`);
-    await statements.query(
-      `CREATE INDEX CONCURRENTLY ${corpus}_vectors_nearest_${model} ON carrel.${corpus}_vectors
-       USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops)
-       WITH (ef_construction = 128) WHERE model = ${model}`,
-    );
+    if (index === undefined) return 'missing';
+    return numberOf(index, 'valid') === 1 ? 'made' : 'broken';
+  }
+
+  function drop(statements: Connection, model: number): Promise<unknown> {
+    return statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`);
   }
 
   function nameOf(model: number): string {
