@@ -3,9 +3,13 @@
  * fraction of a millisecond, and hundreds of them more than their code does; parts that are needed later are
  * in the same file and do not run before. The other workers share chunks, and load heavy ones when needed.
  */
-import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { keptCode, shippedCode } from '../src/app/compiled-code.ts';
 import type { SharingFacts } from '../src/app/owner/owner-key.ts';
 import { programSlices } from '../src/app/program.ts';
 import { roles } from '../src/app/roles.ts';
@@ -48,6 +52,7 @@ writeNotices(bundledPackages(inputs));
 for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'assets'), { recursive: true });
 
 writeFileSync('dist/sharing.json', JSON.stringify(sharingFacts()));
+shipCompiledCode('dist/main.cjs');
 
 // The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
@@ -94,6 +99,26 @@ function writeNotices(folders: string[]): void {
     return `${name} ${version} (${license})\n\n${text && existsSync(text) ? readFileSync(text, 'utf8').trim() : ''}\n`;
   });
   writeFileSync(join(dirname('dist/carrel.js'), 'THIRD-PARTY-NOTICES.txt'), notices.join(`\n${'-'.repeat(80)}\n\n`));
+}
+
+/** What a first start compiles up to its list of tools is shipped with the program, so that no user has to wait for it. */
+function shipCompiledCode(program: string): void {
+  const source = readFileSync(program, 'utf8');
+  writeFileSync(program, `// ${hash('sha256', source)}\n${source}`);
+  const dataDir = mkdtempSync(join(tmpdir(), 'carrel-build-'));
+  const clientInfo = { name: 'build', version: '1' };
+  const messages = [
+    { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/list' },
+  ];
+  execFileSync(process.execPath, ['bin/carrel.js', 'serve', '--alone', '--transport', 'stdio', '--data-dir', dataDir], {
+    input: messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''),
+    env: {},
+  });
+  // Not copied: what is kept is for its owner alone.
+  writeFileSync(shippedCode(program), readFileSync(keptCode(dataDir, 'serve')));
+  rmSync(dataDir, { recursive: true });
 }
 
 /** A role that has a file of its own, or speaks no MCP, holds nothing that would be worth sharing. */

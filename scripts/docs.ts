@@ -147,7 +147,10 @@ ${allRoles.flatMap(overrideRows).join('\n')}
 
 function sliceSection(slice: Slice): string {
   const rows = Object.entries(slice.fields).map(([name, field]) => {
-    const sources = [...field.env.map((variable) => `\`${variable}\``), ...(field.flag ? [`\`--${field.flag}\``] : [])];
+    const sources = [
+      ...field.env.map((variable) => `\`${variable}\``),
+      ...[field.flag ?? [], field.flags ?? []].flat().map((flag) => `\`--${flag}\``),
+    ];
     const cells = [
       `\`${slice.name}.${name}\``,
       field.kind,

@@ -53,12 +53,22 @@ def judged(folder, name):
     return Collection(name, passages, [group(row) for row in corpus], questions, before)
 
 
+def held_out(collection):
+    """Passages that answer only questions of the test or dev half: they are read neither as right nor as wrong ones.
+
+    A model that knows them as wrong alone ranks them lower, and one that knows them as right measures better than it is.
+    """
+    answers = lambda *splits: {at for _, relevant, split, _ in collection.questions if split in splits for at in relevant}
+    return answers("test", "dev") - answers("train")
+
+
 def asked(folder, collection):
     """Adds questions that were written for passages of the collection: lines "passage | question"."""
+    unseen = held_out(collection)
     for path in sorted(Path(folder).glob(f"{collection.name}-*.txt")):
         for line in path.read_text("utf-8").splitlines():
             number, _, text = line.partition("|")
-            if number.strip().isdigit() and text.strip():
+            if number.strip().isdigit() and text.strip() and int(number) not in unseen:
                 collection.questions.append((text.strip(), {int(number): 1}, "train", ""))
 
 
@@ -115,12 +125,31 @@ def measured(rows, logits, top, weight, fused=1):
     return {name: [round(sum(each) / len(each), 3) for each in zip(*own)] for name, own in sorted(by_set.items())}
 
 
+def chosen_by(figures):
+    """What chooses the weights: the mean nDCG@10 of the sets. LoCoMo is measured only, and the chats count as one set."""
+    sets = {}
+    for name, (value, _) in figures.items():
+        if not name.startswith("locomo"):
+            sets.setdefault(name.split(" ")[0], []).append(value)
+    return sum(sum(own) / len(own) for own in sets.values()) / len(sets)
+
+
+def found_for_training(path):
+    """What the product's hybrid finds for the questions that are trained on, {(set, question): passages}."""
+    rows = [json.loads(line) for line in lzma.open(path, "rt")]
+    return {(row["set"], row["text"]): [number for number, _ in row["candidates"]] for row in rows if is_trained(row)}
+
+
+def is_trained(row):
+    return row["set"] in PARTLY_TRAINED and not part_of(row["id"], KEPT_OUT)
+
+
 def candidates(path, sets):
     """The questions that choose the model, once with passages as they are and once in context."""
     rows = []
     for line in lzma.open(path, "rt"):
         row = json.loads(line)
-        if row["set"] in PARTLY_TRAINED and not part_of(row["id"], KEPT_OUT):
+        if is_trained(row):
             continue
         kind = f" {row['group'].split('-')[0]}" if row["set"] == "chats" else ""
         for context in ("", " in context"):

@@ -2,7 +2,7 @@
 
 python3 make_pairs.py PYPI_FOLDER NPM_FOLDER DEBIAN_FOLDER OUT.jsonl
 
-- docstring: the first sentence of a Python docstring → the function without it
+- docstring: the first sentence of a Python docstring → the function without that sentence
 - heading: the heading of a section in documentation (Markdown, reStructuredText, HTML) → the section
 - cloze: a sentence → the rest of its paragraph
 - describe: a package's description → the beginning of its README
@@ -75,14 +75,23 @@ def docstrings(source, rng, most=120):
             continue
         head = lines[node.lineno - 1 : node.body[0].lineno - 1]
         body = lines[node.body[0].end_lineno : node.end_lineno]
-        code = "\n".join(head + body)
+        code = "\n".join(head + further(node, told, rng) + body)
         indent = len(lines[node.lineno - 1]) - len(lines[node.lineno - 1].lstrip())
         code = "\n".join(line[indent:] if line[:indent].strip() == "" else line for line in code.splitlines())
         if not 80 <= len(code):
             continue
-        kind = rng.random()
-        question = first if kind < 0.5 else first.lower() if kind < 0.75 else "python " + first.lower()
+        asked = first[:1].lower() + first[1:]
+        question = rng.choice([first, first, asked, f"python {asked.lower()}", f"{asked.lower()} python", f"how to {asked.lower()} in python"])
         yield {"kind": "docstring", "q": question, "p": cut(code)}
+
+
+def further(node, told, rng):
+    """Lines with what a docstring says after its first sentence, for half of the functions: code that is searched has it."""
+    rest = [*sentences(told)[1:], *ast.get_docstring(node).split("\n\n")[1:]]
+    if not rest or rng.random() < 0.5:
+        return []
+    indent = " " * node.body[0].col_offset
+    return [f'{indent}"""', *(indent + line for part in rest for line in part.splitlines()), f'{indent}"""']
 
 
 def sections_of(text, name):

@@ -2,7 +2,8 @@
 
 python3 measure.py MODEL.onnx GTE_FOLDER DATA_FOLDER OUT.json.xz
 
-Writes the logits and prints nDCG@10 and recall@5 for each set.
+Writes the logits and prints nDCG@10 and recall@5 for each set, before them what chooses the weights (data.py). PASSAGE_PIECES is
+how many word pieces of a passage are read, SETS which sets.
 """
 
 import json
@@ -17,6 +18,7 @@ import numpy as np
 import data
 
 TOP = 20
+PIECES = int(os.environ.get("PASSAGE_PIECES", 256))
 WEIGHTS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
 held = {}
 
@@ -47,7 +49,7 @@ def logits_of(row):
     question = [101, *pieces(row["text"], 64), 102]
     found = []
     for number, _ in row["candidates"][:TOP]:
-        passage = [*pieces(held["sets"][row["from"]].passages[number], 256), 102]
+        passage = [*pieces(held["sets"][row["from"]].passages[number], PIECES), 102]
         ids = np.array([question + passage])
         types = np.array([[0] * len(question) + [1] * len(passage)])
         found.append(round(float(held["session"].run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types})[0][0, 0]), 4))
@@ -57,12 +59,14 @@ def logits_of(row):
 def main():
     model, gte, folder, out = sys.argv[1:5]
     rows = data.candidates(Path(folder) / "candidates.jsonl.xz", collections(folder))
-    with ProcessPoolExecutor(os.cpu_count(), initializer=start, initargs=(model, gte, folder)) as pool:
+    rows = [row for row in rows if row["set"] in os.environ.get("SETS", row["set"]).split(",")]
+    with ProcessPoolExecutor(min(16, len(os.sched_getaffinity(0))), initializer=start, initargs=(model, gte, folder)) as pool:
         logits = list(pool.map(logits_of, rows, chunksize=8))
     with lzma.open(out, "wt") as file:
         json.dump([[row["from"], row["id"], own] for row, own in zip(rows, logits)], file)
     for weight in WEIGHTS:
-        print(weight, data.measured(rows, logits, TOP, weight), flush=True)
+        figures = data.measured(rows, logits, TOP, weight)
+        print("int8", weight, round(data.chosen_by(figures), 4), figures, flush=True)
 
 
 if __name__ == "__main__":

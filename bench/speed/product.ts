@@ -70,6 +70,7 @@ export function createProductOn(storage: Storage, reranker: Reranker = unrankedR
           threshold: undefined,
           includesWeak: true,
           neighbours: 0,
+          offset: 0,
           signal,
         },
         { storage, meaning, reranker },

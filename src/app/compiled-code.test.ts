@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -28,7 +37,7 @@ function start(dataDir: string, keeps: boolean): string {
 }
 
 function say(word: string): void {
-  writeFileSync(program, `exports.say = () => "${word} " + require('node:path').basename(programUrl);`);
+  writeFileSync(program, `// ${word}\nexports.say = () => "${word} " + require('node:path').basename(programUrl);`);
 }
 
 test('compiled code is kept where only its owner can write, used as it is, and made again if it or the program is another', () => {
@@ -56,6 +65,13 @@ test('compiled code is kept where only its owner can write, used as it is, and m
 
   say('two');
   assert.equal(start(dataDir, false), 'two program.cjs', 'the same length is not the same program');
+
+  const shipped = `${program}.code`;
+  writeFileSync(shipped, readFileSync(kept));
+  const other = join(folder, 'other');
+  assert.equal(start(other, true), 'two program.cjs');
+  assert.equal(existsSync(other), false, 'what is shipped is taken, and need not be kept');
+  rmSync(shipped);
 });
 
 test('a data folder that cannot be written stops nothing', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,20 +30,20 @@ export interface KeptCode {
 
 /**
  * Runs a bundled script with the code that an earlier start compiled, in little more than half the time. Node's own cache holds
- * what is compiled before a module runs, which is hardly a function; this one holds those that were called. It is in
+ * what is compiled before a module runs, which is hardly a function; this one holds those that were called.
+ *
+ * What the build's own start compiled is beside the script, for the version of Node that built it. Others keep theirs in
  * the data folder, because whoever can write there can run code. It is used and made only if an earlier start has made the folder:
  * this one may yet be refused, and must then have written nothing.
  */
 export function loadProgram<Exports>(url: URL, { dataDir, purpose }: Partial<KeptCode>): LoadedProgram<Exports> {
   const file = fileURLToPath(url);
-  const identity = identityOf(file);
-  const kept = purpose && dataDir !== undefined ? readKept(dataDir, purpose, identity) : undefined;
   // The bundler writes nothing but ASCII.
-  const script = new Script(`(function(exports,require,module,programUrl){${readFileSync(file, 'latin1')}\n})`, {
-    filename: file,
-    cachedData: kept,
-  });
-  let isKept = purpose === undefined || (kept !== undefined && script.cachedDataRejected === false);
+  const source = readFileSync(file, 'latin1');
+  const identity = identityOf(source);
+  const places = [shippedCode(file), ...(purpose && dataDir !== undefined ? [keptCode(dataDir, purpose)] : [])];
+  const { script, isTaken } = compile(file, source, places, identity);
+  let isKept = isTaken || purpose === undefined;
   const keep = (to: string): void => {
     if (isKept || purpose === undefined) return;
     isKept = true;
@@ -63,15 +63,36 @@ export function loadProgram<Exports>(url: URL, { dataDir, purpose }: Partial<Kep
   };
 }
 
-/** V8 itself compares no more of the source than its length. */
-function identityOf(file: string): string {
-  const { size, mtimeMs, ctimeMs } = statSync(file);
-  return JSON.stringify([file, size, mtimeMs, ctimeMs, process.version, process.arch]);
+/** With the first of the kept codes that fits the program and that V8 takes: it refuses that of other versions and flags. */
+function compile(file: string, source: string, places: readonly string[], identity: string) {
+  const wrapped = `(function(exports,require,module,programUrl){${source}\n})`;
+  let script: Script | undefined;
+  for (const place of places) {
+    const cachedData = readKept(place, identity);
+    if (cachedData === undefined) continue;
+    script = new Script(wrapped, { filename: file, cachedData });
+    if (script.cachedDataRejected === false) return { script, isTaken: true };
+  }
+  return { script: script ?? new Script(wrapped, { filename: file }), isTaken: false };
 }
 
-function readKept(dataDir: string, purpose: string, identity: string): Buffer | undefined {
+/** Where the build puts the code of its own start. */
+export function shippedCode(program: string): string {
+  return `${program}.code`;
+}
+
+export function keptCode(dataDir: string, purpose: string): string {
+  return join(dataDir, 'cache', own, purpose);
+}
+
+/** V8 itself compares no more of the source than its length. Its first line tells what was built (see scripts/build.ts). */
+function identityOf(source: string): string {
+  return JSON.stringify([source.slice(0, source.indexOf('\n')), source.length, process.version, process.arch]);
+}
+
+function readKept(file: string, identity: string): Buffer | undefined {
   try {
-    const bytes = readFileSync(join(dataDir, 'cache', own, purpose));
+    const bytes = readFileSync(file);
     const code = bytes.subarray(digestBytes);
     return digestOf(identity, code).equals(bytes.subarray(0, digestBytes)) ? code : undefined;
   } catch {
@@ -81,7 +102,7 @@ function readKept(dataDir: string, purpose: string, identity: string): Buffer | 
 
 function store(script: Script, dataDir: string, purpose: string, identity: string): void {
   const cache = join(dataDir, 'cache');
-  const file = join(cache, own, purpose);
+  const file = keptCode(dataDir, purpose);
   makeFolder(join(cache, own));
   const unfinished = `${file}.${process.pid}`;
   // Before anything is made that can't be kept.

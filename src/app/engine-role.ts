@@ -6,8 +6,10 @@ import { engineSlice } from '../engine/engine-slice.ts';
 import { measureEngine } from '../engine/measure-engine.ts';
 import { everyRevision } from '../mcp/protocol-versions.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
+import { listenLimitsOf } from './listen-limits.ts';
 import { openAuthorities } from './open-authorities.ts';
 import { localEngineSlices, openLocalEngine } from './open-engine.ts';
+import { replicaSources } from './replica-source.ts';
 import type { Role, RoleService } from './role.ts';
 import { createSharedParts } from './shared-parts.ts';
 
@@ -49,7 +51,10 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
     authorities,
     tokens: http.authToken ? { default: http.authToken } : {},
     fileBytesMax: config.of(engineSlice).fileBytesMax,
+    answerBytesMax: config.of(toolsSlice).answerBytesMax,
+    roles: config.of(engineSlice).roles,
     readOnly: config.of(toolsSlice).readOnly,
+    listenLimits: listenLimitsOf(http),
     log,
     metrics: telemetry.prometheus,
     recorder: telemetry.recorder,
@@ -60,7 +65,8 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
   try {
     const engine = await openLocalEngine({ config, log, shared });
     service.ready(engine);
-    telemetry.watch({ sources: [{ name: 'kb', measure: () => measureEngine(engine, 'own') }], gauges: service });
+    const sources = [{ name: 'kb', measure: () => measureEngine(engine, 'own') }, ...replicaSources(config, shared)];
+    telemetry.watch({ sources, gauges: service });
     return {
       url: service.url,
       async close(graceMs) {

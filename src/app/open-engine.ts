@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
 import type { Engine } from '../engine/engine.ts';
-import { engineSlice } from '../engine/engine-slice.ts';
+import { engineRoles, engineSlice } from '../engine/engine-slice.ts';
 import type { LocalEngine } from '../engine/local/local-engine.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
@@ -31,10 +31,19 @@ export async function openRemoteEngine(config: Config, timeoutMs?: number): Prom
   return createRemoteEngine({ engineUrl, apiKey, timeoutMs: timeoutMs ?? engineTimeoutMs });
 }
 
+/** In a file, what this process leaves to others is done by nobody, unless somebody starts them on the same one. */
+function warnOfLeftWork(config: Config, log: Logger): void {
+  const { roles } = config.of(engineSlice);
+  const left = engineRoles.filter((role) => role !== 'search' && !roles.includes(role));
+  if (left.length === 0 || config.of(storageSlice).backend !== 'sqlite') return;
+  log.warn(`nobody but other processes on the same SQLite file will ${left.join(' and ')}: this one leaves it to them`);
+}
+
 /** The engine of this process. Storage and model are shared with other parts; its extractors may take longer than theirs. */
 export function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
   return withParts(shared, async (parts, giveBack) => {
     const settings = config.of(engineSlice);
+    warnOfLeftWork(config, log);
     const [storage, embeddings, reranker, { createEngine }, { createExtractor }] = await Promise.all([
       parts.storage(),
       config.of(embeddingSlice).provider === 'none' ? undefined : parts.embeddings(),

@@ -70,6 +70,8 @@ const kinds = {
   outside_rights: 'forbidden',
   // A tool that exists but is switched off here (read-only mode, DISABLED_TOOLS).
   tool_disabled: 'forbidden',
+  // The engine leaves this to other processes (KB_ROLES). Data: role.
+  role_missing: 'forbidden',
   // The document has more bytes than the extractor accepts. Not for one that needs too much work: see the next three.
   document_too_large: 'limit',
   // Turning the document into text took longer than allowed. Not for a slow download.
@@ -134,7 +136,7 @@ const kinds = {
   fess_unreachable: 'upstream',
   // Fess took longer than fessRequestTimeoutMs. Not for a caller that gave up: that is cancelled.
   fess_timeout: 'timeout',
-  // The text of a Fess document has changed since the cursor was issued: its chunks would not fit together.
+  // The text of a document has changed since the cursor was issued, or while it was read: its chunks would not fit together.
   content_changed: 'input',
   // The document has no text in the index, and contentFetch.enabled keeps the bridge from its address.
   content_fetch_disabled: 'forbidden',

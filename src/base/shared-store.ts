@@ -61,11 +61,11 @@ export interface CountRequest {
 export type Taken = { ok: true } | { ok: false; retryAfterMs: number };
 
 /**
- * `written`: something that clients may watch. `task` and `job`: the one with this id has changed. `session`: it has ended, or
- * this came in for it, or is to go out, in another process.
+ * `written`: something that clients may watch. `work`: there is something to ingest or to embed. `task` and `job`: the one with
+ * this id has changed. `session`: it has ended, or this came in for it, or is to go out, in another process.
  */
 export type Notice =
-  | { readonly about: 'written' }
+  | { readonly about: 'written' | 'work' }
   | { readonly about: 'task'; readonly id: string }
   | { readonly about: 'job'; readonly id: string }
   | { readonly about: 'session'; readonly id: string; readonly what: 'ended' }

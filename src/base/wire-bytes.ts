@@ -31,6 +31,21 @@ export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSI
 /** `false`, the longest. */
 const literalBytes = 5;
 
+/** The first of these items that fit into a list of so many bytes, and at least so many of them. */
+export function firstFitting<Item>(
+  items: readonly Item[],
+  copies: Copies,
+  bytesMax: number,
+  atLeast = 1,
+): readonly Item[] {
+  let bytes = 0;
+  const tooMany = items.findIndex((item, index) => {
+    bytes += wireBytes(item, copies, bytesMax) + copies;
+    return bytes > bytesMax && index >= atLeast;
+  });
+  return tooMany === -1 ? items : items.slice(0, tooMany);
+}
+
 /** How many UTF-16 units of the text, from this one on, fit into the bytes. Never half a character. */
 export function fittingUnits(text: string, copies: Copies, bytesMax: number, start = 0): number {
   let bytes = quoteBytes(copies);

@@ -52,6 +52,13 @@ export const serving: readonly FlagDescription[] = [
   toggle('alone', 'on stdio: serve in a process of its own'),
 ];
 
+/** Without any of them, all three. */
+export const engineRoleFlags: readonly FlagDescription[] = [
+  toggle('ingest', 'turn what was submitted into documents'),
+  toggle('embed', 'make the vectors of documents'),
+  toggle('search', 'answer searches'),
+];
+
 export const toolsetsFlag = valued('toolsets', 'a,b,c', 'which toolsets serve offers');
 
 export const jsonFlag = toggle('json', 'print JSON');

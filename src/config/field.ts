@@ -8,6 +8,8 @@ export interface Field<Value> {
   readonly env: readonly string[];
   /** The command-line flag, without its dashes. */
   readonly flag?: string;
+  /** Flags of which each adds its name to the list. */
+  readonly flags?: readonly string[];
   readonly description: string;
   readonly secret: boolean;
   /** An empty variable usually says "not set". Here it is more likely a key that got lost, and would open a door. */
@@ -154,6 +156,23 @@ export function list(options: FieldOptions<readonly string[]>): Field<readonly s
     }
     return items.filter((item) => item !== '');
   });
+}
+
+/** Some of a few names, at least one; each can be given by a flag of its own as well. */
+export function someOf<const Value extends string>(
+  values: readonly Value[],
+  options: Omit<FieldOptions<readonly Value[]>, 'flag'>,
+): Field<readonly Value[]> {
+  const names = list({ ...options, default: [] });
+  return {
+    ...field('names separated by commas', options, (raw) => {
+      const given = names.read(raw);
+      const unknown = given.some((name) => !values.some((value) => value === name));
+      if (unknown || given.length === 0) throw new ConfigFault(`must name some of ${values.join(', ')}`);
+      return values.filter((value) => given.includes(value));
+    }),
+    flags: values,
+  };
 }
 
 /** A password, token or key. Its value can't be printed. */

@@ -114,6 +114,8 @@ function resolveSetting(
   if (field.flag !== undefined && flags[field.flag] !== undefined) {
     return read(path, field, flags[field.flag], `--${field.flag}`);
   }
+  const named = field.flags?.filter((flag) => flags[flag] === true) ?? [];
+  if (named.length > 0) return read(path, field, named, named.map((flag) => `--${flag}`).join(' '));
   // An empty variable is how many launchers say "not set".
   const isSet = (name: string) => env[name] !== undefined && (env[name] !== '' || field.refusesEmpty === true);
   const variable = (override?.env ?? field.env).find(isSet);

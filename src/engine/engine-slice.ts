@@ -1,6 +1,19 @@
-import { defineSlice, integer, list, type SliceValues } from '../config/field.ts';
+import { defineSlice, integer, list, type SliceValues, someOf } from '../config/field.ts';
+
+/**
+ * What a process does for all that use the database: `ingest` makes documents of what was submitted, `embed` gives chunks their
+ * vectors, `search` answers searches.
+ */
+export const engineRoles = ['ingest', 'embed', 'search'] as const;
+export type EngineRole = (typeof engineRoles)[number];
 
 export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
+  roles: someOf(engineRoles, {
+    default: engineRoles,
+    env: ['KB_ROLES'],
+    description:
+      'What the engine in this process does: `ingest` (turns what was submitted into documents), `embed` (makes their vectors), `search` (answers searches). The rest is left to other processes on the same database.',
+  }),
   workers: integer({
     default: 2,
     min: 1,

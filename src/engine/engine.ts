@@ -12,9 +12,10 @@ export interface Engine {
   /** A job that has ended stays as it is. */
   cancelJob(id: JobId, options?: EngineCall): Promise<EngineJob>;
   documents(request: DocumentsRequest, options?: EngineCall): Promise<DocumentPage>;
-  document(id: number, options?: EngineCall): Promise<EngineDocumentWithChunks>;
-  /** Without its chunks, where that takes less. */
-  documentAlone?(id: number, options?: EngineCall): Promise<EngineDocument>;
+  /** With its first chunks, or those from another one on: all that fit. `chunks_left` says how many are behind them. */
+  document(id: number, options?: DocumentCall): Promise<EngineDocumentWithChunks>;
+  /** Without its chunks. */
+  documentAlone(id: number, options?: EngineCall): Promise<EngineDocument>;
   /** The bytes as they were given. */
   file(id: number, options?: EngineCall): Promise<EngineFile>;
   deleteDocument(id: number, options?: EngineCall): Promise<DeletedDocument>;
@@ -25,7 +26,8 @@ export interface Engine {
   /** A file that was moved: another source path, the same content. */
   moveDocument(id: number, sourcePath: string, options?: EngineCall): Promise<EngineDocument>;
   updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
-  tags(options?: EngineCall): Promise<TagCount[]>;
+  /** By tag. */
+  tags(options?: TagsCall): Promise<TagCount[]>;
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
   bulkTags(selection: BulkSelection, change: TagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
@@ -40,6 +42,19 @@ export interface EngineCall {
   within?: readonly string[] | undefined;
 }
 
+export interface DocumentCall extends EngineCall {
+  first_chunk?: number | undefined;
+  max_chunks?: number | undefined;
+  /** Of the answer as JSON, by default 4 MiB. An engine behind HTTP has a bound of its own. */
+  bytesMax?: number | undefined;
+}
+
+export interface TagsCall extends EngineCall {
+  /** Only tags behind this one. */
+  after?: string | undefined;
+  limit?: number | undefined;
+}
+
 /** Our engine uses numbers, others strings. */
 export type JobId = number | string;
 
@@ -48,6 +63,8 @@ export interface EngineStatus {
   /** Null if nothing is embedded. */
   model: { name: string; dimensions: number | null } | null;
   device: string;
+  /** What it does, where that is not everything. */
+  roles?: readonly string[];
   documents: number;
   chunks: number;
   /** Chunks that can only be found by words, because they are not embedded yet. Not every engine reports it. */
@@ -75,6 +92,8 @@ export interface EngineSearch {
   include_weak?: boolean | undefined;
   /** How many chunks before and after each hit to include. */
   neighbours?: number | undefined;
+  /** Hits that are left out from the beginning, of those that `top` counts. */
+  offset?: number | undefined;
 }
 
 export interface EngineSearchAnswer {
@@ -233,6 +252,8 @@ export interface EngineDocument {
 
 export interface EngineDocumentWithChunks extends EngineDocument {
   chunks: EngineChunk[];
+  /** Behind these; absent if there are none. */
+  chunks_left?: number;
 }
 
 export interface EngineChunk {

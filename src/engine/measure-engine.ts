@@ -1,14 +1,17 @@
 import type { Measurement } from '../telemetry/sampling.ts';
 import type { Engine } from './engine.ts';
+import { engineRoles } from './engine-slice.ts';
 
 /** The figures of an engine. `database` tells its database from others of the same process. */
 export async function measureEngine(engine: Engine, database: 'own' | 'engine'): Promise<Measurement[]> {
-  const { queue, documents, chunks, unembedded, storage } = await engine.status();
+  const { queue, documents, chunks, unembedded, storage, roles = engineRoles } = await engine.status();
   const states = Object.entries(queue).map(
     ([state, value]): Measurement => ({ metric: 'jobs', labels: { state }, value }),
   );
+  const own = database === 'own' ? engineRoles : [];
   return [
     ...states,
+    ...own.map((role): Measurement => ({ metric: 'roles', labels: { role }, value: roles.includes(role) ? 1 : 0 })),
     { metric: 'documents', labels: {}, value: documents },
     { metric: 'passages', labels: {}, value: chunks },
     ...(unembedded === undefined

@@ -1,6 +1,7 @@
 import type { LocatedChunk, StoredChunk, StoredDocument } from '../storage/contracts/documents.ts';
 import type { PhaseProgress, StoredJob } from '../storage/contracts/ingestion.ts';
 import type { EngineChunk, EngineDocument, EngineJob, JobProgress, Truncation } from './engine.ts';
+import { type EngineRole, engineRoles } from './engine-slice.ts';
 
 /** Stored data in the shapes of the API. */
 
@@ -25,6 +26,11 @@ export function documentOnWire(document: StoredDocument, pending = 0): EngineDoc
     ...(pending > 0 ? { pending } : {}),
     metadata: publicDetails(document.details),
   };
+}
+
+/** What an engine does, where that is not everything. */
+export function rolesOnWire(roles: readonly EngineRole[]): { roles?: readonly EngineRole[] } {
+  return roles.length === engineRoles.length ? {} : { roles };
 }
 
 export function chunkOnWire({ key, position, text, metadata }: StoredChunk): EngineChunk {

@@ -55,6 +55,40 @@ onEachBackend('documents', (backend) => {
     return document;
   }
 
+  test('chunks are read in parts: from a position on, so many, or so long together', async () => {
+    const accepted = await storage.ingestion.accept(request({ content: noteOf('wren parts') }));
+    assert.equal(accepted.outcome, 'accepted');
+    // More than are read at a time.
+    const texts = Array.from({ length: 1_203 }, (_, index) => `wren ${String(index).padStart(5, '0')}`);
+    const { id: document } = await ingested(texts, 'note');
+    const positions = async (part: object) =>
+      (await storage.documents.chunks({ document, ...part })).map(({ position }) => position);
+    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+    assert.deepEqual(await positions({}), range(0, 1_203));
+    assert.deepEqual(await positions({ from: 499, limit: 501 }), range(499, 1_000));
+    assert.deepEqual(await positions({ from: 2, charsMax: 6_000 }), range(2, 602));
+    assert.deepEqual(await positions({ from: 1_200, charsMax: 1 }), [1_200]);
+    assert.deepEqual(await positions({ from: 1_203 }), []);
+    assert.deepEqual(await positions({ limit: 0 }), []);
+  });
+
+  test('tags are listed by tag, behind one of them and so many', async () => {
+    const names = ['parts:A', 'parts:Z', 'parts:a', 'parts:ä', 'parts:鷺'];
+    await addNote('dunnock', { tags: names.toReversed() });
+    await addNote('sparrow', { tags: ['parts:a'] });
+    const own = async (after: string, limit?: number) =>
+      (await storage.documents.tags({ after, limit })).filter(({ tag }) => tag.startsWith('parts:'));
+    assert.deepEqual(
+      await own('parts:'),
+      names.map((tag) => ({ tag, count: tag === 'parts:a' ? 2 : 1 })),
+    );
+    assert.deepEqual(
+      (await own('parts:Z', 2)).map(({ tag }) => tag),
+      ['parts:a', 'parts:ä'],
+    );
+    assert.deepEqual(await own('parts:鷺'), []);
+  });
+
   test('a file that replaces a document takes its place under the same id, and frees its bytes', async () => {
     const before = await addFile('ocelot one', { tags: ['a'], sourcePath: 'cats.txt' });
     const staged = await storage.originals.stage(bytesOf('ocelot two'), { bytesMax: 1_000 });

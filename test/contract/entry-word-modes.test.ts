@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { EntryStore } from '../../src/storage/contracts/entries.ts';
 import { wordQueryOf } from '../../src/toolsets/context/search/word-modes.ts';
-import { onEachBackend } from '../support/backends.ts';
+import { type Backend, onEachBackend } from '../support/backends.ts';
 
 /** Fixed, so that both databases are asked the same and a failure can be seen again. */
 const seed = 20_261_115;
-const documentsCount = 400;
-const queriesCount = 300;
+const usual: Scale = { documents: 400, longOnes: 0, queries: 300 };
+const few: Scale = { documents: 60, longOnes: 1, queries: 40 };
+
+interface Scale {
+  readonly documents: number;
+  /** Of these, so many have more different words than a tsvector of PostgreSQL holds, a megabyte. */
+  readonly longOnes: number;
+  /** In each mode. */
+  readonly queries: number;
+}
 
 /** Words without endings that stemming knows; some begin with others. */
 const vocabulary = ['dak', 'dakum', 'dakrob', 'bolk', 'bolkam', 'murk', 'murkob', 'tivok', 'tivokam', 'zunk', 'vob'];
@@ -56,16 +64,29 @@ function isSideBySide(found: readonly string[], phrase: readonly string[]): bool
   return found.some((_, from) => phrase.every((each, index) => found[from + index] === each));
 }
 
+/** No two of these words are alike, and no query has one of them. */
+function manyWords(): string {
+  return Array.from({ length: 120_000 }, (_, index) => `q${(index * 7_919 + 60_466_176).toString(36)}xjq`).join(' ');
+}
+
 onEachBackend('modes of the word search', (backend) => {
+  describe('in short texts', () => checkModes(backend, usual));
+  describe('in texts of which some have very many words', () => checkModes(backend, few));
+});
+
+function checkModes(backend: Backend, scale: Scale): void {
   let entries: EntryStore;
   const documents: { id: number; words: readonly string[] }[] = [];
 
+  const textOf = (each: readonly string[], index: number): string =>
+    index < scale.longOnes ? `${manyWords()} ${each.join(' ')}` : each.join(' ');
+
   before(async () => {
     ({ entries } = await backend.open());
-    const sample = fc.sample(text, { seed, numRuns: documentsCount });
+    const sample = fc.sample(text, { seed, numRuns: scale.documents });
     const outcomes = await entries.store({
-      entries: sample.map((each) => ({
-        ...{ threadId: 'words', source: 'agent' as const, text: each.join(' '), metadata: undefined },
+      entries: sample.map((each, index) => ({
+        ...{ threadId: 'words', source: 'agent' as const, text: textOf(each, index), metadata: undefined },
         ...{ tags: [], images: [], summary: undefined },
       })),
     });
@@ -75,7 +96,7 @@ onEachBackend('modes of the word search', (backend) => {
   });
 
   async function check(mode: Parameters<typeof wordQueryOf>[1], { query, matches }: Asked): Promise<number> {
-    const request = { query: wordQueryOf(query, mode), filter: {}, limit: documentsCount, offset: 0, explain: false };
+    const request = { query: wordQueryOf(query, mode), filter: {}, limit: scale.documents, offset: 0, explain: false };
     const { hits, total } = await entries.searchWords(request);
     const expected = documents.filter((each) => matches(each.words)).map(({ id }) => id);
     const found = hits.map(({ id }) => id).sort((a, b) => a - b);
@@ -86,8 +107,8 @@ onEachBackend('modes of the word search', (backend) => {
 
   async function checkAll(mode: Parameters<typeof wordQueryOf>[1], made: fc.Arbitrary<Asked>): Promise<void> {
     let found = 0;
-    for (const each of fc.sample(made, { seed, numRuns: queriesCount })) found += await check(mode, each);
-    assert.ok(found > queriesCount, 'the generated queries find too little to prove anything');
+    for (const each of fc.sample(made, { seed, numRuns: scale.queries })) found += await check(mode, each);
+    assert.ok(found > scale.queries, 'the generated queries find too little to prove anything');
   }
 
   const each = (meaning: (found: readonly string[], sought: readonly string[]) => boolean) =>
@@ -111,4 +132,4 @@ onEachBackend('modes of the word search', (backend) => {
     const bounded = asked.filter(({ query }) => (query.match(/\*/g) ?? []).length <= 5 && query.length < 200);
     return checkAll('boolean', bounded);
   });
-});
+}

@@ -40,6 +40,32 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
     return restore(to, file, { ...quiet, force });
   };
 
+  test('an entry with more different words than a tsvector holds is found by its last word, until it is changed', async () => {
+    const [source, middle, end] = [await placeIn(sqlite), await placeIn(postgres), await placeIn(sqlite)];
+    const words = Array.from({ length: 120_000 }, (_, index) => `q${(index * 7_919 + 60_466_176).toString(36)}xjq`);
+    const text = `${words.join(' ')} heron`;
+    const id = await use(source.storage, async ({ entries }) => {
+      const [stored] = await entries.store({ entries: [{ ...oneEntry, text }] });
+      return stored?.id ?? 0;
+    });
+    const found = async ({ entries }: Storage, query: string) => {
+      const asked = { query: parseQuery(query), filter: {}, limit: 5, offset: 0, explain: false };
+      return (await entries.searchWords(asked)).hits.map((hit) => hit.id);
+    };
+    await moved(source, middle);
+    await moved(middle, end);
+    await use(end.storage, async (storage) => assert.deepEqual(await found(storage, 'heron'), [id]));
+    await use(middle.storage, async (storage) => {
+      assert.deepEqual(await found(storage, 'heron'), [id]);
+      assert.deepEqual(await found(storage, `heron ${words[0]} nowhere`), [id]);
+      assert.deepEqual(await storage.check(), []);
+      await storage.entries.update({ allOrNothing: true, updates: [{ id, text: 'a bittern' }] });
+      assert.deepEqual(await found(storage, 'heron'), []);
+      assert.deepEqual(await found(storage, 'bittern'), [id]);
+      assert.deepEqual(await storage.check(), []);
+    });
+  });
+
   for (const [from, to, fromTables, toTables] of [
     [sqlite, postgres, sqliteTables, postgresTables],
     [postgres, sqlite, postgresTables, sqliteTables],

@@ -10,8 +10,9 @@ import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { inspectStorage } from '../../src/storage/inspect-storage.ts';
 import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
-import { migrate } from '../../src/storage/postgres/migrate.ts';
+import { migrate, usableSchema } from '../../src/storage/postgres/migrate.ts';
 import { migrations } from '../../src/storage/postgres/migrations.ts';
+import { inTurn } from '../../src/storage/postgres/turns.ts';
 import { createEntrySummaries } from '../../src/toolsets/context/write/entry-summaries.ts';
 import { extractiveSummaries } from '../../src/toolsets/context/write/summary-settings.ts';
 import { createSharedStaging } from '../../src/toolsets/kb/uploads/shared-staging.ts';
@@ -119,6 +120,16 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
       }
       await assert.rejects(one.addStream({ ...part, id: 'b' }, broken(), minuteMs), /gone/);
       assert.equal(await two.addStream({ ...part, id: 'b' }, [], minuteMs), 0);
+    });
+
+    test('an id with a character that no database keeps is the id of nothing', async () => {
+      const thing = { kind: 'k', id: 'a\0b' };
+      assert.equal(await one.read({ ...thing, part: 0 }), undefined);
+      assert.deepEqual(await one.list({ kind: 'k', ids: [thing.id] }), []);
+      for await (const piece of one.stream({ ...thing, part: 0 })) assert.fail(`${piece.length} bytes`);
+      await one.touch(thing, minuteMs);
+      await one.remove(thing);
+      assert.ok((await one.take({ key: thing.id, limit: 1, windowMs: minuteMs })).ok);
     });
 
     test('calls are counted for all of them, and a refused one is not', async () => {
@@ -275,6 +286,27 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
     );
   });
 
+  test('work that one does at a time is done in turn, and what a dead process has left is taken over', async () => {
+    const place = await newPlace();
+    const left = (await opened(place)).shared;
+    await left?.add({ kind: 'turn', id: 'index', part: 0 }, Buffer.from('a dead one'), 1);
+    const running: string[] = [];
+    const done: string[] = [];
+    const both = [createConnections(place), createConnections(place)];
+    const work = async (name: string): Promise<void> => {
+      running.push(name);
+      assert.deepEqual(running, [name]);
+      await pause(5);
+      done.push(running.pop() ?? '');
+    };
+    const names = ['a', 'b', 'c', 'd'];
+    await Promise.all(names.map((name, n) => inTurn(both[n % 2] ?? assert.fail(), 'index', () => work(name))));
+    assert.deepEqual(done.toSorted(), names);
+    await assert.rejects(inTurn(both[0] ?? assert.fail(), 'index', async () => Promise.reject(new Error('broken'))));
+    assert.deepEqual(await left?.list({ kind: 'turn' }), [], 'the next one need not wait');
+    for (const each of both) await each.close();
+  });
+
   describe('of different versions (a rolling upgrade)', () => {
     const usable = 'UPDATE carrel.schema_version SET usable_from = 4';
     const expand = `ALTER TABLE carrel.notes ADD COLUMN added_later text; ${usable}`;
@@ -297,6 +329,14 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
       assert.equal((await inspectStorage(place)).schema, migrations.length + 1);
       const restarted = await opened(place);
       assert.equal((await restarted.notes.list({ query: 'heron', limit: 50, offset: 0 })).total, 20);
+    });
+
+    test('one of schema 4 can work with this schema, which only adds to it', async () => {
+      const place = await newPlace();
+      await opened(place);
+      const connections = createConnections({ url: place.url });
+      assert.equal(await connections.read((statements) => usableSchema(statements, 4)), migrations.length);
+      await connections.close();
     });
 
     test('one that cannot work with a later schema says so, and changes nothing', async () => {

@@ -6,39 +6,16 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { type FakeFess, startFakeFess } from '../fakes/fess/start-fake-fess.ts';
 import { startOllama } from '../fakes/ollama.ts';
 import { type Carrel, makeFolder, startCarrel } from '../support/child-program.ts';
-import { pause } from '../support/pause.ts';
+import { type Fields, modernCalls, withTasks } from '../support/modern-calls.ts';
+import { until } from '../support/pause.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 import { exchange, modernRequest, openSession, openStream, post } from '../support/raw-http.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';
 
-type Fields = Record<string, unknown>;
-
 const token = 'the-token-of-all-callers';
-const authorization = { authorization: `Bearer ${token}` };
+const { authorization, ask, call } = modernCalls(token);
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
-const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const obstacle = serverObstacle();
-
-/** The result of a request of 2026-07-28, or its error. */
-async function ask(url: string, method: string, params: Fields, capabilities: object = {}): Promise<Fields> {
-  const { headers, message } = modernRequest(method, { ...params, _meta: { [capabilitiesKey]: capabilities } });
-  const answer = await exchange(url, { headers: { ...headers, ...authorization }, body: JSON.stringify(message) });
-  const { result, error } = answer.messages[0] ?? {};
-  return (result ?? error) as Fields;
-}
-
-async function call(url: string, name: string, args: Fields, capabilities: object = {}): Promise<Fields> {
-  const answer = await ask(url, 'tools/call', { name, arguments: args }, capabilities);
-  return (answer['structuredContent'] ?? answer) as Fields;
-}
-
-async function until<Result>(look: () => Promise<Result | undefined | false>): Promise<Result> {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    await pause(50);
-  }
-}
 
 const suite = { skip: obstacle ?? false, timeout: 300_000 };
 

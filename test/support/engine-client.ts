@@ -28,9 +28,12 @@ export interface EngineClient {
 }
 
 /** Starts the built engine; without a model by default, because most tests don't need one. */
-export async function startEngine(t: Owner, options: CarrelOptions = {}): Promise<EngineClient> {
+export async function startEngine(
+  t: Owner,
+  { flags = [], ...options }: CarrelOptions & { flags?: readonly string[] } = {},
+): Promise<EngineClient> {
   const env = { EMBEDDING_PROVIDER: 'none', ...options.env };
-  const program = await startCarrel(t, ['engine'], { ...options, env });
+  const program = await startCarrel(t, ['engine', ...flags], { ...options, env });
   const key = options.env?.['KB_API_KEY'];
   return engineClient(program, key);
 }

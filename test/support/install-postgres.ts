@@ -4,9 +4,9 @@ import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-
 import { aptProblem, hasDebianPackages, unpackPackages } from './debian-packages.ts';
 
 /**
- * PostgreSQL 17 with pgvector from Debian's packages, fetched by apt and unpacked into a folder of our own that later runs
- * use again (`CARREL_POSTGRES_ROOT`). Nothing of the system is changed, so no rights are needed. Takes about ten seconds,
- * 60 MB of network and 150 MB of disk the first time. Returns the reason, as text, if it cannot be done.
+ * PostgreSQL 17 with pgvector, and PgBouncer, from Debian's packages, fetched by apt and unpacked into a folder of our own that
+ * later runs use again (`CARREL_POSTGRES_ROOT`). Nothing of the system is changed, so no rights are needed. Takes about ten
+ * seconds, 60 MB of network and 150 MB of disk the first time. Returns the reason, as text, if it cannot be done.
  */
 export function installPostgres(root: string): string | undefined {
   if (isInstalled(root)) return undefined;
@@ -30,13 +30,18 @@ function install(root: string, platform: Platform): string | undefined {
   try {
     rmSync(unfinished, { recursive: true, force: true });
     unpackPackages(
-      { sources: [`http://deb.debian.org/debian trixie main`], packages: ['postgresql-17', 'postgresql-17-pgvector'] },
+      {
+        sources: [`http://deb.debian.org/debian trixie main`],
+        packages: ['postgresql-17', 'postgresql-17-pgvector', 'pgbouncer'],
+      },
       join(unfinished, 'apt'),
       unfinished,
       (name) => needed.test(name) && !heavy.test(name),
     );
     rmSync(join(unfinished, 'apt'), { recursive: true });
-    for (const program of ['postgres', 'initdb']) wrap(join(unfinished, binaries, program), platform);
+    for (const program of [`${binaries}/postgres`, `${binaries}/initdb`, pgbouncer]) {
+      wrap(join(unfinished, program), program, platform);
+    }
     // Without LLVM, which is larger than all the rest, it could not be loaded; where it is missing nobody tries to.
     rmSync(join(unfinished, 'usr/lib/postgresql/17/lib/llvmjit.so'));
     rmSync(root, { recursive: true, force: true });
@@ -49,10 +54,11 @@ function install(root: string, platform: Platform): string | undefined {
 
 /** The server runs as another user than root, who has to read it. */
 export function postgresRoot(): string {
-  return process.env['CARREL_POSTGRES_ROOT'] || cacheFolder('postgres-17');
+  return process.env['CARREL_POSTGRES_ROOT'] || cacheFolder('postgres-17-pgbouncer');
 }
 
 export const binaries = 'usr/lib/postgresql/17/bin';
+export const pgbouncer = 'usr/sbin/pgbouncer';
 
 interface Platform {
   readonly libraries: string;
@@ -70,17 +76,17 @@ function isInstalled(root: string): boolean {
 }
 
 /** The server, and the libraries that it loads; not what Debian's scripts need, nor what compiles expressions. */
-const needed = /^(postgresql-17|lib|zlib1g|tzdata)/;
+const needed = /^(postgresql-17|pgbouncer|lib|zlib1g|tzdata)/;
 const heavy = /^(libllvm|libz3|libperl|libc-l10n|lib.*-perl$)/;
 
 /**
  * The packages may be of a later Debian than the machine: its programs run with the C library that they were built for.
  * `initdb` starts `postgres` by the path it was started by itself, so both are wrapped in their own place.
  */
-function wrap(program: string, platform: Platform): void {
+function wrap(program: string, name: string, platform: Platform): void {
   renameSync(program, `${program}.bin`);
   const script = `#!/bin/sh
-root=\${0%/${binaries}/*}
+root=\${0%/${name}}
 export LOCPATH="$root/usr/lib/locale"
 libraries="$root/${platform.libraries}"
 exec "$libraries/${platform.loader}" --library-path "$libraries" --argv0 "$0" "$0.bin" "$@"

@@ -1,16 +1,21 @@
 import { roles } from '../../app/roles.ts';
-import { everywhere, serving, toolsetsFlag } from '../flags.ts';
+import { engineRoleFlags, everywhere, type FlagDescription, serving, toolsetsFlag } from '../flags.ts';
 import type { CommandDescription, CommandGroup, GroupedCommand } from './command.ts';
 import { dataCommands } from './data.ts';
 import { knowledgeCommands } from './knowledge.ts';
 import { setupCommands } from './setup.ts';
+
+const ownFlags: Readonly<Record<string, readonly FlagDescription[]>> = {
+  serve: [toolsetsFlag],
+  engine: engineRoleFlags,
+};
 
 const servers = Object.values(roles).map(
   ({ name, summary }): CommandDescription => ({
     name,
     group: 'servers',
     summary,
-    flags: name === 'serve' ? [...serving, toolsetsFlag] : serving,
+    flags: [...serving, ...(ownFlags[name] ?? [])],
   }),
 );
 

@@ -5,6 +5,7 @@ import type { Role } from '../../app/role.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { maskAddress, scrubSecrets } from '../../base/secret.ts';
 import type { Config } from '../../config/load.ts';
+import { engineRoles } from '../../engine/engine-slice.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
 import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import { researchSlice } from '../../toolsets/research/research-slice.ts';
@@ -16,6 +17,7 @@ import type { Check } from './check.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkModel, checkReranker } from './check-models.ts';
 import { checkDataFolder, checkDisks, checkPort } from './check-places.ts';
+import { checkRoles } from './check-roles.ts';
 import { checkSharing } from './check-sharing.ts';
 import { checkTelemetry } from './check-telemetry.ts';
 
@@ -60,6 +62,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
     checkDataFolder(config.dataDir),
     ...checkDisks(foldersOf(role, config)),
     ...(await checkDatabase(role, config)),
+    ...checkRoles(role, config),
     ...(await checkEngine(role, config)),
     ...checkWebSearch(role, config),
     ...(await checkSharing(config)),
@@ -125,8 +128,11 @@ export async function checkEngine(role: Role, config: Config): Promise<Check[]> 
   if (engine === undefined) return [];
   const shown = maskAddress(config.of(kbSlice).engineUrl ?? '');
   try {
-    const { version, documents } = await engine.status();
-    return [{ name: 'kb engine', ok: true, found: `${shown}: version ${version}, ${documents} documents` }];
+    const { version, documents, roles } = await engine.status();
+    // Another's engine may mean something else by it.
+    const known = Array.isArray(roles) ? engineRoles.filter((each) => roles.includes(each)) : [];
+    const limited = known.length === 0 ? '' : `, ${known.join(' and ')} only`;
+    return [{ name: 'kb engine', ok: true, found: `${shown}: version ${version}, ${documents} documents${limited}` }];
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
     const remedy =

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { respondJson } from '../../http/respond.ts';
-import { readInteger, readJson, readList, readText } from './read-input.ts';
+import { boundedDocument, boundedJob, boundedPage, boundedSearch, boundedTags } from './bounded-answers.ts';
+import { readJson, readList, readText } from './read-input.ts';
 import type { RouteCall } from './route-call.ts';
 import { sendFile } from './send-file.ts';
 import { submitForm } from './submit-form.ts';
@@ -15,6 +16,8 @@ export interface Routes {
 
 export interface RouteOptions {
   readonly fileBytesMax: number;
+  /** Of an answer, unless it is a file. */
+  readonly answerBytesMax: number;
   readonly readOnly: boolean;
 }
 
@@ -30,6 +33,7 @@ const searchBody = z.object({
   threshold: z.number().nullish(),
   include_weak: z.boolean().nullish(),
   neighbours: z.int().nullish(),
+  offset: z.int().nullish(),
 });
 const tagsBody = z.object({ add: names.nullish(), remove: names.nullish() });
 const moveBody = z.object({ source_path: z.string() });
@@ -49,7 +53,7 @@ const bulkSetTagsBody = selection
   .refine(({ tags, set_tags: wanted }) => Boolean(tags ?? wanted), { path: ['set_tags'], error: 'is needed' });
 
 /** Every endpoint of the API (contract §6). */
-export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
+export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly }: RouteOptions): Routes {
   const answer =
     (make: (call: RouteCall) => Promise<unknown>): Run =>
     async (call) =>
@@ -61,13 +65,16 @@ export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
 
   const table: [pattern: string, methods: Methods][] = [
     ['/status', { GET: answer(({ engine, signal }) => engine.status({ signal })) }],
-    ['/search', { POST: answer(search) }],
-    ['/tags', { GET: answer(async ({ engine, signal }) => ({ tags: await engine.tags({ signal }) })) }],
+    ['/search', { POST: answer((call) => search(call, bytesMax)) }],
+    ['/tags', { GET: answer((call) => boundedTags(call, bytesMax)) }],
     [
       '/jobs',
       {
         GET: answer(({ engine, query, signal }) =>
-          engine.jobs({ status: readText(query, 'status'), ...pageIn(query) }, { signal }),
+          boundedPage('jobs', query, bytesMax, async (page) => {
+            const found = await engine.jobs({ status: readText(query, 'status'), ...page }, { signal });
+            return { ...found, jobs: found.jobs.map((job) => boundedJob(job, bytesMax)) };
+          }),
         ),
         POST: change((call) => submitForm(call, fileBytesMax)),
       },
@@ -75,15 +82,19 @@ export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
     [
       '/jobs/:id',
       {
-        GET: answer(({ engine, captures: [id = ''], signal }) => engine.job(id, { signal })),
-        DELETE: change(answer(({ engine, captures: [id = ''] }) => engine.cancelJob(id))),
+        GET: answer(async ({ engine, captures: [id = ''], signal }) =>
+          boundedJob(await engine.job(id, { signal }), bytesMax),
+        ),
+        DELETE: change(
+          answer(async ({ engine, captures: [id = ''] }) => boundedJob(await engine.cancelJob(id), bytesMax)),
+        ),
       },
     ],
-    ['/documents', { GET: answer(documents) }],
+    ['/documents', { GET: answer((call) => documents(call, bytesMax)) }],
     [
       '/documents/:id',
       {
-        GET: answer(({ engine, captures, signal }) => engine.document(documentId(captures), { signal })),
+        GET: answer((call) => boundedDocument(call, documentId(call.captures), bytesMax)),
         PATCH: change(
           answer(async ({ engine, request, captures }) =>
             engine.moveDocument(documentId(captures), (await readJson(request, moveBody)).source_path),
@@ -165,23 +176,19 @@ export function createRoutes({ fileBytesMax, readOnly }: RouteOptions): Routes {
   };
 }
 
-async function search({ engine, request, signal }: RouteCall): Promise<unknown> {
-  return engine.search(present(await readJson(request, searchBody)), { signal });
+async function search({ engine, request, signal }: RouteCall, bytesMax: number): Promise<unknown> {
+  const asked = present(await readJson(request, searchBody));
+  return boundedSearch(await engine.search(asked, { signal }), asked.offset ?? 0, bytesMax);
 }
 
-function documents({ engine, query, signal }: RouteCall): Promise<unknown> {
+async function documents({ engine, query, signal }: RouteCall, bytesMax: number): Promise<unknown> {
   const request = {
     type: readText(query, 'type') ?? readText(query, 'doc_type'),
     tags: readList(query, 'tags'),
     source_path: readText(query, 'source_path'),
     query: readText(query, 'query'),
-    ...pageIn(query),
   };
-  return engine.documents(request, { signal });
-}
-
-function pageIn(query: URLSearchParams): { limit: number | undefined; offset: number | undefined } {
-  return { limit: readInteger(query, 'limit'), offset: readInteger(query, 'offset') };
+  return boundedPage('documents', query, bytesMax, (page) => engine.documents({ ...request, ...page }, { signal }));
 }
 
 /** An id that is not a number matches no document. */

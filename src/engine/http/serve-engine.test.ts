@@ -12,7 +12,7 @@ test('whoever goes while their token is looked up is not watched for ever', asyn
   const [looked, measured] = [Promise.withResolvers<string[]>(), Promise.withResolvers<string>()];
   const service = await serveEngine({
     ...{ host: '127.0.0.1', port: 0, path: '/api/v1', allowedHosts: [], allowedOrigins: [], tokens: {} },
-    ...{ fileBytesMax: 1, readOnly: true, log: silentLogger, metrics: () => measured.promise },
+    ...{ fileBytesMax: 1, answerBytesMax: 65_536, readOnly: true, log: silentLogger, metrics: () => measured.promise },
     recorder: { ...createRecorder(createRegistry()), httpAnswer: () => left.resolve() },
     authorities: [
       {

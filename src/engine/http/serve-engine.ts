@@ -4,12 +4,14 @@ import type { Logger } from '../../base/log.ts';
 import { fullRights } from '../../base/rights.ts';
 import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
-import { fileTimeoutMs, listen } from '../../http/listen.ts';
+import { fileTimeoutMs, type ListenLimits, listen } from '../../http/listen.ts';
 import { answerMetrics, statusOf } from '../../http/metrics.ts';
 import { createPrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
+import { type EngineRole, engineRoles } from '../engine-slice.ts';
 import type { LocalEngine } from '../local/local-engine.ts';
+import { rolesOnWire } from '../wire.ts';
 import { createRoutes } from './routes.ts';
 
 export interface EngineServiceOptions extends GuardOptions {
@@ -18,12 +20,17 @@ export interface EngineServiceOptions extends GuardOptions {
   readonly path: string;
   /** The largest file that is accepted. */
   readonly fileBytesMax: number;
+  /** The longest answer, unless it is a file. */
+  readonly answerBytesMax: number;
   /** Refuses all changes. */
   readonly readOnly: boolean;
+  /** Default: all. */
+  readonly roles?: readonly EngineRole[];
   readonly log: Logger;
   /** What `GET /metrics` answers, in Prometheus's text format. */
   readonly metrics?: () => Promise<string>;
   readonly recorder?: Recorder;
+  readonly listenLimits?: Partial<ListenLimits>;
 }
 
 export interface EngineService {
@@ -51,7 +58,8 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     }
     const url = URL.parse(request.url ?? '', 'http://engine');
     const path = url?.pathname ?? '';
-    if (path === '/health' || path === `${base}/health`) return health(request, response, engine !== undefined);
+    if (path === '/health' || path === `${base}/health`)
+      return health(request, response, engine !== undefined, options.roles ?? engineRoles);
     const access = await guards.checkToken(request);
     if (!('principal' in access)) {
       const code = access.status === 429 ? 'too_many_requests' : 'unauthorized';
@@ -114,6 +122,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
       bodyTimeoutMs: () => fileTimeoutMs,
       onError: (error) => log.warn('a connection was not accepted', { error }),
       onRefused: () => recorder?.connectionRefused(),
+      ...(options.listenLimits ? { limits: options.listenLimits } : {}),
     },
   );
   return {
@@ -139,11 +148,16 @@ function routeName({ url = '' }: IncomingMessage, base: string): string {
 
 const allowed = (method: string): string => (method === 'GET' ? 'GET, HEAD' : method);
 
-function health(request: IncomingMessage, response: ServerResponse, isReady: boolean): void {
+function health(
+  request: IncomingMessage,
+  response: ServerResponse,
+  isReady: boolean,
+  roles: readonly EngineRole[],
+): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     refuse(response, 405, 'method_not_allowed', 'This path takes GET, HEAD.', { allow: 'GET, HEAD' });
   } else if (isReady) {
-    respondJson(response, 200, { status: 'healthy' });
+    respondJson(response, 200, { status: 'healthy', ...rolesOnWire(roles) });
   } else {
     respondJson(response, 503, { status: 'starting' }, { 'retry-after': '1' });
   }
@@ -167,6 +181,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   safety_threshold_exceeded: 409,
   too_large: 413,
   unsupported_media_type: 415,
+  role_missing: 501,
   storage_full: 507,
 };
 

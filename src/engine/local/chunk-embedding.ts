@@ -31,13 +31,18 @@ export interface ChunkEmbeddingDeps {
   /** The provider of a model that was used before, by its name. */
   readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
+  /** False: vectors are left to other processes on the database, which are told when there is something to do. */
+  readonly embeds: boolean;
 }
+
+/** Other processes may ingest and leave the vectors to us, and their word may not reach us. */
+const lookMs = 5_000;
 
 /** A search waits for a few chunks that are just being embedded, such as those of a note; not for a library. */
 const waitedForMax = 64;
 
 export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
-  const { storage, embeddings: provider, formerEmbeddings, log } = deps;
+  const { storage, embeddings: provider, formerEmbeddings, log, embeds } = deps;
   if (provider === undefined) return noEmbedding;
   const model = provider.name;
   const meaning = createMeaning<PassageFilter>({
@@ -45,8 +50,15 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
     provider,
     providerOf: formerEmbeddings,
     log,
+    embeds,
     waitedForMax,
   });
+  const look = async (): Promise<void> => {
+    // While the database is away, there is nothing to do.
+    const state = await storage.vectors.kb.state({ model }).catch(() => undefined);
+    if (state !== undefined && state.pending > 0) meaning.wake();
+  };
+  const looking = embeds ? setInterval(() => void look(), lookMs).unref() : undefined;
   return {
     get model() {
       return { name: model, dimensions: provider.dimensions ?? null };
@@ -69,8 +81,11 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
       const waiting = await storage.documents.pending({ documents, model }, options);
       return new Map(waiting.map(({ document, chunks }) => [document, chunks]));
     },
-    wake: () => meaning.wake(),
-    close: () => meaning.close(),
+    wake: () => (embeds ? meaning.wake() : storage.shared?.tell({ about: 'work' })),
+    close() {
+      clearInterval(looking);
+      return meaning.close();
+    },
   };
 }
 

@@ -14,6 +14,7 @@ import type { EngineJob, JobId } from '../engine.ts';
 import { engineSlice } from '../engine-slice.ts';
 import { serveEngine } from '../http/serve-engine.ts';
 import { createEngine } from './create-engine.ts';
+import { engineWithin } from './engine-within.ts';
 import type { LocalEngine } from './local-engine.ts';
 
 /** Reads the bytes as they are, after failing as often as it is told to. */
@@ -124,6 +125,7 @@ test('contract §6: the health is `starting` until the engine is there, and noth
     allowedHosts: [],
     allowedOrigins: [],
     tokens: {},
+    answerBytesMax: 4 * 1024 * 1024,
     fileBytesMax: 1000,
     readOnly: false,
     log: silentLogger,
@@ -241,4 +243,23 @@ test('a file may replace a document, and a document may move', async (t) => {
   await assert.rejects(engine.moveDocument(99, '/b'), { code: 'document_not_found' });
   await assert.rejects(engine.moveDocument(id, ' '), { code: 'invalid_arguments' });
   await assert.rejects(engine.submit({ note: 'x', replaces: 1.5 }), { code: 'invalid_arguments' });
+});
+
+test('who may use only some collections is checked without reading the chunks of a document', async (t) => {
+  const engine = await open(t, failing());
+  const note = { note: 'a heron by the pond', tags: ['collection:birds'] };
+  const added = await engine.submit(note);
+  assert.ok(added.accepted);
+  const { document_id: id } = await ended(engine, added.job_id);
+  assert.ok(id !== null);
+  const unread = { ...engine, document: () => assert.fail('its chunks were read') };
+  const [birds, fish] = ['birds', 'fish'].map((name) => engineWithin(unread, [name]));
+  assert.ok(birds && fish);
+  await assert.rejects(fish.file(id), { code: 'document_not_found' });
+  await assert.rejects(fish.deleteDocument(id), { code: 'document_not_found' });
+  assert.equal((await birds.file(id)).size, note.note.length);
+  assert.deepEqual((await birds.changeTags(id, { add: ['seen'] })).tags, ['collection:birds', 'seen']);
+  assert.deepEqual((await birds.documentAlone(id)).tags, ['collection:birds', 'seen']);
+  await birds.updateNote(id, 'two herons');
+  await birds.deleteDocument(id);
 });

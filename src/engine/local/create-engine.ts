@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { version } from '../../base/package-info.ts';
@@ -14,31 +13,22 @@ import type { StoredDocument } from '../../storage/contracts/documents.ts';
 import type { ClaimedJob, PhaseProgress, StoredJob } from '../../storage/contracts/ingestion.ts';
 import type { ReadOptions } from '../../storage/contracts/read-options.ts';
 import type { Storage } from '../../storage/contracts/storage.ts';
-import type { EngineCall, EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts';
-import type { EngineSettings } from '../engine-slice.ts';
-import {
-  fault,
-  noteFilename,
-  readDocType,
-  readFilename,
-  readNames,
-  readNote,
-  readSourcePath,
-  readTags,
-  tagsMax,
-  titleOfNote,
-} from '../given.ts';
-import { chunkOnWire, documentOnWire, jobOnWire } from '../wire.ts';
+import type { EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts';
+import type { EngineRole, EngineSettings } from '../engine-slice.ts';
+import { fault, readDocType, readFilename, readNames, readSourcePath, readTags, tagsMax } from '../given.ts';
+import { documentOnWire, jobOnWire, rolesOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
 import { engineWithin } from './engine-within.ts';
 import { createDeletedBound, startForgetting } from './forget.ts';
-import { ingest, textOfNote } from './ingest.ts';
+import { ingest } from './ingest.ts';
 import type { LocalEngine } from './local-engine.ts';
 import { documentNotFound, jobNotFound } from './not-found.ts';
+import { readDocument } from './read-document.ts';
 import { jobsOf, pageOf, searchOf } from './requests.ts';
 import { searchDocuments } from './search-documents.ts';
 import { boundsOf, createSubmitting } from './submit.ts';
+import { updateNote } from './update-note.ts';
 
 export interface EngineDeps {
   readonly storage: Storage;
@@ -73,6 +63,7 @@ const backlogDelayMs = 500;
 export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
   const { storage, log, reranker = unrankedReranker() } = deps;
   const { documents, ingestion, originals } = storage;
+  const has = (role: EngineRole): boolean => settings.roles.includes(role);
   const owner = createLeaseOwner();
   const chunker = createChunker();
   const longTexts = createSlots({ runningMax: 1, waitingMax: settings.workers });
@@ -81,16 +72,19 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     embeddings: deps.embeddings,
     formerEmbeddings: deps.formerEmbeddings,
     log,
+    embeds: has('embed'),
   });
   const live = new Map<number, PhaseProgress>();
-  const queue = createQueue();
+  const queue = has('ingest') ? createQueue() : queueOfOthers(storage);
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
   const boundDeleted = createDeletedBound(settings, storage);
   let forgetting: ReturnType<typeof startForgetting> | undefined;
-  // One that another process was asked to cancel. Without this word, the work would go on until the lease is renewed.
   const hearing = storage.shared?.onNotice((notice) => {
+    // One that another process was asked to cancel. Without this word, the work would go on until the lease is renewed.
     if (notice.about === 'job') queue.drop(Number(notice.id));
+    if (notice.about === 'work' && has('ingest')) queue.wake();
+    if (notice.about === 'work' && has('embed')) embedding.wake();
   });
   const backlog = setTimeout(() => {
     embedding.wake();
@@ -112,6 +106,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         version,
         model: embedding.model,
         device: embedding.device,
+        ...rolesOnWire(settings.roles),
         ...counts,
         unembedded,
         ...(embedding.available ? {} : { degraded: meaningAway }),
@@ -123,8 +118,10 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         },
       };
     },
-    search: (request, options) =>
-      searchDocuments(searchOf(request, settings, options), { storage, meaning: embedding.meaning, reranker }),
+    async search(request, options) {
+      if (!has('search')) throw searchesElsewhere();
+      return searchDocuments(searchOf(request, settings, options), { storage, meaning: embedding.meaning, reranker });
+    },
     ...submitting,
     async jobs(request, options) {
       const wanted = jobsOf(request);
@@ -157,15 +154,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const found = await documents.list({ selection, ...pageOf(page) }, options);
       return { documents: await shownDocuments(found.documents, options), total: found.total };
     },
-    async document(id, options) {
-      const [document, chunks] = await Promise.all([
-        documents.get({ id }, options),
-        documents.chunks({ document: id }, options),
-      ]);
-      if (document === undefined) throw documentNotFound(id);
-      const pending = await embedding.pendingOf([id], options);
-      return { ...documentOnWire(document, pending.get(id)), chunks: chunks.map(chunkOnWire) };
-    },
+    document: (id, options) => readDocument(id, options, { documents, embedding }),
     async documentAlone(id, options) {
       const document = await documents.get({ id }, options);
       if (document === undefined) throw documentNotFound(id);
@@ -213,9 +202,9 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       if (moved === undefined) throw documentNotFound(id);
       return documentOnWire(moved);
     },
-    updateNote,
-    async tags(options) {
-      return documents.tags({ anyTags: options?.within }, options);
+    updateNote: (id, text, options) => updateNote(id, text, options, { documents, chunker, onEdited: embedding.wake }),
+    async tags({ within: anyTags, after, limit, ...options } = {}) {
+      return documents.tags({ anyTags, after, limit }, options);
     },
     ...bulk,
     within: (collections) => engineWithin(engine, collections),
@@ -291,41 +280,19 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     }
     return { filename, content_type, size: original.bytes, content: original.content };
   }
+}
 
-  async function updateNote(id: number, given: string, options: EngineCall = {}) {
-    const text = readNote(given);
-    // Checked before the text is chunked, and once more in the transaction.
-    const before = await documents.get({ id }, options);
-    if (before === undefined) throw documentNotFound(id);
-    if ((await documents.note({ id }, options)) === undefined) throw notANote(id);
-    const derivedTitle = titleOfNote(text);
-    const chunks = await chunker.chunk(textOfNote(text), options.signal);
-    const bytes = Buffer.from(text);
-    const contentHash = createHash('sha256').update(bytes).digest('hex');
-    const derived = { derivedTitle, derivedFilename: noteFilename(derivedTitle) };
-    const edited = await documents.editNote({
-      id,
-      text,
-      contentHash,
-      bytes: bytes.length,
-      ...derived,
-      chunks,
-      anyTags: options.within,
-    });
-    switch (edited.outcome) {
-      case 'edited':
-        embedding.wake();
-        return documentOnWire(edited.document);
-      case 'not_found':
-        throw documentNotFound(id);
-      case 'not_a_note':
-        throw notANote(id);
-      case 'duplicate':
-        throw new CarrelError('duplicate', `Document ${edited.id} already has exactly this text.`, {
-          data: { document_id: edited.id, title: edited.title },
-        });
-    }
-  }
+/** Where others ingest: they are told, and look by themselves. */
+function queueOfOthers({ shared }: Storage): DurableQueue {
+  return { wake: () => shared?.tell({ about: 'work' }), drop() {}, close: async () => {} };
+}
+
+function searchesElsewhere(): CarrelError {
+  return new CarrelError(
+    'role_missing',
+    'This engine answers no searches: it runs without the role "search". Ask one that has it, or start it with --search.',
+    { data: { role: 'search' } },
+  );
 }
 
 function tooManyTags(id: number): CarrelError {
@@ -342,12 +309,6 @@ function jobKey(id: JobId): number {
 function notRestorable(id: number): CarrelError {
   const message = `Document ${id} was not deleted, or it is too long ago to restore it.`;
   return new CarrelError('document_not_found', message, { data: { document_id: id } });
-}
-
-function notANote(id: number): CarrelError {
-  return new CarrelError('not_a_note', `Document ${id} is a file. Only the text of notes can be replaced.`, {
-    data: { document_id: id },
-  });
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,5 @@
 import { collectionTag, isCollectionTag, outsideCollections } from '../collection-tag.ts';
-import type { EngineCall, EngineDocument, EngineJob, Submission } from '../engine.ts';
+import type { EngineCall, EngineDocument, EngineJob, Submission, TagCount } from '../engine.ts';
 import { readTags } from '../given.ts';
 import type { LocalEngine } from './local-engine.ts';
 import { documentNotFound, jobNotFound } from './not-found.ts';
@@ -28,7 +28,7 @@ export function engineWithin(engine: LocalEngine, collections: readonly string[]
   });
 
   const find = async (id: number, options?: EngineCall) => {
-    const document = await engine.document(id, options);
+    const document = await engine.documentAlone(id, options);
     if (!isOwn(document.tags)) throw documentNotFound(id);
     return document;
   };
@@ -92,7 +92,11 @@ export function engineWithin(engine: LocalEngine, collections: readonly string[]
       const { documents, total } = await engine.documents(request, within(options));
       return { documents: documents.map(told), total };
     },
-    document: async (id, options) => told(await find(id, options)),
+    async document(id, options) {
+      const document = await engine.document(id, options);
+      if (!isOwn(document.tags)) throw documentNotFound(id);
+      return told(document);
+    },
     documentAlone: async (id, options) => told(await find(id, options)),
     async file(id, options) {
       await find(id, options);
@@ -116,7 +120,16 @@ export function engineWithin(engine: LocalEngine, collections: readonly string[]
       await find(id, options);
       return told(await engine.updateNote(id, text, within(options)));
     },
-    tags: async (options) => (await engine.tags(within(options))).filter(({ tag }) => isTold(tag)),
+    async tags({ after, limit = Number.POSITIVE_INFINITY, ...options } = {}) {
+      const some: TagCount[] = [];
+      for (let last = after; ; ) {
+        const page = { after: last, ...(Number.isFinite(limit) ? { limit } : {}) };
+        const found = await engine.tags({ ...within(options), ...page });
+        some.push(...found.filter(({ tag }) => isTold(tag)));
+        last = found.at(-1)?.tag;
+        if (found.length < limit || some.length >= limit) return some.slice(0, limit);
+      }
+    },
     bulkDelete: async (selection, options) => engine.bulkDelete(selection, within(options)),
     async bulkTags(selection, change, options) {
       const { add = [], remove = [] } = change;

@@ -5,7 +5,7 @@ import { fault, readDocType, readTags } from '../given.ts';
 import type { DocumentSearch } from './search-documents.ts';
 
 const limitDefault = 100;
-const limitMax = 1_000;
+export const limitMax = 1_000;
 
 /** A page request, checked, with defaults filled in. */
 export function pageOf(given: { limit?: number | undefined; offset?: number | undefined }): {
@@ -42,7 +42,7 @@ const queryCharsMax = 10_000;
 
 /** A search request, checked, with defaults filled in. */
 export function searchOf(request: EngineSearch, settings: EngineSettings, options: EngineCall = {}): DocumentSearch {
-  const { query, top = settings.defaultTop, threshold, neighbours = 0 } = request;
+  const { query, top = settings.defaultTop, threshold, neighbours = 0, offset = 0 } = request;
   if (query.trim() === '') throw fault('query must have at least one word');
   if (query.length > queryCharsMax) throw fault(`query must have at most ${queryCharsMax} characters`);
   if (!Number.isInteger(top) || top < 1 || top > topMax) throw fault(`top must be a whole number from 1 to ${topMax}`);
@@ -51,6 +51,9 @@ export function searchOf(request: EngineSearch, settings: EngineSettings, option
   }
   if (threshold !== undefined && !(threshold >= 0 && threshold <= 1)) {
     throw fault('threshold must be a number from 0 to 1');
+  }
+  if (!Number.isInteger(offset) || offset < 0 || offset >= topMax) {
+    throw fault(`offset must be a whole number from 0 to ${topMax - 1}`);
   }
   if (request.fts_only && request.vec_only) throw fault('fts_only and vec_only exclude each other');
   return {
@@ -62,6 +65,7 @@ export function searchOf(request: EngineSearch, settings: EngineSettings, option
     threshold,
     includesWeak: request.include_weak ?? false,
     neighbours,
+    offset,
     within: options.within,
     signal: options.signal ?? new AbortController().signal,
   };

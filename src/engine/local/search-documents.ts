@@ -24,6 +24,7 @@ export interface DocumentSearch {
   readonly threshold: number | undefined;
   readonly includesWeak: boolean;
   readonly neighbours: number;
+  readonly offset: number;
   readonly signal: AbortSignal;
 }
 
@@ -57,7 +58,7 @@ const rankedMax = 1_000;
  */
 export async function searchDocuments(request: DocumentSearch, deps: SearchDeps): Promise<EngineSearchAnswer> {
   const { ranked, total, omitted, reranking, degraded } = await rank(request, deps);
-  const results = await hitsOf(ranked.slice(0, request.top), request, deps.storage);
+  const results = await hitsOf(ranked.slice(request.offset, request.top), request, deps.storage);
   return {
     query: request.query,
     results,

@@ -1,6 +1,16 @@
-import type { BulkSelection, Engine, EngineCall, EngineDocument, JobId, Submission, SubmitOutcome } from '../engine.ts';
+import type {
+  BulkSelection,
+  Engine,
+  EngineCall,
+  EngineDocument,
+  JobId,
+  Submission,
+  SubmitOutcome,
+  TagCount,
+} from '../engine.ts';
 import { createEngineClient, type EngineClientConfig, type EngineRequest, queryOf } from './engine-client.ts';
 import { findBySource } from './find-by-source.ts';
+import { gather } from './gather.ts';
 import { looseList, looseNumber, looseObject, looseText } from './loose.ts';
 import { multipartForm } from './multipart.ts';
 import {
@@ -10,6 +20,7 @@ import {
   readDuplicate,
   readJob,
   readListed,
+  readNext,
   readSearch,
   readStatus,
   readSubmitted,
@@ -34,10 +45,21 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
 
   const engine: Engine = {
     status: (options) => client.ask(get('/status', options), readStatus),
-    search: (request, options) =>
-      client.ask({ ...send('POST', '/search', request, options), repeatable: true }, (value) =>
-        readSearch(value, request.query),
-      ),
+    async search(request, options) {
+      const ask = (offset: number | undefined) =>
+        client.ask({ ...send('POST', '/search', { ...request, offset }, options), repeatable: true }, (value) => {
+          const answer = readSearch(value, request.query);
+          return answer && { answer, next: looseNumber(looseObject(value)['next_offset']) ?? undefined };
+        });
+      const { answer, next } = await ask(request.offset);
+      const results = [...answer.results];
+      for (let from = next; from !== undefined; ) {
+        const more = await ask(from);
+        results.push(...more.answer.results);
+        from = more.answer.results.length === 0 ? undefined : more.next;
+      }
+      return { ...answer, results, returned: results.length };
+    },
     submit: (submission, { signal } = {}) => {
       const { contentType, body } = formOf(submission);
       const headers = { 'content-type': contentType };
@@ -47,17 +69,19 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
         status === 409 ? readDuplicate(value) : readSubmitted(value, filename),
       );
     },
-    jobs: ({ status, limit, offset }, options) =>
-      client.ask(get('/jobs', options, { query: queryOf({ status, limit, offset }) }), (value) => {
-        const found = looseList(value, ['jobs'])?.flatMap((job) => readJob(job) ?? []);
-        if (found === undefined) return undefined;
-        // An engine that knows neither filters nor pages returns everything.
-        const kept = status === undefined ? found : found.filter((job) => job.status === status);
-        const total = looseNumber(looseObject(value)['total']);
-        const jobs =
-          limit === undefined || kept.length <= limit ? kept : kept.slice(offset ?? 0, (offset ?? 0) + limit);
-        return { jobs, total: total ?? kept.length };
-      }),
+    jobs: ({ status, ...page }, options) =>
+      gather('jobs', page, ({ limit, offset }) =>
+        client.ask(get('/jobs', options, { query: queryOf({ status, limit, offset }) }), (value) => {
+          const found = looseList(value, ['jobs'])?.flatMap((job) => readJob(job) ?? []);
+          if (found === undefined) return undefined;
+          // An engine that knows neither filters nor pages returns everything.
+          const kept = status === undefined ? found : found.filter((job) => job.status === status);
+          const total = looseNumber(looseObject(value)['total']);
+          const jobs =
+            limit === undefined || kept.length <= limit ? kept : kept.slice(offset ?? 0, (offset ?? 0) + limit);
+          return { jobs, total: total ?? kept.length, isCut: readNext(value) !== undefined };
+        }),
+      ),
     job: (id, options) => client.ask(get(jobPath(id), options, { meanings: { 404: 'job_not_found' } }), readJob),
     cancelJob: async (id, options = {}) => {
       const request = { method: 'DELETE', path: jobPath(id), signal: options.signal, meanings: jobMeanings };
@@ -65,23 +89,35 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       return told.job ?? engine.job(id, options);
     },
     documents: async (request, options = {}) => {
-      const { source_path: sourcePath, type, tags, query, limit, offset } = request;
+      const { source_path: sourcePath, type, tags, query, ...page } = request;
       if (sourcePath !== undefined) return findBySource(request, client, engine, options);
-      return client.ask(
-        get('/documents', options, { query: queryOf({ type, tags: tags?.join(','), query, limit, offset }) }),
-        (value) => {
-          const listed = looseList(value, ['documents'])?.flatMap((each) => readListed(each) ?? []);
-          if (listed === undefined) return undefined;
-          // An engine that does not know `query` returns the others too.
-          const found = listed.filter(isNamed(query));
-          const total = found.length === listed.length ? looseNumber(looseObject(value)['total']) : null;
-          const documents =
-            limit === undefined || found.length <= limit ? found : found.slice(offset ?? 0, (offset ?? 0) + limit);
-          return { documents, total: total ?? found.length };
-        },
+      return gather('documents', page, ({ limit, offset }) =>
+        client.ask(
+          get('/documents', options, { query: queryOf({ type, tags: tags?.join(','), query, limit, offset }) }),
+          (value) => {
+            const listed = looseList(value, ['documents'])?.flatMap((each) => readListed(each) ?? []);
+            if (listed === undefined) return undefined;
+            // An engine that does not know `query` returns the others too.
+            const found = listed.filter(isNamed(query));
+            const total = found.length === listed.length ? looseNumber(looseObject(value)['total']) : null;
+            const documents =
+              limit === undefined || found.length <= limit ? found : found.slice(offset ?? 0, (offset ?? 0) + limit);
+            return { documents, total: total ?? found.length, isCut: readNext(value) !== undefined };
+          },
+        ),
       );
     },
-    document: (id, options) => client.ask(get(documentPath(id), options, { meanings }), readDocument),
+    async document(id, { first_chunk: first = 0, max_chunks: most, ...options } = {}) {
+      const query = queryOf({ first_chunk: first === 0 ? undefined : first, max_chunks: most });
+      const document = await client.ask(get(documentPath(id), options, { meanings, query }), readDocument);
+      // An engine that knows no parts returns all.
+      const chunks = document.chunks.filter(({ chunk_index: index }) => index >= first).slice(0, most);
+      return { ...document, chunks };
+    },
+    async documentAlone(id, options) {
+      const { chunks: _, chunks_left: __, ...document } = await engine.document(id, { ...options, max_chunks: 0 });
+      return document;
+    },
     async file(id, options) {
       const { headers, content } = await client.open(get(`${documentPath(id)}/file`, options, { meanings }));
       return {
@@ -109,7 +145,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const request = { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), meanings };
       const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
       // An answer that lacks tags would look like a document without any.
-      return told.document?.tags.length ? told.document : engine.document(id, options);
+      return told.document?.tags.length ? told.document : engine.documentAlone(id, options);
     },
     async moveDocument(id, sourcePath, options) {
       const request = {
@@ -117,14 +153,26 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
         meanings: moveMeanings,
       };
       const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
-      return told.document ?? engine.document(id, options);
+      return told.document ?? engine.documentAlone(id, options);
     },
     async updateNote(id, text, options) {
       const request = { ...send('PATCH', `/notes/${id}`, { text }, options), meanings: noteMeanings };
       const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
-      return told.document ?? engine.document(id, options);
+      return told.document ?? engine.documentAlone(id, options);
     },
-    tags: (options) => client.ask(get('/tags', options), readTags),
+    async tags({ after, limit, ...options } = {}) {
+      const tags: TagCount[] = [];
+      for (let from = after; ; ) {
+        const query = queryOf({ after: from, limit: limit === undefined ? undefined : limit - tags.length });
+        const page = await client.ask(get('/tags', options, { query }), (value) => {
+          const found = readTags(value);
+          return found && { found, next: readNext(value)?.get('after') ?? undefined };
+        });
+        tags.push(...page.found);
+        if (page.next === undefined || page.found.length === 0) return tags;
+        from = page.next;
+      }
+    },
     bulkDelete: (selection, options) => client.ask(bulk('delete', selection, {}, options), readBulk),
     bulkTags: (selection, { remove = [], add = [] }, options) =>
       client.ask(bulk('tags', selection, { remove, add }, options), readBulk),

@@ -32,7 +32,7 @@ export interface EngineClient {
 }
 
 const basePath = '/api/v1';
-/** Large, because a document comes with all its chunks. */
+/** Large, because an engine that is not ours sends a document with all its chunks. */
 const answerBytesMax = 128 * 1024 * 1024;
 
 export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClientConfig): EngineClient {

@@ -17,6 +17,8 @@ const messages: Partial<Record<ErrorCode, string>> = {
     'This would change more of all documents{share} than the safety threshold allows. Narrow the selection, or repeat with force if it is really meant.',
   storage_full: 'The disk of the engine is full. The operator must make room; nothing was stored.',
   upload_too_large: 'The engine does not take a file of this size.',
+  role_missing:
+    'The kb engine leaves this to others (KB_ROLES). The operator must set KB_ENGINE_URL to one that does it.',
   invalid_arguments: 'The kb engine refused the arguments. Check them against the description of the tool.',
 };
 

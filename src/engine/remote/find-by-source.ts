@@ -1,8 +1,9 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { DocumentPage, DocumentsRequest, Engine, EngineCall, EngineDocument } from '../engine.ts';
 import { type EngineClient, queryOf } from './engine-client.ts';
-import { looseList, looseNumber, looseObject } from './loose.ts';
-import { readListed } from './read-answers.ts';
+import { gather } from './gather.ts';
+import { type Loose, looseList, looseNumber, looseObject } from './loose.ts';
+import { readListed, readNext } from './read-answers.ts';
 
 /** How many documents are read one by one if the list does not include their source. */
 const lookedAtMax = 500;
@@ -15,14 +16,19 @@ const atOnce = 8;
 export async function findBySource(
   { source_path: wanted, type, tags, limit = 50, offset = 0 }: DocumentsRequest,
   client: EngineClient,
-  engine: Pick<Engine, 'document'>,
+  engine: Pick<Engine, 'documentAlone'>,
   options: EngineCall,
 ): Promise<DocumentPage> {
-  const query = queryOf({ source_path: wanted, type, tags: tags?.join(',') });
-  const request = { method: 'GET', path: '/documents', query, signal: options.signal };
-  const { listed, total } = await client.ask(request, (value) => {
-    const list = looseList(value, ['documents']);
-    return list && { listed: list, total: looseNumber(looseObject(value)['total']) };
+  let isTotal = true;
+  const { listed, total } = await gather<'listed', Loose>('listed', {}, (page) => {
+    const query = queryOf({ source_path: wanted, type, tags: tags?.join(','), ...page });
+    const request = { method: 'GET', path: '/documents', query, signal: options.signal };
+    return client.ask(request, (value) => {
+      const list = looseList(value, ['documents']);
+      const told = looseNumber(looseObject(value)['total']);
+      isTotal = told !== null;
+      return list && { listed: list, total: told ?? list.length, isCut: readNext(value) !== undefined };
+    });
   });
   const untold = listed.filter((each) => each['source_path'] === undefined).length;
   if (untold > lookedAtMax) throw tooMany();
@@ -32,13 +38,13 @@ export async function findBySource(
       const document = readListed(each);
       return document === undefined
         ? []
-        : [each['source_path'] === undefined ? engine.document(document.id, options) : document];
+        : [each['source_path'] === undefined ? engine.documentAlone(document.id, options) : document];
     });
     found.push(...(await Promise.all(few)).filter((document) => document.source_path === wanted));
   }
   // If the engine has filtered, its total is right, even beyond the page.
   const isFiltered = found.length === listed.length;
-  return { documents: found.slice(offset, offset + limit), total: (isFiltered ? total : null) ?? found.length };
+  return { documents: found.slice(offset, offset + limit), total: isFiltered && isTotal ? total : found.length };
 }
 
 function tooMany(): CarrelError {

@@ -22,6 +22,12 @@ import { type Loose, looseId, looseList, looseNumber, looseObject, looseTags, lo
  * makes no sense, and the caller reports it.
  */
 
+/** The query string of the request that goes on, where an engine of ours has left out what did not fit. */
+export function readNext(value: unknown): URLSearchParams | undefined {
+  const next = looseText(looseObject(value)['next']);
+  return next?.startsWith('?') ? new URLSearchParams(next) : undefined;
+}
+
 export function readStatus(value: unknown): EngineStatus | undefined {
   if (!isObject(value)) return undefined;
   const queue = looseObject(value['queue'] ?? value['jobs'] ?? value['queue_state']);
@@ -191,7 +197,8 @@ export function readDocument(value: unknown): EngineDocumentWithChunks | undefin
   if (id === null) return undefined;
   const inner = isObject(outer['document']) ? outer['document']['chunks'] : undefined;
   const chunks = (looseList(document['chunks'] ?? inner, []) ?? []).map(readChunk);
-  return { ...documentFields(document, id), chunks };
+  const left = looseNumber(outer['chunks_left']) ?? 0;
+  return { ...documentFields(document, id), chunks, ...(left > 0 ? { chunks_left: left } : {}) };
 }
 
 export function readListed(value: Loose): EngineDocument | undefined {

@@ -193,6 +193,33 @@ test('what is embedded while a search looks for what is missing is found by it',
   assert.deepEqual([pending, matches[0]?.id], [0, id]);
 });
 
+test('a process that leaves vectors to others makes none, waits for theirs, and not again for what nobody makes', async () => {
+  const passages: string[] = [];
+  const provider = fakeProvider();
+  provider.embed = async (texts, { purpose } = {}) => {
+    if (purpose !== 'query') passages.push(...texts);
+    return texts.map(letters);
+  };
+  const reader = createMeaning({ vectors: storage.vectors.context, provider, log: silentLogger, embeds: false });
+  opened.push(reader);
+  const worker = open(fakeProvider());
+  await complete(worker, 'everything else');
+  const id = await store('left to others');
+  const signal = new AbortController().signal;
+  const ask = (waitMs: number) => reader.search({ text: 'left to others', limit: 1, waitMs, signal });
+  assert.equal((await ask(1)).pending, 1);
+  // Were it waited for, this test would not end in its time.
+  assert.equal((await ask(3_600_000)).pending, 1);
+  worker.wake();
+  const later = await store('also left to others');
+  const waiting = reader.search({ text: 'also left to others', limit: 1, waitMs: 60_000, signal });
+  worker.wake();
+  const { matches, pending } = await waiting;
+  assert.deepEqual([pending, matches[0]?.id], [0, later]);
+  assert.equal((await ask(0)).matches[0]?.id, id);
+  assert.deepEqual(passages, []);
+});
+
 test('contract §2: a search that is cancelled while it waits for vectors gives no answer', async () => {
   const provider = fakeProvider();
   const cancel = new AbortController();

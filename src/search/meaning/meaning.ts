@@ -56,6 +56,8 @@ export interface MeaningDeps<Filter> {
   /** The provider of a previously used model, by name; undefined if it is no longer available. */
   readonly providerOf?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
+  /** False: vectors are left to other processes on the database. */
+  readonly embeds?: boolean;
   /** A search waits for so many texts that are being embedded; more take too long. */
   readonly waitedForMax?: number;
 }
@@ -80,8 +82,8 @@ const settledMax = 20_000;
  * 3. When none are missing, queries go to the new model, and the vectors of previous ones are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
-  const { vectors, provider, log, waitedForMax = settledMax } = deps;
-  const main = createModelLane({ vectors, provider, log, ready: start, onDone });
+  const { vectors, provider, log, embeds = true, waitedForMax = settledMax } = deps;
+  const main = createModelLane({ vectors, provider, log, ready: start, embeds, onDone });
   let former: ModelLane<Filter> | undefined;
   let started: Promise<void> | undefined;
   const modelOfVector = new WeakMap<Float32Array, string>();
@@ -150,7 +152,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const known = await deps.providerOf?.(last.model);
     log.info('texts are being embedded with another model', { from: last.model, to: main.model, waiting: own.pending });
     if (known === undefined) return;
-    former = createModelLane({ vectors, provider: known, log, ready: async () => {} });
+    former = createModelLane({ vectors, provider: known, log, ready: async () => {}, embeds });
   }
 
   async function searchIn(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<MeaningAnswer> {

@@ -1,6 +1,7 @@
 import type { Logger } from '../../base/log.ts';
 import type { VectorStore } from '../../storage/contracts/vectors.ts';
 import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
+import { createAwaitedEmbedding } from './awaited-embedding.ts';
 import { type BackgroundEmbedding, createBackgroundEmbedding } from './background-embedding.ts';
 import { bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
 import { createScannedVectors } from './scanned-vectors.ts';
@@ -20,6 +21,8 @@ export interface ModelLaneDeps<Filter> {
   readonly log: Logger;
   /** Awaited before anything is embedded. */
   readonly ready: () => Promise<void>;
+  /** False: vectors are left to other processes on the database. */
+  readonly embeds: boolean;
   readonly onDone?: () => void;
 }
 
@@ -28,28 +31,31 @@ export function createModelLane<Filter>({
   provider,
   log,
   ready,
+  embeds,
   onDone,
 }: ModelLaneDeps<Filter>): ModelLane<Filter> {
   const model = provider.name;
   const nearest = vectors.nearest
     ? createStoredNearest(vectors.nearest, model)
     : createScannedVectors({ vectors, model });
-  const embedding = createBackgroundEmbedding({
-    vectors: {
-      async claim(request) {
-        await ready();
-        return vectors.claim(request);
+  const working = (): BackgroundEmbedding =>
+    createBackgroundEmbedding({
+      vectors: {
+        async claim(request) {
+          await ready();
+          return vectors.claim(request);
+        },
+        waiting: (request) => vectors.waiting(request),
+        renew: (request) => vectors.renew(request),
+        release: (request) => vectors.release(request),
+        put: (request) => vectors.put(request),
+        pack: (name, options) => vectors.pack(name, options),
       },
-      waiting: (request) => vectors.waiting(request),
-      renew: (request) => vectors.renew(request),
-      release: (request) => vectors.release(request),
-      put: (request) => vectors.put(request),
-      pack: (name, options) => vectors.pack(name, options),
-    },
-    provider,
-    log,
-    ...(onDone === undefined ? {} : { onDone }),
-  });
+      provider,
+      log,
+      ...(onDone === undefined ? {} : { onDone }),
+    });
+  const embedding = embeds ? working() : createAwaitedEmbedding({ vectors, model, onDone });
   return {
     model,
     provider,

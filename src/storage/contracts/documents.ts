@@ -12,7 +12,7 @@ export interface DocumentStore {
   /** Those changed last first. */
   list(request: DocumentListRequest, options?: ReadOptions): Promise<StoredDocumentPage>;
   /** In their order. */
-  chunks(request: { readonly document: number }, options?: ReadOptions): Promise<StoredChunk[]>;
+  chunks(request: ChunksRequest, options?: ReadOptions): Promise<StoredChunk[]>;
   /** By the keys of their passages, in the order of the keys, each with its document; unknown keys are left out. */
   located(request: LocateRequest, options?: ReadOptions): Promise<LocatedChunk[]>;
   /** Chunks of these documents that have no vectors of the model yet. Documents without such chunks are left out. */
@@ -20,7 +20,7 @@ export interface DocumentStore {
   /** The text of a note. */
   note(request: { readonly id: number }, options?: ReadOptions): Promise<string | undefined>;
   /** How many documents carry each tag, by tag. */
-  tags(request: Within, options?: ReadOptions): Promise<TagUse[]>;
+  tags(request: TagsListRequest, options?: ReadOptions): Promise<TagUse[]>;
   counts(request: Within, options?: ReadOptions): Promise<DocumentCounts>;
   remove(request: RemoveDocumentRequest): Promise<RemovedDocument | undefined>;
   /** Makes a job that brings it back under its id, for `keptDays`: from its bytes, which are read and embedded again. */
@@ -53,6 +53,15 @@ export interface StoredDocument {
   /** ISO 8601, UTC, with milliseconds. */
   readonly createdAt: string;
   readonly updatedAt: string | undefined;
+}
+
+export interface ChunksRequest {
+  readonly document: number;
+  /** The position of the first one. */
+  readonly from?: number | undefined;
+  readonly limit?: number | undefined;
+  /** No more than have so many characters together, but at least one. */
+  readonly charsMax?: number | undefined;
 }
 
 export interface StoredChunk {
@@ -110,6 +119,12 @@ export interface DocumentListRequest {
 export interface StoredDocumentPage {
   readonly documents: readonly StoredDocument[];
   readonly total: number;
+}
+
+export interface TagsListRequest extends Within {
+  /** Only tags behind this one. */
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
 }
 
 export interface TagUse {

@@ -11,8 +11,12 @@ import { columnList } from '../postgres/back-up.ts';
 import type { Connection, PostgresConfig } from '../postgres/connections.ts';
 import { copyIn, copyOut } from '../postgres/copy.ts';
 import { migrations } from '../postgres/migrations.ts';
+import { withQuestionMarks } from '../postgres/postgres-storage.ts';
 import { replaceContent, setSequences } from '../postgres/restore.ts';
 import { readTables } from '../postgres/tables.ts';
+import { vectorBytesMax, vectorsOf } from '../postgres/term-rows.ts';
+import { insertVectors } from '../postgres/word-table.ts';
+import { numberOf, textOf } from '../rows.ts';
 import { databaseMember } from '../sqlite/back-up.ts';
 import { examine, removeDatabase } from '../sqlite/restore.ts';
 import { loadSqlite } from '../sqlite/sqlite-module.ts';
@@ -118,11 +122,7 @@ function fail(): never {
 
 async function makeIndexes(statements: Connection): Promise<void> {
   for (const { name } of wordIndexes) {
-    // The distinct terms of each document, as in word-table.ts.
-    await statements.query(
-      `INSERT INTO carrel.${name}_words SELECT key, array_to_tsvector(array_remove(string_to_array(
-         concat_ws(' ', title, title_extra, heading, heading_extra, body, body_extra), ' '), '')) FROM carrel.${name}_terms`,
-    );
+    await makeVectors(statements, name);
     await statements.query(
       `UPDATE carrel.${name}_statistics SET documents = t.documents, title_length = t.title_length,
          heading_length = t.heading_length, body_length = t.body_length
@@ -130,6 +130,24 @@ async function makeIndexes(statements: Connection): Promise<void> {
          coalesce(sum(heading_length), 0) AS heading_length, coalesce(sum(body_length), 0) AS body_length
          FROM carrel.${name}_terms) t WHERE part = 0`,
     );
+  }
+}
+
+/** The distinct terms of each document: of most by the database itself, of those that may have too many as in word-table.ts. */
+async function makeVectors(statements: Connection, name: string): Promise<void> {
+  const terms = "concat_ws(' ', title, title_extra, heading, heading_extra, body, body_extra)";
+  const fits = `octet_length(${terms}) <= ${vectorBytesMax}`;
+  await statements.query(
+    `INSERT INTO carrel.${name}_words SELECT key, array_to_tsvector(array_remove(string_to_array(${terms}, ' '), ''))
+     FROM carrel.${name}_terms WHERE ${fits}`,
+  );
+  const others = await statements.query(`SELECT key FROM carrel.${name}_terms WHERE NOT ${fits} ORDER BY key`);
+  for (const row of others) {
+    const key = numberOf(row, 'key');
+    const [found = {}] = await statements.query(`SELECT ${terms} AS terms FROM carrel.${name}_terms WHERE key = $1`, [
+      key,
+    ]);
+    await insertVectors(withQuestionMarks(statements), name, [key], [vectorsOf([textOf(found, 'terms')])]);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { ArchiveMember } from '../backup/archive.ts';
 import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
@@ -9,6 +9,7 @@ import type { Connection, PostgresConfig } from './connections.ts';
 import { copyOut } from './copy.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
+import { connectToAny, createServers } from './servers.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
 
@@ -19,7 +20,7 @@ const partBytes = 4 * 1024 * 1024;
 export async function openPostgresSource(config: PostgresConfig, onProgress: ProgressReport): Promise<BackupSource> {
   const client = await connectAlone(config);
   try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unbounded}`);
     const statements = statementsOf(client);
     const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
     if (known?.['known'] !== true) {
@@ -41,23 +42,26 @@ export async function openPostgresSource(config: PostgresConfig, onProgress: Pro
   }
 }
 
+/** For a transaction that takes as long as it takes, whatever the server's own settings are. */
+export const unbounded = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0';
+
 /** A connection beside the pool, without the bounds that answering calls needs. */
 export async function connectAlone(config: PostgresConfig): Promise<Client> {
-  const client = new Client({
-    connectionString: config.url,
-    connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
-    application_name: 'carrel',
-    statement_timeout: 0,
-    idle_in_transaction_session_timeout: 0,
-  });
-  // The statement under way tells of it.
-  client.on('error', () => {});
+  const servers = createServers(config.url);
   try {
-    await client.connect();
+    return await connectToAny(servers, async () => {
+      const client = servers.client({
+        connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
+        application_name: 'carrel',
+        keepAlive: true,
+        keepAliveInitialDelayMillis: 10_000,
+      });
+      await client.connect();
+      return client;
+    });
   } catch (error) {
     throw storageError(error);
   }
-  return client;
 }
 
 export function statementsOf(client: Client): Connection {

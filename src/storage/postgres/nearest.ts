@@ -7,6 +7,7 @@ import type { NearestOperations } from '../stores/vectors/vector-store.ts';
 import type { Connection, Connections } from './connections.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
 import { passageCondition } from './passage-table.ts';
+import { inTurn } from './turns.ts';
 
 export interface Nearest {
   readonly indexes: Readonly<Record<VectorCorpus, NearestIndexes>>;
@@ -101,13 +102,14 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
     ensure,
     async remove(model) {
       looks.delete(model);
-      await inTurn((statements) => statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`));
+      await change(() => connections.alone((statements) => drop(statements, model)));
     },
   };
 
   /** Whether it is there, or not needed any more. */
   async function ensured(model: number, dimensions: number): Promise<boolean> {
-    const isDue = await connections.read(async (statements) => {
+    // To count many takes longer than a read may.
+    const isDue = await connections.alone(async (statements) => {
       const [index] = await statements.query('SELECT to_regclass($1) AS name', [nameOf(model)]);
       if (index?.['name'] !== null) return true;
       const [row = {}] = await statements.query(
@@ -118,7 +120,7 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
       const vectors = numberOf(row, 'vectors');
       return vectors >= vectorsMin && numberOf(row, 'waiting') <= waitingShareMax * vectors;
     });
-    if (isDue) await inTurn((statements) => make(statements, model, dimensions));
+    if (isDue) await change(() => make(model, dimensions));
     return isDue;
   }
 
@@ -126,48 +128,50 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
    * Two that make or remove an index of one table wait for one another's snapshots, which PostgreSQL ends as a deadlock. So
    * they take turns, in all processes, and whoever has to wait does so without a statement that has a snapshot.
    */
-  async function inTurn(work: (statements: Connection) => Promise<unknown>): Promise<void> {
-    while (!(await connections.alone((statements) => locked(statements, work)))) await delay(50 + Math.random() * 100);
-  }
-
-  async function locked(statements: Connection, work: (statements: Connection) => Promise<unknown>): Promise<boolean> {
-    const table = [`carrel.${corpus}_vectors_nearest`];
-    const [lock] = await statements.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', table);
-    if (lock?.['taken'] !== true) return false;
-    try {
-      await work(statements);
-      return true;
-    } finally {
-      await statements.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', table);
-    }
+  function change(work: () => Promise<unknown>): Promise<void> {
+    return inTurn(connections, `carrel.${corpus}_vectors_nearest`, work);
   }
 
   /** A process that died over it has left an index that is not valid. A model may have been dropped before its turn came. */
-  async function make(statements: Connection, model: number, dimensions: number): Promise<void> {
+  async function make(model: number, dimensions: number): Promise<void> {
+    const state = await connections.read((statements) => stateOf(statements, model));
+    if (state === 'unwanted' || state === 'made') return;
+    if (state === 'broken') await connections.alone((statements) => drop(statements, model));
+    await connections.alone((statements) =>
+      withMemory(statements, { corpus, model, dimensions }, () => create(statements, model, dimensions)),
+    );
+  }
+
+  async function create(statements: Connection, model: number, dimensions: number): Promise<void> {
+    const sql = `CREATE INDEX CONCURRENTLY ${corpus}_vectors_nearest_${model} ON carrel.${corpus}_vectors
+       USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops)
+       WITH (ef_construction = 128) WHERE model = ${model}`;
+    try {
+      await statements.query(sql);
+    } catch {
+      // Several workers share memory, of which a container may have little; one alone has its own.
+      await drop(statements, model);
+      await statements.query('SET max_parallel_maintenance_workers = 0');
+      await statements.query(sql);
+    }
+  }
+
+  async function stateOf(statements: Connection, model: number): Promise<'unwanted' | 'missing' | 'broken' | 'made'> {
     const [known] = await statements.query(
       `SELECT key FROM carrel.${corpus}_models WHERE key = $1 AND name IS NOT NULL`,
       [model],
     );
-    if (known === undefined) return;
+    if (known === undefined) return 'unwanted';
     const [index] = await statements.query(
       'SELECT indisvalid::int AS valid FROM pg_index WHERE indexrelid = to_regclass($1)',
       [nameOf(model)],
     );
-    if (index !== undefined && numberOf(index, 'valid') === 1) return;
-    if (index !== undefined) await statements.query(`DROP INDEX CONCURRENTLY ${nameOf(model)}`);
-    const create = `CREATE INDEX CONCURRENTLY ${corpus}_vectors_nearest_${model} ON carrel.${corpus}_vectors
-       USING hnsw ((vector::${extension}.halfvec(${dimensions})) ${extension}.halfvec_ip_ops)
-       WITH (ef_construction = 128) WHERE model = ${model}`;
-    await withMemory(statements, { corpus, model, dimensions }, async () => {
-      try {
-        await statements.query(create);
-      } catch {
-        // Several workers share memory, of which a container may have little; one alone has its own.
-        await statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`);
-        await statements.query('SET max_parallel_maintenance_workers = 0');
-        await statements.query(create);
-      }
-    });
+    if (index === undefined) return 'missing';
+    return numberOf(index, 'valid') === 1 ? 'made' : 'broken';
+  }
+
+  function drop(statements: Connection, model: number): Promise<unknown> {
+    return statements.query(`DROP INDEX CONCURRENTLY IF EXISTS ${nameOf(model)}`);
   }
 
   function nameOf(model: number): string {

@@ -4,7 +4,7 @@ import type { BackupOptions } from '../backup/backup-source.ts';
 import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '../backup/manifest.ts';
 import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
-import { columnList, connectAlone, statementsOf } from './back-up.ts';
+import { columnList, connectAlone, statementsOf, unbounded } from './back-up.ts';
 import type { Connection, PostgresConfig } from './connections.ts';
 import { type CopyIn, copyIn } from './copy.ts';
 import { applyStep, lockKey, prepare, schemaVersion } from './migrate.ts';
@@ -40,8 +40,7 @@ export async function replaceContent(
   const client = await connectAlone(config);
   try {
     const statements = statementsOf(client);
-    await statements.query('BEGIN');
-    await statements.query("SET LOCAL lock_timeout = '10s'");
+    await statements.query(`BEGIN; SET LOCAL lock_timeout = '10s'; ${unbounded}`);
     await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
     await makeRoom(statements, force);
     await applySteps(statements, 0, schema);

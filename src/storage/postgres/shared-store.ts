@@ -3,6 +3,7 @@ import { inPieces } from '../../base/in-pieces.ts';
 import type { CountRequest, ListedPart, PartName, SharedStore, Taken, ThingName } from '../../base/shared-store.ts';
 import type { Statements } from '../dialect.ts';
 import { type BoundValue, bytesOf, numberOf, type Row, textOf } from '../rows.ts';
+import { storable } from '../storable.ts';
 import type { Transactions } from '../transactions.ts';
 import type { Notices } from './notices.ts';
 
@@ -19,6 +20,9 @@ const centuryMs = 100 * 365 * 86_400_000;
 const keyPart: PartName = { kind: 'key', id: 'signing', part: 0 };
 const keyBytes = 32;
 
+/** Ids come from callers, too, who may ask for any text. Ours have no such character, so nothing is found under it. */
+const named = <Request extends ThingName>(request: Request): Request => ({ ...request, id: storable(request.id) });
+
 export function createSharedStore({ read, write }: Transactions, notices: Notices): SharedStore {
   let sweptAt = Number.NEGATIVE_INFINITY;
   /** Whoever adds something removes what is old. */
@@ -29,18 +33,18 @@ export function createSharedStore({ read, write }: Transactions, notices: Notice
     write(removeExpired, undefined).catch(() => {});
   };
   const readPart = async (part: PartName): Promise<Buffer | undefined> => {
-    const pieces = await read(readPieces, part);
+    const pieces = await read(readPieces, named(part));
     return pieces.length === 0 ? undefined : Buffer.concat(pieces);
   };
   return {
     async add(part, content, lastsMs) {
       sweep();
-      return write(addPart, { ...part, content, lastsMs });
+      return write(addPart, { ...named(part), content, lastsMs });
     },
     async addStream(part, content, lastsMs) {
       sweep();
       // Nobody looks at negative numbers.
-      const draft = { ...part, part: -randomInt(1, 2 ** 40) };
+      const draft = { ...named(part), part: -randomInt(1, 2 ** 40) };
       try {
         let bytes = 0;
         let piece = 0;
@@ -49,31 +53,32 @@ export function createSharedStore({ read, write }: Transactions, notices: Notice
           bytes += data.length;
           piece += 1;
         }
-        if (piece === 0) return (await write(addPart, { ...part, content: Buffer.alloc(0), lastsMs })) ? 0 : undefined;
-        return (await write(publish, { ...part, draft: draft.part, lastsMs })) ? bytes : undefined;
+        if (piece === 0)
+          return (await write(addPart, { ...named(part), content: Buffer.alloc(0), lastsMs })) ? 0 : undefined;
+        return (await write(publish, { ...named(part), draft: draft.part, lastsMs })) ? bytes : undefined;
       } finally {
         await write(removeParts, { ...draft, parts: [draft.part] }).catch(() => {});
       }
     },
     async put(part, content, lastsMs) {
       sweep();
-      await write(putPart, { ...part, content, lastsMs });
+      await write(putPart, { ...named(part), content, lastsMs });
     },
     read: readPart,
     async *stream(part) {
       for (let piece = 0; ; piece += 1) {
-        const data = await read(readPiece, { ...part, piece });
+        const data = await read(readPiece, { ...named(part), piece });
         if (data === undefined) return;
         yield data;
       }
     },
     readAll: (request) => read(readFirstPieces, request),
-    list: (request) => read(listParts, request),
-    touch: (thing, lastsMs) => write(touchParts, { ...thing, lastsMs }),
-    remove: (thing, parts) => write(removeParts, { ...thing, parts }),
+    list: ({ kind, ids }) => read(listParts, { kind, ...(ids ? { ids: ids.map(storable) } : {}) }),
+    touch: (thing, lastsMs) => write(touchParts, { ...named(thing), lastsMs }),
+    remove: (thing, parts) => write(removeParts, { ...named(thing), parts }),
     async take(request) {
       sweep();
-      return write(takeTurn, request);
+      return write(takeTurn, { ...request, key: storable(request.key) });
     },
     async signingKey() {
       const known = await readPart(keyPart);

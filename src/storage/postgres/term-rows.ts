@@ -8,11 +8,20 @@ export interface TermRows {
   readonly streams: readonly (readonly string[])[];
   /** The number of terms in each of the three. */
   readonly lengths: readonly (readonly number[])[];
-  /** The distinct terms of each, in the notation of the type `tsvector`. */
-  readonly vectors: readonly string[];
+  readonly vectors: readonly TermVectors[];
   /** Of all of them. */
   readonly spellings: readonly string[];
 }
+
+/** The distinct terms of a document, in the notation of the type `tsvector`. */
+export interface TermVectors {
+  readonly words: string;
+  /** If there are too many for one: all of them, and `words` is the mark. */
+  readonly more: readonly string[];
+}
+
+/** No term has a space. */
+export const manyWordsMark = "'many words'";
 
 export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
   const terms = texts.map(documentTermsOf);
@@ -21,15 +30,48 @@ export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
   return {
     streams,
     lengths: fields.map((field) => field.map(({ length }) => length)),
-    vectors: texts.map((_, place) => vectorOf(streams.map((stream) => stream[place] ?? ''))),
+    vectors: texts.map((_, place) => vectorsOf(streams.map((stream) => stream[place] ?? ''))),
     spellings: [...spellingsIn(streams.flat())],
   };
 }
 
-function vectorOf(streams: readonly string[]): string {
+/** A tsvector holds 1,048,575 bytes of terms. */
+export const vectorBytesMax = 1_000_000;
+/** With the 4 bytes that come with each term. PostgreSQL moves rows of more than 2,000 bytes out of their table. */
+const partBytesMax = 1_800;
+/** Of UTF-8, for a unit of UTF-16. */
+const unitBytesMax = 3;
+
+export function vectorsOf(streams: readonly string[]): TermVectors {
   const distinct = new Set(streams.flatMap((stream) => stream.split(' ')));
   distinct.delete('');
-  return [...distinct].map(quotedTerm).join(' ');
+  const units = streams.reduce((sum, stream) => sum + stream.length, 0);
+  if (units * unitBytesMax <= vectorBytesMax || bytesOf(distinct) <= vectorBytesMax) {
+    return { words: [...distinct].map(quotedTerm).join(' '), more: [] };
+  }
+  return { words: manyWordsMark, more: inParts(distinct) };
+}
+
+function bytesOf(terms: Iterable<string>): number {
+  let bytes = 0;
+  for (const term of terms) bytes += Buffer.byteLength(term);
+  return bytes;
+}
+
+function inParts(terms: Iterable<string>): string[] {
+  const parts: string[] = [];
+  let gathered: string[] = [];
+  let bytes = 0;
+  for (const term of terms) {
+    const more = 4 + Buffer.byteLength(term);
+    if (bytes + more > partBytesMax) {
+      parts.push(gathered.join(' '));
+      [gathered, bytes] = [[], 0];
+    }
+    gathered.push(quotedTerm(term));
+    bytes += more;
+  }
+  return [...parts, gathered.join(' ')];
 }
 
 export function quotedTerm(term: string): string {

@@ -1,12 +1,13 @@
-import { createCountCache, isAlternatives, weighedWords } from '../../words/ranking/candidates.ts';
+import { createCountCache, weighedWords } from '../../words/ranking/candidates.ts';
 import { countedMax } from '../../words/ranking/word-index.ts';
-import { anyOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
+import { anyOf, type WordLeaf } from '../../words/word-query.ts';
 import type { LeafCount, Statements, WordIndex, WordTable } from '../dialect.ts';
-import { type BoundValue, type Condition, numberOf } from '../rows.ts';
+import { type BoundValue, numberOf } from '../rows.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
 import type { FreshStatistics } from './fresh-statistics.ts';
 import { bigintArray, bigintsOf } from './real-array.ts';
-import { quotedTerm, type TermRows } from './term-rows.ts';
+import { hasInMore, renderWords, tsquery } from './render-words.ts';
+import type { TermRows, TermVectors } from './term-rows.ts';
 import type { TextCutter } from './text-cutter.ts';
 
 /** Rows that are looked at to estimate how many documents hold a very common word. */
@@ -21,8 +22,10 @@ const listedMax = 4000;
 /** Of words, whenever new ones are looked for. */
 const placesReadAgain = 1000;
 
-/** Words in a tsvector for each document. */
+/** Words in a tsvector for each document, or in several where there are too many. */
 export function createWordTable(cutter: TextCutter, statistics: FreshStatistics): WordTable {
+  /** Indexes in which a document with several was seen. The others are not asked for any. */
+  const withMore = new Set<string>();
   return {
     key: 'w.key',
     tables: ['terms', 'words'],
@@ -63,12 +66,15 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics)
     },
     async count(on, { name }, leaves, documents) {
       const rows = await on.query(
-        `SELECT q.place, m.total, CASE WHEN m.total <= ${listedMax} THEN array_send(m.keys) END AS keys
+        `SELECT q.place, m.total, CASE WHEN m.total <= ${listedMax} THEN array_send(m.keys) END AS keys,
+           (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) s) AS more
          FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
            SELECT count(*) AS total, array_agg(key) AS keys FROM (
-             SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) k) m`,
+             (SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) UNION ALL
+             SELECT DISTINCT w.key FROM carrel.${name}_more_words w WHERE w.words @@ q.words) k) m`,
         [{ list: leaves.map(tsquery) }],
       );
+      if (rows.some((row) => numberOf(row, 'more') > 0)) withMore.add(name);
       const counted: LeafCount[] = [];
       for (const row of rows) {
         const keys = row['keys'] === null ? new Float64Array() : bigintsOf(row['keys']).sort();
@@ -103,21 +109,24 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics)
     },
     matches({ name }, query, narrowed, plan) {
       const must = plan === undefined || plan.optional.length === 0 ? undefined : anyOf(plan.essential);
-      // Alternatives need not be tested once an essential one is there.
-      const found =
-        must !== undefined && isAlternatives(query) ? renderWords(must) : renderWords(query, must && tsquery(must));
-      const terms = found.exact ? `JOIN carrel.${name}_terms t ON t.key = w.key` : '';
+      const { sql, values, terms } = renderWords(name, query, { must, hasMore: withMore.has(name) });
+      const joined = terms ? `JOIN carrel.${name}_terms t ON t.key = w.key` : '';
       return {
-        sql: `FROM carrel.${name}_words w ${terms} WHERE ${found.sql} ${narrowed?.sql ?? ''}`,
-        values: [...found.values, ...(narrowed?.values ?? [])],
+        sql: `FROM carrel.${name}_words w ${joined} WHERE ${sql} ${narrowed?.sql ?? ''}`,
+        values: [...values, ...(narrowed?.values ?? [])],
       };
     },
-    order(_, plan, weightOf) {
-      const weighed = weighedWords(plan);
-      const weights = weighed.map(() => 'CASE WHEN w.words @@ ?::tsquery THEN ?::float8 ELSE 0 END');
+    order({ name }, plan, weightOf) {
+      const weights = weighedWords(plan).map((leaf) => {
+        const more = withMore.has(name) ? hasInMore(name, leaf) : undefined;
+        return {
+          sql: `CASE WHEN w.words @@ ?::tsquery ${more ? `OR ${more.sql}` : ''} THEN ?::float8 ELSE 0 END`,
+          values: [tsquery(leaf), ...(more?.values ?? []), weightOf(leaf)],
+        };
+      });
       return {
-        sql: `${weights.join(' + ')} DESC`,
-        values: weighed.flatMap((leaf) => [tsquery(leaf), weightOf(leaf)]),
+        sql: `${weights.map(({ sql }) => sql).join(' + ')} DESC`,
+        values: weights.flatMap(({ values }) => values),
       };
     },
   };
@@ -134,10 +143,7 @@ async function insertTerms(
        ?::text[], ?::text[], ?::integer[], ?::integer[], ?::integer[])`,
     [keys, ...streams, ...lengths].map((list) => ({ list })),
   );
-  await on.query(
-    `INSERT INTO carrel.${name}_words SELECT key, words::tsvector FROM unnest(?::bigint[], ?::text[]) AS fresh (key, words)`,
-    [{ list: keys }, { list: vectors }],
-  );
+  await insertVectors(on, name, keys, vectors);
   // Without a unique index, for which transactions with the same word would wait; twice a word does no harm.
   await on.query(
     `INSERT INTO carrel.${name}_vocabulary (term) SELECT term FROM unnest(?::text[]) AS fresh (term)
@@ -146,73 +152,32 @@ async function insertTerms(
   );
 }
 
+/** The rows by which documents are found. */
+export async function insertVectors(
+  on: Pick<Statements, 'query'>,
+  name: string,
+  keys: readonly number[],
+  vectors: readonly TermVectors[],
+): Promise<void> {
+  await on.query(
+    `INSERT INTO carrel.${name}_words SELECT key, words::tsvector FROM unnest(?::bigint[], ?::text[]) AS fresh (key, words)`,
+    [{ list: keys }, { list: vectors.map(({ words }) => words) }],
+  );
+  const more = vectors.flatMap((vector, place) =>
+    vector.more.map((words, part) => ({ key: keys[place] ?? 0, part, words })),
+  );
+  if (more.length === 0) return;
+  await on.query(
+    `INSERT INTO carrel.${name}_more_words SELECT key, part, words::tsvector
+     FROM unnest(?::bigint[], ?::integer[], ?::text[]) AS fresh (key, part, words)`,
+    [more.map(({ key }) => key), more.map(({ part }) => part), more.map(({ words }) => words)].map((list) => ({
+      list,
+    })),
+  );
+}
+
 async function totalsOf(on: Statements, sql: string, values: readonly BoundValue[]): Promise<number[]> {
   const totals: number[] = [];
   for (const row of await on.query(sql, values)) totals[numberOf(row, 'place') - 1] = numberOf(row, 'total');
   return totals;
-}
-
-/**
- * Renders a query as a condition on the words `w`. The index is asked for a superset (a phrase as all of its words), narrowed
- * by `must`; where the query holds phrases, the rows found are then tested `exact`ly in the terms `t`.
- */
-function renderWords(query: WordQuery, must?: string): Condition & { readonly exact: boolean } {
-  const values = [must === undefined ? tsquery(query) : `(${tsquery(query)}) & (${must})`];
-  const indexed = 'w.words @@ ?::tsquery';
-  if (!hasPhrase(query)) return { sql: indexed, values, exact: false };
-  const exact = renderExact(query, values);
-  return { sql: `${indexed} AND ${exact}`, values, exact: true };
-}
-
-/** The query in PostgreSQL's own language, finding at least what the query does. Every term is quoted. */
-function tsquery(query: WordQuery): string {
-  switch (query.kind) {
-    case 'nothing':
-      return '';
-    case 'term':
-      return quotedTerm(query.term);
-    case 'prefix':
-      return `${quotedTerm(query.prefix)}:*`;
-    case 'near':
-      return query.terms.map(({ term }) => quotedTerm(term)).join(' | ');
-    case 'phrase':
-      return phraseMembers(query).join(' & ');
-    case 'except':
-      // What phrases take away cannot be told by their words.
-      return hasPhrase(query.drop) ? tsquery(query.keep) : `(${tsquery(query.keep)}) & !(${tsquery(query.drop)})`;
-    default:
-      return query.parts.map((part) => `(${tsquery(part)})`).join(query.kind === 'and' ? ' & ' : ' | ');
-  }
-}
-
-/** Adds the values of its question marks. */
-function renderExact(query: WordQuery, values: string[]): string {
-  if (!hasPhrase(query)) {
-    values.push(tsquery(query));
-    return 'w.words @@ ?::tsquery';
-  }
-  switch (query.kind) {
-    case 'phrase': {
-      const phrase = ` ${query.terms.join(' ')}${query.open ? '' : ' '}`;
-      values.push(phrase, phrase, phrase);
-      return '(strpos(t.title, ?) > 0 OR strpos(t.heading, ?) > 0 OR strpos(t.body, ?) > 0)';
-    }
-    case 'except':
-      return `(${renderExact(query.keep, values)} AND NOT ${renderExact(query.drop, values)})`;
-    case 'and':
-      return `(${query.parts.map((part) => renderExact(part, values)).join(' AND ')})`;
-    case 'or':
-      return `(${query.parts.map((part) => renderExact(part, values)).join(' OR ')})`;
-    default:
-      return 'false';
-  }
-}
-
-function hasPhrase(query: WordQuery): boolean {
-  if (query.kind === 'except') return hasPhrase(query.keep) || hasPhrase(query.drop);
-  return 'parts' in query ? query.parts.some(hasPhrase) : query.kind === 'phrase';
-}
-
-function phraseMembers({ terms, open }: Extract<WordLeaf, { kind: 'phrase' }>): string[] {
-  return terms.map((term, index) => (open && index === terms.length - 1 ? `${quotedTerm(term)}:*` : quotedTerm(term)));
 }

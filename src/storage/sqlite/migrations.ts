@@ -4,14 +4,14 @@ import { noteSchema } from './schema/note-schema.ts';
 import { tokenSchema } from './schema/token-schema.ts';
 import { vectorSchema } from './schema/vector-schema.ts';
 
-/** PostgreSQL has a table here for what processes keep in common; those on one file share a folder. */
+/** What only PostgreSQL needs: a table for what processes keep in common, and one for texts of very many words. */
 const nothing = '';
 
 /**
  * What brings a database from schema n to schema n + 1, at index n. Steps that were released are never changed; one that is
  * wrong is put right by a later one. A change of the analysis (src/words) needs none; see stores/words/word-analysis.ts.
  */
-export const migrations: readonly string[] = [firstSchema(), deletedSchema(), thirdSchema(), nothing];
+export const migrations: readonly string[] = [firstSchema(), deletedSchema(), thirdSchema(), nothing, nothing];
 
 function thirdSchema(): string {
   return [tokenSchema(), contentSchema()].join('\n');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isCarrelError } from '../../base/errors.ts';
+import { partsBehind } from '../../engine/document-parts.ts';
 import type { Engine, EngineChunk } from '../../engine/engine.ts';
 import type { CitablePassage, CitableTexts } from '../../tools/citable-texts.ts';
 import { documentUriPrefix } from './shapes.ts';
@@ -12,7 +13,9 @@ export function createCitableDocuments(engine: Pick<Engine, 'document'>): Citabl
       const id = /^[1-9]\d{0,14}$/.exec(uri.slice(documentUriPrefix.length))?.[0];
       const document = id === undefined ? undefined : await orUndefined(engine.document(Number(id), { signal }));
       if (document === undefined) return undefined;
-      const { chunks, content_hash: hash, truncated } = document;
+      const { content_hash: hash, truncated } = document;
+      const chunks = [...document.chunks];
+      for await (const part of partsBehind(engine, document, { signal })) chunks.push(...part.chunks);
       return { hash: hash ?? hashOf(chunks), passages: chunks.map(passageOf), isCut: truncated !== undefined };
     },
   };

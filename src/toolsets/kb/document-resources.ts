@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { nextChunk } from '../../engine/document-parts.ts';
 import type { Engine, EngineChunk } from '../../engine/engine.ts';
 import type { ResourceProvider } from '../../tools/resource.ts';
 import { createCursorSigner } from '../../tools/signed-cursor.ts';
@@ -7,6 +8,8 @@ import { documentUriPrefix, showDocument } from './shapes.ts';
 const pageSize = 50;
 /** About how much text one read returns; a cursor leads to the rest. */
 const readingUnitsMax = 200_000;
+/** Enough for them, as JSON with what is said of each chunk. */
+const readingBytesMax = 4 * 1024 * 1024;
 const mimeType = 'text/plain';
 const completionsMax = 20;
 
@@ -47,8 +50,8 @@ export function createDocumentResources(
         return JSON.stringify([total, documents[0]?.id, documents[0]?.updated_at]);
       }
       const id = idOf(uri);
-      const found = engine.documentAlone?.(id, { signal }) ?? engine.document(id, { signal });
-      const { title, content_hash, updated_at, tags } = await found.catch(unknownAs(uri));
+      const found = await engine.documentAlone(id, { signal }).catch(unknownAs(uri));
+      const { title, content_hash, updated_at, tags } = found;
       return JSON.stringify([title, content_hash, updated_at, tags]);
     },
     /** By id, or by words of the title. */
@@ -59,10 +62,13 @@ export function createDocumentResources(
     async read({ uri, cursor }, { signal }) {
       const id = idOf(uri);
       const first = cursor === undefined ? 0 : readCursors.read(cursor);
-      const { chunks, ...document } = await engine.document(id, { signal }).catch(unknownAs(uri));
-      const { text, next } = readFrom(chunks, first);
+      const part = { first_chunk: first, bytesMax: readingBytesMax, signal };
+      const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(unknownAs(uri));
+      const shown = readable(chunks);
       const { uri: own, ...meta } = showDocument(document);
-      const following = next < chunks.length ? { nextCursor: readCursors.issue(next) } : {};
+      const isMore = shown.length < chunks.length || left !== undefined;
+      const following = isMore ? { nextCursor: readCursors.issue(nextChunk(shown, first)) } : {};
+      const text = shown.map((chunk) => chunk.text).join('\n\n');
       return {
         contents: [{ uri: own, mimeType, text, _meta: { ...meta, ...following } }],
         ...following,
@@ -71,17 +77,15 @@ export function createDocumentResources(
   };
 }
 
-/** Whole chunks, at least one. */
-function readFrom(chunks: readonly EngineChunk[], first: number): { text: string; next: number } {
-  const texts: string[] = [];
+/** The first of them, whole ones. */
+function readable(chunks: readonly EngineChunk[]): readonly EngineChunk[] {
   let units = 0;
-  let next = first;
-  for (; next < chunks.length && (next === first || units < readingUnitsMax); next += 1) {
-    const text = chunks[next]?.text ?? '';
-    texts.push(text);
+  const tooMany = chunks.findIndex(({ text }) => {
+    const isFull = units >= readingUnitsMax;
     units += text.length;
-  }
-  return { text: texts.join('\n\n'), next };
+    return isFull;
+  });
+  return tooMany === -1 ? chunks : chunks.slice(0, tooMany);
 }
 
 function idOf(uri: string): number {

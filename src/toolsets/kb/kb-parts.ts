@@ -31,13 +31,13 @@ export const filingInput = {
 
 /** A duplicate is reported with the collection and tags of the existing document. */
 export async function describeOutcome(
-  engine: Pick<Engine, 'document'>,
+  engine: Pick<Engine, 'documentAlone'>,
   outcome: SubmitOutcome,
   tags: readonly string[],
   options: EngineCall,
 ) {
   const id = outcome.accepted ? undefined : outcome.document_id;
   // The outcome is known; it must not become a failure because the document or the engine is gone by now.
-  const existing = id === undefined ? undefined : await engine.document(id, options).catch(() => undefined);
+  const existing = id === undefined ? undefined : await engine.documentAlone(id, options).catch(() => undefined);
   return showOutcome(outcome, tags, existing);
 }

@@ -8,6 +8,8 @@ export interface OutlineEntry {
   heading?: string;
 }
 
+export type PlacedChunk = Pick<EngineChunk, 'chunk_index' | 'chunk_metadata'>;
+
 /** Headings are nested this deep at most in an outline. */
 const depthMax = 4;
 
@@ -15,7 +17,7 @@ const depthMax = 4;
  * The pages and headings of a document, within a budget: if all are too many, fewer levels of headings, then every second
  * entry, every fourth and so on. Empty if the document has neither.
  */
-export function outlineOf(chunks: readonly EngineChunk[], budget: number): OutlineEntry[] {
+export function outlineOf(chunks: readonly PlacedChunk[], budget: number): OutlineEntry[] {
   let entries = entriesOf(chunks, depthMax, true);
   for (let depth = depthMax; depth > 0 && !isAffordable(entries, budget); depth -= 1) {
     const fewer = entriesOf(chunks, depth, false);
@@ -33,7 +35,7 @@ function isAffordable(entries: readonly OutlineEntry[], budget: number): boolean
   return entries.length <= 1 || estimateTokens(JSON.stringify(entries)) <= budget;
 }
 
-function entriesOf(chunks: readonly EngineChunk[], depth: number, everyPage: boolean): OutlineEntry[] {
+function entriesOf(chunks: readonly PlacedChunk[], depth: number, everyPage: boolean): OutlineEntry[] {
   const entries: OutlineEntry[] = [];
   let before: { page?: number | undefined; heading?: string | undefined } = {};
   for (const { chunk_index, chunk_metadata: place } of chunks) {

@@ -13,13 +13,13 @@ import type { Engine, EngineCall, EngineDocument } from '../../engine/engine.ts'
  * in the alphabet: each keeping its own would leave two, or none.
  */
 export async function setCollection(
-  engine: Pick<Engine, 'document' | 'changeTags'>,
+  engine: Pick<Engine, 'documentAlone' | 'changeTags'>,
   id: number,
   collection: string | undefined,
   options: EngineCall,
 ): Promise<EngineDocument> {
   const wanted = collection === undefined ? [] : [collectionTag(collection)];
-  let document: EngineDocument = await engine.document(id, options);
+  let document: EngineDocument = await engine.documentAlone(id, options);
   const old = document.tags.filter((tag) => isCollectionTag(tag) && !wanted.includes(tag));
   const missing = wanted.filter((tag) => !document.tags.includes(tag));
   if (old.length > 0 || missing.length > 0) {

@@ -55,3 +55,20 @@ export function wordIndexSchema(name: string, owner: string): string {
   ${sum('DELETE', '-', 'OLD')}
   `;
 }
+
+/**
+ * The terms of documents that have more of them than a tsvector holds, in rows that are short enough to be kept in the table
+ * itself: what a scan costs is then what the planner takes it to cost. Whoever removes the document's row of words, as
+ * programs do that do not know of this table, removes these too.
+ */
+export function moreWordsSchema(name: string): string {
+  return `
+  CREATE TABLE carrel.${name}_more_words (
+    key bigint NOT NULL REFERENCES carrel.${name}_words (key) ON DELETE CASCADE,
+    part integer NOT NULL,
+    words tsvector NOT NULL,
+    PRIMARY KEY (key, part)
+  );
+  CREATE INDEX ${name}_more_words_index ON carrel.${name}_more_words USING gin (words);
+  `;
+}

@@ -1,4 +1,5 @@
 import type {
+  ChunksRequest,
   DocumentCounts,
   DocumentListRequest,
   LocatedChunk,
@@ -8,6 +9,7 @@ import type {
   StoredChunk,
   StoredDocument,
   StoredDocumentPage,
+  TagsListRequest,
   TagUse,
 } from '../../contracts/documents.ts';
 import type { Within } from '../../contracts/within.ts';
@@ -39,11 +41,35 @@ export async function listDocuments(
   return { documents: await documentsOf(on, rows), total: numberOf(count, 'total') };
 }
 
-export async function documentChunks(on: Statements, { document }: { document: number }): Promise<StoredChunk[]> {
-  const selectChunks = `SELECT p.key, p.parent, p.position, p.body, c.metadata FROM ${on.dialect.schema}kb_passages p
-    LEFT JOIN ${on.dialect.schema}kb_chunks c ON c.document = CAST(p.parent AS bigint) AND c.position = p.position`;
-  const rows = await on.query(`${selectChunks} WHERE p.parent = ? ORDER BY p.position`, [parentOf(document)]);
-  return rows.map(chunkOf);
+/** Chunks that are read at a time, so that no more are than are wanted. */
+const chunksAtOnce = 500;
+
+export async function documentChunks(
+  on: Statements,
+  { document, from = 0, limit = Number.POSITIVE_INFINITY, charsMax = Number.POSITIVE_INFINITY }: ChunksRequest,
+): Promise<StoredChunk[]> {
+  const found: StoredChunk[] = [];
+  let chars = 0;
+  for (let first = from; found.length < limit; ) {
+    const wanted = Math.min(chunksAtOnce, limit - found.length);
+    const rows = await on.query(
+      `${selectChunks(on)} WHERE p.parent = ? AND p.position >= ? ORDER BY p.position LIMIT ?`,
+      [parentOf(document), first, wanted],
+    );
+    for (const chunk of rows.map(chunkOf)) {
+      chars += chunk.text.length;
+      if (chars > charsMax && found.length > 0) return found;
+      found.push(chunk);
+      first = chunk.position + 1;
+    }
+    if (rows.length < wanted) break;
+  }
+  return found;
+}
+
+function selectChunks({ dialect: { schema } }: Statements): string {
+  return `SELECT p.key, p.parent, p.position, p.body, c.metadata FROM ${schema}kb_passages p
+    LEFT JOIN ${schema}kb_chunks c ON c.document = CAST(p.parent AS bigint) AND c.position = p.position`;
 }
 
 export async function pendingChunks(on: Statements, request: PendingRequest): Promise<PendingChunks[]> {
@@ -62,9 +88,7 @@ export async function pendingChunks(on: Statements, request: PendingRequest): Pr
 }
 
 export async function locatedChunks(on: Statements, { keys, neighbours }: LocateRequest): Promise<LocatedChunk[]> {
-  const selectChunks = `SELECT p.key, p.parent, p.position, p.body, c.metadata FROM ${on.dialect.schema}kb_passages p
-    LEFT JOIN ${on.dialect.schema}kb_chunks c ON c.document = CAST(p.parent AS bigint) AND c.position = p.position`;
-  const rows = await on.query(`${selectChunks} WHERE p.key IN (${on.dialect.integers})`, [{ list: keys }]);
+  const rows = await on.query(`${selectChunks(on)} WHERE p.key IN (${on.dialect.integers})`, [{ list: keys }]);
   const ids = [...new Set(rows.map((row) => Number(textOf(row, 'parent'))))];
   const owners = new Map((await byIds(on, ids)).map((document) => [document.id, document]));
   const found = new Map<number, LocatedChunk>();
@@ -83,15 +107,18 @@ export async function documentNote(on: Statements, { id }: { id: number }): Prom
   return row === undefined ? undefined : textOf(row, 'text');
 }
 
-export async function documentTags(on: Statements, { anyTags }: Within): Promise<TagUse[]> {
-  const narrowed = anyTags && {
-    where: `WHERE document IN (${taggedWithAny(on.dialect)})`,
-    list: anyTags.map(storable),
+export async function documentTags(on: Statements, { anyTags, after, limit }: TagsListRequest): Promise<TagUse[]> {
+  const among = anyTags && {
+    sql: `document IN (${taggedWithAny(on.dialect)})`,
+    value: { list: anyTags.map(storable) },
   };
+  const behind = after === undefined ? undefined : { sql: 'tag > ?', value: storable(after) };
+  const conditions = [among, behind].filter((condition) => condition !== undefined);
   const rows = await on.query(
-    `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags ${narrowed?.where ?? ''}
-      GROUP BY tag ORDER BY tag`,
-    narrowed ? [narrowed] : [],
+    `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags
+      ${conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`}
+      GROUP BY tag ORDER BY tag ${limit === undefined ? '' : 'LIMIT ?'}`,
+    [...conditions.map(({ value }) => value), ...(limit === undefined ? [] : [limit])],
   );
   return rows.map((row) => ({ tag: textOf(row, 'tag'), count: numberOf(row, 'total') }));
 }

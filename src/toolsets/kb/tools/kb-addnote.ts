@@ -7,7 +7,7 @@ import { createLastingIngestion } from '../lasting-ingestion.ts';
 import { outcomeOutput } from '../shapes.ts';
 
 export function createKbAddnoteTool(
-  engine: Pick<Engine, 'submit' | 'document' | 'job' | 'cancelJob'>,
+  engine: Pick<Engine, 'submit' | 'documentAlone' | 'job' | 'cancelJob'>,
   allowed?: readonly string[],
 ): Tool {
   return defineTool({

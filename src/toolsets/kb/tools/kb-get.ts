@@ -1,14 +1,15 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
-import type { Engine, EngineCall, EngineChunk } from '../../../engine/engine.ts';
+import { nextChunk, partsBehind } from '../../../engine/document-parts.ts';
+import type { Engine, EngineCall, EngineChunk, EngineDocumentWithChunks } from '../../../engine/engine.ts';
 import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Budgeted, fitBudget } from '../../../tools/token-budget.ts';
 import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput, sourcePathInput } from '../kb-parts.ts';
-import { outlineOf } from '../outline.ts';
+import { outlineOf, type PlacedChunk } from '../outline.ts';
 import { documentFields, showDocument } from '../shapes.ts';
 
 /** Chunks in one answer, by default. */
@@ -67,20 +68,22 @@ interface Page {
 }
 
 async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, options: EngineCall) {
-  const { chunks, ...document } = await engine.document(id, options);
+  const part = await engine.document(id, { ...options, first_chunk: page.first_chunk, bytesMax: page.room });
+  const { chunks, chunks_left: beyond = 0, ...document } = part;
   const head = showDocument({ ...document, chunk_count: document.chunk_count ?? chunks.length });
   const room = page.budget_tokens - estimateTokens(JSON.stringify(head));
-  const isLong = page.first_chunk === 0 && fitBudget(chunks, room, shapeFor(id)).items.length < chunks.length;
-  const outline = isLong ? outlineOf(chunks, page.budget_tokens * outlineShare) : [];
+  const isWhole = beyond === 0 && fitBudget(chunks, room, shapeFor(id)).items.length === chunks.length;
+  const isLong = page.first_chunk === 0 && !isWhole;
+  const outline = isLong ? outlineOf(await placesIn(engine, part, options), page.budget_tokens * outlineShare) : [];
   const left = Math.max(roomMin, room - (outline.length === 0 ? 0 : estimateTokens(JSON.stringify(outline))));
 
-  const later = chunks.filter(({ chunk_index: index }) => index >= page.first_chunk);
-  const wanted = fitItems(later.slice(0, page.max_chunks), page.room - wireBytes(outline, 2));
+  const wanted = fitItems(chunks.slice(0, page.max_chunks), page.room - wireBytes(outline, 2));
   const { items, report } = fitBudget(wanted, left, shapeFor(id));
   const cut = items.length === 1 ? (report.budget?.cut ?? []) : [];
   // Whole chunks are easier to continue from; only one that is too long by itself is cut.
   const shown = cut.length === 0 && items.at(-1)?.text !== wanted[items.length - 1]?.text ? items.slice(0, -1) : items;
-  const next = later[shown.length]?.chunk_index;
+  const isMore = shown.length < chunks.length || beyond > 0;
+  const next = isMore ? nextChunk(shown, page.first_chunk) : undefined;
   const omitted = wanted.length - shown.length;
   const used = estimateTokens(JSON.stringify([head, outline, shown]));
   return {
@@ -97,6 +100,19 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
       ? {}
       : { budget: { budget_tokens: page.budget_tokens, used_tokens: used, omitted_chunks: omitted, cut } }),
   };
+}
+
+/** Where each chunk is; of a document that does not come in one part, without their texts. */
+async function placesIn(
+  engine: Pick<Engine, 'document'>,
+  part: EngineDocumentWithChunks,
+  options: EngineCall,
+): Promise<PlacedChunk[]> {
+  const places: PlacedChunk[] = [...part.chunks];
+  for await (const { chunks } of partsBehind(engine, part, options)) {
+    places.push(...chunks.map(({ chunk_index, chunk_metadata }) => ({ chunk_index, chunk_metadata })));
+  }
+  return places;
 }
 
 function shapeFor(documentId: number): Budgeted<EngineChunk, number | string> {

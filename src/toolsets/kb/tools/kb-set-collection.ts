@@ -6,7 +6,7 @@ import { documentIdInput } from '../kb-parts.ts';
 import { setCollection } from '../set-collection.ts';
 import { documentOutput, showDocument } from '../shapes.ts';
 
-export function createKbSetCollectionTool(engine: Pick<Engine, 'document' | 'changeTags'>): Tool {
+export function createKbSetCollectionTool(engine: Pick<Engine, 'documentAlone' | 'changeTags'>): Tool {
   return defineTool({
     name: 'kb_set_collection',
     title: 'Set the collection',

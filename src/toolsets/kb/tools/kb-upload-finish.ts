@@ -8,7 +8,7 @@ import type { Uploads } from '../uploads/create-uploads.ts';
 
 export function createKbUploadFinishTool(deps: {
   uploads: Pick<Uploads, 'finish'>;
-  engine: Pick<Engine, 'document' | 'submit' | 'job' | 'cancelJob'>;
+  engine: Pick<Engine, 'documentAlone' | 'submit' | 'job' | 'cancelJob'>;
 }): Tool {
   return defineTool({
     name: 'kb_upload_finish',

@@ -33,7 +33,7 @@ const more = { ...filingInput, doc_type: docTypeInput.optional() };
 
 export function createKbUploadStartTool(
   config: UploadStartConfig,
-  deps: { uploads: Pick<Uploads, 'start'>; engine: Pick<Engine, 'submit' | 'document' | 'job' | 'cancelJob'> },
+  deps: { uploads: Pick<Uploads, 'start'>; engine: Pick<Engine, 'submit' | 'documentAlone' | 'job' | 'cancelJob'> },
 ): Tool {
   return config.allowedRoots.length === 0 ? startTool(config, deps) : startOrReadTool(config, deps);
 }

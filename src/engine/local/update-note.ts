@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { CarrelError } from '../../base/errors.ts';
+import type { Chunker } from '../../search/chunking/chunker.ts';
+import type { DocumentStore } from '../../storage/contracts/documents.ts';
+import type { EngineCall, EngineDocument } from '../engine.ts';
+import { noteFilename, readNote, titleOfNote } from '../given.ts';
+import { documentOnWire } from '../wire.ts';
+import { textOfNote } from './ingest.ts';
+import { documentNotFound } from './not-found.ts';
+
+export interface UpdateNoteDeps {
+  readonly documents: Pick<DocumentStore, 'get' | 'note' | 'editNote'>;
+  readonly chunker: Chunker;
+  /** Its chunks have no vectors yet. */
+  onEdited(): void;
+}
+
+export async function updateNote(
+  id: number,
+  given: string,
+  options: EngineCall = {},
+  { documents, chunker, onEdited }: UpdateNoteDeps,
+): Promise<EngineDocument> {
+  const text = readNote(given);
+  // Checked before the text is chunked, and once more in the transaction.
+  const before = await documents.get({ id }, options);
+  if (before === undefined) throw documentNotFound(id);
+  if ((await documents.note({ id }, options)) === undefined) throw notANote(id);
+  const derivedTitle = titleOfNote(text);
+  const chunks = await chunker.chunk(textOfNote(text), options.signal);
+  const bytes = Buffer.from(text);
+  const contentHash = createHash('sha256').update(bytes).digest('hex');
+  const derived = { derivedTitle, derivedFilename: noteFilename(derivedTitle) };
+  const edited = await documents.editNote({
+    id,
+    text,
+    contentHash,
+    bytes: bytes.length,
+    ...derived,
+    chunks,
+    anyTags: options.within,
+  });
+  switch (edited.outcome) {
+    case 'edited':
+      onEdited();
+      return documentOnWire(edited.document);
+    case 'not_found':
+      throw documentNotFound(id);
+    case 'not_a_note':
+      throw notANote(id);
+    case 'duplicate':
+      throw new CarrelError('duplicate', `Document ${edited.id} already has exactly this text.`, {
+        data: { document_id: edited.id, title: edited.title },
+      });
+  }
+}
+
+function notANote(id: number): CarrelError {
+  return new CarrelError('not_a_note', `Document ${id} is a file. Only the text of notes can be replaced.`, {
+    data: { document_id: id },
+  });
+}

@@ -1,0 +1,51 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { VectorStore } from '../../storage/contracts/vectors.ts';
+import type { BackgroundEmbedding } from './background-embedding.ts';
+
+export interface AwaitedEmbeddingDeps {
+  readonly vectors: Pick<VectorStore<never>, 'state' | 'waiting'>;
+  readonly model: string;
+  /** Called whenever it is seen that nothing is left to embed. */
+  readonly onDone?: (() => void) | undefined;
+}
+
+const lookMs = 100;
+
+/** For a process that leaves vectors to others, which share its database: it makes none, and only waits for theirs. */
+export function createAwaitedEmbedding({ vectors, model, onDone }: AwaitedEmbeddingDeps): BackgroundEmbedding {
+  const stop = new AbortController();
+  /** Waited for once. Nobody may be there to embed them, and then each search would wait again. */
+  let inVain = new Set<number>();
+  let looking: Promise<void> | undefined;
+
+  return {
+    available: true,
+    wake() {
+      looking ??= look().finally(() => {
+        looking = undefined;
+      });
+    },
+    prefer() {},
+    async settled(owners, waitMs, signal) {
+      if (owners.every((owner) => inVain.has(owner))) return;
+      const over = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(waitMs)]);
+      let missing = owners;
+      while (missing.length > 0 && !over.aborted) {
+        await delay(lookMs, undefined, { signal: over, ref: false }).catch(() => {});
+        const waiting = await vectors.waiting({ model, limit: missing.length, owners: missing });
+        missing = waiting.map(({ owner }) => owner);
+      }
+      inVain = new Set(missing);
+    },
+    async close() {
+      stop.abort();
+      await looking;
+    },
+  };
+
+  async function look(): Promise<void> {
+    // If it fails, the next one tells.
+    const state = await vectors.state({ model }).catch(() => undefined);
+    if (state?.pending === 0) onDone?.();
+  }
+}

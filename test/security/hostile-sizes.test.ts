@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRandom } from '../fuzz/random.ts';
+import { carrelProgram, startListening } from '../support/child-program.ts';
+import { createTestDatabase, serverObstacle, startRealPostgres } from '../support/postgres.ts';
+import { openSession } from '../support/raw-http.ts';
+
+/** Characters of three bytes that no compression makes shorter: an index of PostgreSQL holds 2,704 bytes of them. */
+function long(characters: number): string {
+  const random = createRandom(1, characters);
+  return Array.from({ length: characters }, () => String.fromCharCode(0x4e00 + random.below(20_000))).join('');
+}
+
+const half = '\ud800';
+const nul = 'a\0b';
+const entry = { thread_id: 't', source: 'user', text: 'heron' };
+const note = { title: 'a note', content: 'heron' };
+const most = Number.MAX_SAFE_INTEGER;
+
+/** What is as long as it may be, one longer, or has what a database cannot keep. */
+const calls: readonly (readonly [tool: string, args: object])[] = [
+  ['store_context', { ...entry, thread_id: long(512), tags: [long(256), long(255)] }],
+  ['store_context', { ...entry, thread_id: long(513) }],
+  ['store_context', { ...entry, metadata: { status: long(9_000), [long(3_000)]: long(3_000) } }],
+  ['store_context', { ...entry, text: `${'x'.repeat(100_000)} bittern` }],
+  ...[nul, half].flatMap((text): [string, object][] => [
+    ['store_context', { ...entry, thread_id: text }],
+    ['store_context', { ...entry, text: `b${text}` }],
+    ['store_context', { ...entry, tags: [text] }],
+    ['store_context', { ...entry, metadata: { [text]: text } }],
+    ['store_context', { ...entry, idempotency_key: text }],
+    ['search_context', { thread_id: text }],
+    ['search_context', { tags: [text] }],
+    ['search_context', { metadata: { status: text } }],
+    ['search_context', { metadata_filters: [{ key: text, operator: 'contains', value: text }] }],
+    ['fts_search_context', { query: `${text} heron`, mode: 'boolean' }],
+    ['grep_context', { pattern: text }],
+    ['list_threads', { filter: text }],
+    ['delete_context', { thread_id: text }],
+    ['save_note', { ...note, title: text }],
+    ['list_notes', { query: text }],
+    ['list_notes', { tags: [text] }],
+    ['get_note', { id: text }],
+    ['update_note', { id: text, title: 'x' }],
+    ['kb_addnote', { text: 'b heron', source_path: text }],
+    ['kb_search', { query: text }],
+    ['kb_search', { query: 'heron', tags: [text] }],
+    ['kb_list', { query: text }],
+    ['kb_get', { source_path: text }],
+    ['kb_jobs', { job_id: text }],
+    ['kb_upload_start', { filename: text, total_size: 1 }],
+    ['kb_upload_chunk', { upload_id: text, data: 'aGk=', chunk_index: 0 }],
+    ['kb_upload_finish', { upload_id: text }],
+    ['find', { query: text }],
+    ['verify', { uri: `carrel://kb/doc/${text}`, quote: text }],
+  ]),
+  ['fts_search_context', { query: 'bittern' }],
+  ['list_threads', { filter: long(50_000) }],
+  ['search_context', { offset: most }],
+  ['get_context_by_ids', { context_ids: [most] }],
+  ['save_note', { ...note, title: long(200), content: long(50_000), tags: [long(100)] }],
+  ['save_note', { ...note, idempotency_key: long(256) }],
+  ['list_notes', { offset: most }],
+  ['kb_addnote', { text: 'a heron', title: long(300), source_path: long(1_000), collection: long(100) }],
+  ['kb_get', { source_path: long(1_000) }],
+  ['kb_get', { document_id: most }],
+  ['kb_jobs', { job_id: most }],
+  ['kb_jobs', { job_id: long(5_000) }],
+  ['kb_upload_finish', { upload_id: long(5_000) }],
+  ['kb_bulk_tags', { from_id: 1, to_id: most, add: [long(100)], force: true }],
+];
+
+const obstacle = serverObstacle();
+
+/** Seed 004, security: hostile values get a clear answer, and the same one on both databases. */
+test('values that an index or a text of a database cannot hold', { skip: obstacle ?? false }, async (t) => {
+  const server = await startRealPostgres();
+  assert.ok(typeof server !== 'string', String(server));
+  t.after(() => server.stop());
+  const { url } = await createTestDatabase(server);
+  const postgres = { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: url };
+  const [onSqlite, onPostgres] = [await answersOf({}), await answersOf(postgres)];
+  for (const [index, [tool, args]] of calls.entries()) {
+    const asked = `${tool} ${JSON.stringify(args).slice(0, 120)}`;
+    assert.doesNotMatch(onSqlite[index] ?? '', /Internal error/, asked);
+    assert.equal(onPostgres[index], onSqlite[index], asked);
+  }
+
+  async function answersOf(database: Record<string, string>): Promise<string[]> {
+    const env = {
+      EMBEDDING_PROVIDER: 'none',
+      ENABLE_RERANKING: 'false',
+      ENABLE_SUMMARY_GENERATION: 'false',
+      ...database,
+    };
+    const program = await startListening(carrelProgram, ['serve', '--transport', 'http', '--port', '0'], env);
+    t.after(() => program.stop());
+    const session = await openSession(program.url);
+    const answers: string[] = [];
+    for (const [index, [tool, args]] of calls.entries()) {
+      const { messages } = await session.call(index, tool, args);
+      answers.push(outline(messages[0] ?? {}, !/^(?:kb_|find)/.test(tool)));
+    }
+    return answers;
+  }
+});
+
+/** An error as it is; of a result, what it has, and how much was found, except for what is ingested meanwhile. */
+function outline({ error, result }: { error?: unknown; result?: Record<string, unknown> }, counts: boolean): string {
+  if (error !== undefined || result?.['isError'] === true) return JSON.stringify(error ?? result?.['content']);
+  const content = Object(result?.['structuredContent']) as Record<string, unknown>;
+  return Object.entries(content)
+    .map(([name, value]) => (counts && Array.isArray(value) ? `${name}: ${value.length}` : name))
+    .join(', ');
+}

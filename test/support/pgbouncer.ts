@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Owner } from '../fakes/loopback-server.ts';
+import { installPostgres, pgbouncer, postgresRoot } from './install-postgres.ts';
+import { end, freePort, nobody, starter } from './postgres-process.ts';
+import { watchText } from './watch-text.ts';
+
+/** Why there is no PgBouncer, for suites that need one. */
+export function pgbouncerObstacle(): string | undefined {
+  return installPostgres(postgresRoot());
+}
+
+/**
+ * PgBouncer in transaction mode: between statements outside a transaction, and between transactions, a client has no
+ * connection. With `max_prepared_statements = 0` it knows nothing of prepared statements, like those before 1.21.
+ */
+export async function startPgbouncer(
+  t: Owner,
+  serverUrl: string,
+  settings: Readonly<Record<string, string | number>> = {},
+): Promise<{ urlOf(databaseUrl: string): string }> {
+  const { hostname, port: serverPort, username, password } = new URL(serverUrl);
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-pgbouncer-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const port = await freePort();
+  const all = {
+    ...{ listen_addr: '127.0.0.1', listen_port: port, unix_socket_dir: '', auth_type: 'any' },
+    ...{ pool_mode: 'transaction', default_pool_size: 4, max_client_conn: 200, max_prepared_statements: 0 },
+    ...settings,
+  };
+  const file = join(folder, 'pgbouncer.ini');
+  writeFileSync(
+    file,
+    `[databases]
+* = host=${hostname} port=${serverPort} user=${username} password=${password}
+[pgbouncer]
+${Object.entries(all)
+  .map(([name, value]) => `${name} = ${value}\n`)
+  .join('')}`,
+  );
+  if (process.getuid?.() === 0) for (const path of [folder, file]) chownSync(path, nobody, nobody);
+  const [first, ...rest] = [...starter(), join(postgresRoot(), pgbouncer), file];
+  const child = spawn(first, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
+  t.after(() => end(child, 'SIGQUIT'));
+  await watchText(child.stderr).said(/process up/);
+  return {
+    urlOf(databaseUrl) {
+      const url = new URL(databaseUrl);
+      Object.assign(url, { hostname: '127.0.0.1', port: String(port), username: 'anybody', password: '' });
+      return url.href;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+"""Texts as word pieces on the device, and models that read them."""
+
+import copy
+
+import numpy as np
+import torch
+
+from machine import DEVICE, LOW, SMALL
+
+CLS, SEP = 101, 102
+MOST_TOKENS = 2048 if SMALL else 65536  # in one forward pass
+
+
+class Texts:
+    """Word pieces of many texts, flat on the device."""
+
+    def __init__(self, texts, tokenizer, longest):
+        pieces = []
+        for start in range(0, len(texts), 20000):
+            batch = [text[: longest * 12] for text in texts[start : start + 20000]]
+            pieces.extend(each.ids[:longest] for each in tokenizer.encode_batch(batch, add_special_tokens=False))
+        self.lengths = np.array([len(each) for each in pieces], dtype=np.int64)
+        self.starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(np.int64)
+        self.flat = torch.tensor(np.fromiter((one for each in pieces for one in each), dtype=np.int32, count=int(self.lengths.sum())), device=DEVICE)
+        self.flat = torch.cat([self.flat, torch.zeros(1, dtype=torch.int32, device=DEVICE)])
+
+    def at(self, starts, lengths, places):
+        inside = (places >= 0) & (places < lengths)
+        index = torch.where(inside, starts + places, self.flat.numel() - 1)
+        return self.flat[index].long(), inside
+
+    def up_to(self, longest):
+        """The same texts, shortened."""
+        shorter = copy.copy(self)
+        shorter.lengths = np.minimum(self.lengths, longest)
+        return shorter
+
+
+def plan(questions, passages, asked, shown):
+    """Pairs in parts of like length, as [(where their pieces are, longest)], and how to restore the order given."""
+    where = np.stack([questions.starts[asked], questions.lengths[asked], passages.starts[shown], passages.lengths[shown]])
+    lengths = where[1] + where[3] + 3
+    order = np.argsort(lengths, kind="stable")
+    parts, start = [], 0
+    while start < len(order):
+        end = start
+        while end < len(order) and (end - start + 1) * (lengths[order[end]] + 15) <= MOST_TOKENS:
+            end += 1
+        end = max(end, start + 1)
+        own = order[start:end]
+        parts.append((torch.from_numpy(where[:, own].copy()), int(-(-lengths[own].max() // 16) * 16)))
+        start = end
+    return parts, torch.from_numpy(np.argsort(order, kind="stable"))
+
+
+def pair_batch(questions, passages, where, longest):
+    """Input of the model for pairs, padded to the longest."""
+    q_start, q_length, p_start, p_length = where.to(DEVICE, non_blocking=True)[:, :, None]
+    places = torch.arange(longest, device=DEVICE)[None]
+    q_ids, in_q = questions.at(q_start, q_length, places - 1)
+    p_ids, in_p = passages.at(p_start, p_length, places - q_length - 2)
+    total = q_length + p_length + 3
+    ids = torch.where(in_q, q_ids, torch.where(in_p, p_ids, 0))
+    ids = torch.where(places == 0, CLS, ids)
+    ids = torch.where((places == q_length + 1) | (places == total - 1), SEP, ids)
+    return ids, (places < total).long(), ((places > q_length + 1) & (places < total)).long()
+
+
+def logits_of(model, questions, passages, planned):
+    parts, back = planned
+    found = [model(*pair_batch(questions, passages, where, longest)) for where, longest in parts]
+    return torch.cat(found)[back.to(DEVICE, non_blocking=True)]
+
+
+@torch.no_grad()
+def vectors_of(model, texts):
+    if SMALL:
+        return torch.randn(len(texts.lengths), 384, device=DEVICE)
+    order = np.argsort(texts.lengths, kind="stable")
+    found = torch.empty(len(order), 384, device=DEVICE, dtype=LOW)
+    for start in range(0, len(order), 512):
+        chosen = order[start : start + 512]
+        starts, lengths = torch.tensor(texts.starts[chosen], device=DEVICE)[:, None], torch.tensor(texts.lengths[chosen], device=DEVICE)[:, None]
+        places = torch.arange(-(-(int(texts.lengths[chosen].max()) + 2) // 16) * 16, device=DEVICE)[None]
+        ids, _ = texts.at(starts, lengths, places - 1)
+        ids = torch.where(places == 0, CLS, torch.where(places == lengths + 1, SEP, ids))
+        found[torch.tensor(chosen, device=DEVICE)] = model.vectors(ids, (places < lengths + 2).long()).to(LOW)
+    return found
