@@ -108,20 +108,22 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
 
   /** Whether it is there, or not needed any more. */
   async function ensured(model: number, dimensions: number): Promise<boolean> {
-    // To count many takes longer than a read may.
-    const isDue = await connections.alone(async (statements) => {
-      const [index] = await statements.query('SELECT to_regclass($1) AS name', [nameOf(model)]);
-      if (index?.['name'] !== null) return true;
-      const [row = {}] = await statements.query(
-        `SELECT (SELECT count(*) FROM carrel.${corpus}_vectors WHERE model = $1) AS vectors,
-           (SELECT count(*) FROM carrel.${corpus}_unembedded WHERE model = $1) AS waiting`,
-        [model],
-      );
-      const vectors = numberOf(row, 'vectors');
-      return vectors >= vectorsMin && numberOf(row, 'waiting') <= waitingShareMax * vectors;
-    });
-    if (isDue) await change(() => make(model, dimensions));
-    return isDue;
+    const state = await connections.read((statements) => stateOf(statements, model));
+    if (state === 'unwanted' || state === 'made') return true;
+    if (state === 'missing' && !(await connections.alone((statements) => isWorthIt(statements, model)))) return false;
+    await change(() => make(model, dimensions));
+    return true;
+  }
+
+  /** To count many takes longer than a read may. */
+  async function isWorthIt(statements: Connection, model: number): Promise<boolean> {
+    const [row = {}] = await statements.query(
+      `SELECT (SELECT count(*) FROM carrel.${corpus}_vectors WHERE model = $1) AS vectors,
+         (SELECT count(*) FROM carrel.${corpus}_unembedded WHERE model = $1) AS waiting`,
+      [model],
+    );
+    const vectors = numberOf(row, 'vectors');
+    return vectors >= vectorsMin && numberOf(row, 'waiting') <= waitingShareMax * vectors;
   }
 
   /**
