@@ -1,4 +1,6 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Client } from 'pg';
+import type { Owner } from '../fakes/loopback-server.ts';
 import { postgresRoot } from './install-postgres.ts';
 import { pause } from './pause.ts';
 import { serverObstacle } from './postgres.ts';
@@ -48,6 +50,31 @@ export async function startReplication(): Promise<ReplicatedPostgres> {
       await primary.remove();
     },
   };
+}
+
+/** The same address, on a port that leads to one server or another, as a name or a virtual address does. */
+export async function startMovingAddress(t: Owner, address: string, port: () => number): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(port(), '127.0.0.1');
+    for (const [one, other] of [[near, far] as const, [far, near] as const]) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const own = new URL(address);
+  own.port = String((server.address() as AddressInfo).port);
+  return own.href;
 }
 
 const stateQuery = "SELECT sync_state FROM pg_stat_replication WHERE application_name = 'standby'";

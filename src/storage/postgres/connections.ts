@@ -77,8 +77,20 @@ const endlessMs = 2 ** 31 - 1;
 /** A connection that says "read-only" and is older than this is from before something changed, perhaps. */
 const freshMs = 1_000;
 
+/** Commits that wait longer than they should. */
+const heldQuery = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = current_user
+  AND state_change < clock_timestamp() - interval '1 second' LIMIT 1`;
+
+function standbyAway(): CarrelError {
+  return new CarrelError(
+    'unavailable',
+    'The standby of the database does not confirm writes at present. Nothing was saved; try again later.',
+    { retryAfterSeconds: 5 },
+  );
+}
+
 function newAttempt(): Attempt {
-  return { isCommitted: false, isOld: false };
+  return { isCommitted: false, isOld: false, isHeld: false };
 }
 
 export function createConnections(
@@ -113,14 +125,12 @@ export function createConnections(
   pool.on('connect', (client) => opened.set(client, { at: performance.now(), generation }));
   const beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${boundsOf(readMs)}`;
   const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
+  let isHeld = false;
   let closed = false;
   const endAlone = new Set<(error: Error) => void>();
 
   return {
-    read: (work, options) =>
-      again((attempt) =>
-        inTransaction({ begin: beginRead, statementMs: readMs, signal: options?.signal }, work, attempt),
-      ),
+    read,
     async readIf({ begin, accept }, work, options) {
       const run = { begin: `${begin}; ${boundsOf(readMs)}`, accept, statementMs: readMs, signal: options?.signal };
       try {
@@ -131,7 +141,8 @@ export function createConnections(
         throw error;
       }
     },
-    write(work, { isLong = false } = {}) {
+    async write(work, { isLong = false } = {}) {
+      if (isHeld) await checkHeld();
       const statementMs = isLong ? 0 : writeMs;
       const begin = `${beginWrite}; ${boundsOf(statementMs)}`;
       return again((attempt) => inTransaction({ begin, statementMs, write: { afterCommit } }, work, attempt));
@@ -145,6 +156,18 @@ export function createConnections(
       await pool.end();
     },
   };
+
+  function read<T>(work: (statements: Connection) => Promise<T>, options?: ReadOptions): Promise<T> {
+    const run = { begin: beginRead, statementMs: readMs, signal: options?.signal };
+    return again((attempt) => inTransaction(run, work, attempt));
+  }
+
+  /** While commits wait for a standby, each more would cost the server a connection for as long; searches need them. */
+  async function checkHeld(): Promise<void> {
+    const waiting = await read((statements) => statements.query(heldQuery));
+    if (waiting.length > 0) throw standbyAway();
+    isHeld = false;
+  }
 
   async function again<T>(attemptOnce: (attempt: Attempt) => Promise<T>): Promise<T> {
     const deadline = performance.now() + connectMs;
@@ -204,6 +227,7 @@ export function createConnections(
     } catch (error) {
       if (signal?.aborted) lose(new Error('given up'));
       if (isReadOnly(error)) servers.leave(client);
+      isHeld ||= attempt.isHeld;
       throw error;
     } finally {
       client.off('error', lose);

@@ -24,6 +24,8 @@ export interface Attempt {
   isCommitted: boolean;
   /** Its connection was not opened for it. */
   isOld: boolean;
+  /** The server has not said whether it is done: it may still wait for a standby, and holds what it waits with. */
+  isHeld: boolean;
 }
 
 /** How a transaction is run. */
@@ -106,8 +108,9 @@ async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
   try {
     await client.query('COMMIT');
   } catch (error) {
-    if (isUnsent(error)) attempt.isCommitted = false;
-    else if (isLost(error) || isSilence(error)) throw unconfirmed(error);
+    attempt.isCommitted = !isUnsent(error);
+    attempt.isHeld = isSilence(error);
+    if (attempt.isHeld || (isLost(error) && attempt.isCommitted)) throw unconfirmed(error);
     throw error;
   } finally {
     client.off('notice', heed);
