@@ -48,7 +48,9 @@ function faultsOf(told: readonly Told[]): string[] {
     const before = told.filter(({ endMs }) => endMs <= read.startMs);
     if (read.ids.length > 1) faults.push(`${read.thing} is found ${read.ids.length} times: ${read.ids} (${read.by})`);
     if (read.ids.length === 0) {
-      if (before.some(({ ids }) => ids.length > 0)) faults.push(`${read.thing} is lost (${read.by})`);
+      const during = writes.some(({ startMs, endMs }) => startMs < read.endMs && endMs > read.startMs);
+      const how = `${read.by}${during ? ', while it was written' : ''}`;
+      if (before.some(({ ids }) => ids.length > 0)) faults.push(`${read.thing} is lost (${how})`);
       continue;
     }
     if (read.ids[0] !== id) faults.push(`${read.thing} is ${id} and is found as ${read.ids[0]}`);

@@ -56,7 +56,8 @@ export function embedWords(text: string): number[] {
   return vector;
 }
 
-const dimensions = 64;
+/** As many as the bundled model has: of fewer, chance makes any two texts near. */
+const dimensions = 384;
 
 export function versionIn(text: unknown): number | undefined {
   const [, version] = / version (\d+) /.exec(` ${text} `) ?? [];
@@ -77,8 +78,9 @@ export function createEntries({ call }: Caller, isRepeated: () => boolean): Kind
     const ids = (await twice(isRepeated(), () => call(tool, keyed))).map(({ context_id: id }) => String(id));
     return only(tool, ids);
   };
+  // By meaning others may be nearer; what has the word is among the first.
   const found = async (tool: string, word: string): Promise<Found> =>
-    withWord((await call(tool, { query: word }))['results'], word, ({ id }) => id);
+    withWord((await call(tool, { query: word, limit: 20 }))['results'], word, ({ id }) => id);
   return {
     add: (word, client) =>
       write('store_context', { thread_id: threadOf(client), source: 'agent', text: textOf(word, 1), tags: ['scale'] }),
