@@ -17,7 +17,7 @@ import { createEntryJudging } from '../../src/toolsets/context/search/entry-judg
 import { createTextThread } from '../../src/toolsets/context/search/text-thread.ts';
 import type { DataSet } from './data-set.ts';
 
-/** Both legs over one data set, stored and searched as the product does it: in a SQLite database of its own. */
+/** Both legs over one data set, stored and searched as the product does it: in a database of its own. */
 export interface ProductLegs {
   /** What a query of this group may see. The ids are those of the database. */
   forGroup(group: string): Legs;
@@ -33,13 +33,25 @@ export interface Legs {
   judging: JudgeDeps;
 }
 
+/** A new database, and its removal. */
+export interface BenchStorage {
+  readonly storage: Storage;
+  remove(): Promise<void>;
+}
+
+export async function createSqlite(): Promise<BenchStorage> {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+  const storage = await createSqliteStorage({ path: join(folder, 'quality.db'), queryTimeoutMs: 60_000 });
+  return { storage, remove: async () => rmSync(folder, { recursive: true, force: true }) };
+}
+
 export async function createProductLegs(
   set: DataSet,
   embeddings: EmbeddingProvider | undefined,
   reranker: Reranker = unrankedReranker(),
+  createStorage: () => Promise<BenchStorage> = createSqlite,
 ): Promise<ProductLegs> {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
-  const storage = await createSqliteStorage({ path: join(folder, 'quality.db'), queryTimeoutMs: 60_000 });
+  const { storage, remove } = await createStorage();
   const isThreaded = set.passages.some(({ before }) => before !== undefined);
   const stored = await (isThreaded ? storeEntries : storePassages)(set, storage, embeddings, reranker);
   return {
@@ -48,7 +60,7 @@ export async function createProductLegs(
     async close() {
       await stored.close();
       await storage.close();
-      rmSync(folder, { recursive: true, force: true });
+      await remove();
     },
   };
 }

@@ -1,10 +1,10 @@
 /**
  * Search quality on the test collections: words, meaning and both, with the shipped settings, through the product's own
- * write and read paths on a SQLite database. Only the model's vectors are kept between runs, by the text they are of.
+ * write and read paths on a database of its own for each. Only the model's vectors are kept between runs, by the text they are of.
  *
  *     node bench/quality/run.ts --data ../shared/data --split test [--sets locomo,scifact] [--cache folder]
  *
- * `--model none` leaves out reranking; a folder names another model. Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks-search.md.
+ * `--backend postgresql` takes PostgreSQL instead of SQLite. `--model none` leaves out reranking; a folder names another model. Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks-search.md.
  */
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,18 +12,21 @@ import { parseArgs } from 'node:util';
 import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
 import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
 import { type HybridSettings, searchHybrid } from '../../src/search/hybrid.ts';
+import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import { createTestDatabase, type PostgresServer, startRealPostgres } from '../../test/support/postgres.ts';
 import { baselines } from './baselines.ts';
 import { openBenchReranker } from './bench-reranker.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
 import { type BenchQuery, type DataSet, loadDataSet, splitByGroup } from './data-set.ts';
 import { type Figures, figuresOf, meanFigures } from './metrics.ts';
-import { createProductLegs, type Legs, type ProductLegs } from './product-legs.ts';
+import { type BenchStorage, createProductLegs, createSqlite, type Legs, type ProductLegs } from './product-legs.ts';
 
 const { values: options } = parseArgs({
   options: {
     data: { type: 'string', default: '../shared/data' },
     sets: { type: 'string', default: 'locomo,scifact,cosqa,chroma-chunking,cranfield,xquad-r' },
     split: { type: 'string', default: 'test' },
+    backend: { type: 'string', default: 'sqlite' },
     model: { type: 'string' },
     cache: { type: 'string', default: join(tmpdir(), 'carrel-bench-vectors') },
   },
@@ -38,6 +41,7 @@ const provider = createLocalEmbeddings({
 });
 
 const reranker = openBenchReranker(options.model);
+const postgres = options.backend === 'postgresql' ? await startServer() : undefined;
 
 console.log(row(['set (n)', 'run', 'nDCG@10', 'R@5', 'R@10', 'MRR@10']));
 console.log(row(['---', '---', '---', '---', '---', '---']));
@@ -47,11 +51,30 @@ for (const name of options.sets.split(',')) {
   else console.error(`${name}: not in ${options.data}`);
 }
 await Promise.all([provider.close(), reranker.close()]);
+await postgres?.stop();
+
+async function startServer(): Promise<PostgresServer> {
+  const server = await startRealPostgres();
+  if (typeof server === 'string') throw new Error(server);
+  return server;
+}
+
+async function createBenchStorage(): Promise<BenchStorage> {
+  if (postgres === undefined) return createSqlite();
+  const database = await createTestDatabase(postgres);
+  const storage = await createPostgresStorage({ url: database.url, queryTimeoutMs: 60_000 });
+  return { storage, remove: () => database.drop() };
+}
 
 async function report(set: DataSet): Promise<void> {
   if (set.name === 'xquad-r') await reportLanguages(set);
   else {
-    const legs = await createProductLegs(set, createCachedEmbeddings(provider, options.cache, set.name), reranker);
+    const legs = await createProductLegs(
+      set,
+      createCachedEmbeddings(provider, options.cache, set.name),
+      reranker,
+      createBenchStorage,
+    );
     const queries = set.queries.filter(({ split }) => split === options.split);
     for (const [run, figures] of Object.entries(await measure(legs, queries, false))) {
       console.log(row([`${set.name} ${options.split} (${queries.length})`, run, ...numbers(figures)]));
@@ -100,7 +123,7 @@ async function rankings(legs: Legs, text: string, wordsOnly: boolean): Promise<R
 async function reportLanguages(set: DataSet): Promise<void> {
   const means: number[] = [];
   for (const language of splitByGroup(set)) {
-    const legs = await createProductLegs(language, undefined);
+    const legs = await createProductLegs(language, undefined, undefined, createBenchStorage);
     const { words } = await measure(legs, language.queries, true);
     await legs.close();
     means.push(words?.ndcg10 ?? 0);

@@ -9,6 +9,7 @@ import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { listenLimitsOf } from './listen-limits.ts';
 import { openAuthorities } from './open-authorities.ts';
 import { localEngineSlices, openLocalEngine } from './open-engine.ts';
+import { replicaSources } from './replica-source.ts';
 import type { Role, RoleService } from './role.ts';
 import { createSharedParts } from './shared-parts.ts';
 
@@ -64,7 +65,8 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
   try {
     const engine = await openLocalEngine({ config, log, shared });
     service.ready(engine);
-    telemetry.watch({ sources: [{ name: 'kb', measure: () => measureEngine(engine, 'own') }], gauges: service });
+    const sources = [{ name: 'kb', measure: () => measureEngine(engine, 'own') }, ...replicaSources(config, shared)];
+    telemetry.watch({ sources, gauges: service });
     return {
       url: service.url,
       async close(graceMs) {

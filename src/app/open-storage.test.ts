@@ -3,13 +3,14 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { Secret } from '../base/secret.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { openConfiguredStorage, storagePlace } from './open-storage.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-test-'));
 after(() => rmSync(root, { recursive: true }));
 
-const settings = { backend: 'sqlite', language: 'auto', postgresUrl: undefined } as const;
+const settings = { backend: 'sqlite', language: 'auto', postgresUrl: undefined, postgresReadUrl: undefined } as const;
 
 function open(dataDir: string, path?: string): Promise<Storage> {
   return openConfiguredStorage({ ...settings, path }, dataDir);
@@ -61,6 +62,14 @@ test('a database elsewhere keeps the files that an earlier version put into the 
   assert.equal(await again.originals.sweep(), 0);
   assert.equal(await textIn(again, hash), 'put there before');
   await again.close();
+});
+
+test('a read replica of a file is refused', () => {
+  const postgresReadUrl = new Secret('postgres://user:password@replica/carrel');
+  assert.throws(() => storagePlace({ ...settings, path: undefined, postgresReadUrl }, root), {
+    code: 'invalid_config',
+    message: /DATABASE_READ_URL .* STORAGE_BACKEND/,
+  });
 });
 
 test('the default database has the same files under every name of its folder', async () => {

@@ -13,9 +13,15 @@ export async function openConfiguredStorage(config: StorageConfig, dataDir: stri
 
 /** Where it is, without opening it. */
 export function storagePlace(config: StorageConfig, dataDir: string): StoragePlace {
-  const { backend, path, postgresUrl } = config;
+  const { backend, path, postgresUrl, postgresReadUrl } = config;
   const language = config.language === 'auto' ? undefined : config.language;
   if (backend === 'sqlite') {
+    if (postgresReadUrl !== undefined) {
+      throw new CarrelError(
+        'invalid_config',
+        'DATABASE_READ_URL is for PostgreSQL, and STORAGE_BACKEND is sqlite. Remove it, or set STORAGE_BACKEND to postgresql.',
+      );
+    }
     const file = path === undefined ? join(dataDir, defaultName) : resolve(path);
     return { backend, path: file, ...documentsOf(file, dataDir), language };
   }
@@ -25,7 +31,7 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
       'STORAGE_BACKEND is postgresql, which needs POSTGRESQL_CONNECTION_STRING (or DATABASE_URL). Set it, or use sqlite.',
     );
   }
-  return { backend: 'postgres', url: postgresUrl.reveal(), language };
+  return { backend: 'postgres', url: postgresUrl.reveal(), readUrl: postgresReadUrl?.reveal(), language };
 }
 
 const defaultName = 'carrel.db';

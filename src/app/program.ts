@@ -23,6 +23,7 @@ import { listenLimitsOf } from './listen-limits.ts';
 import { hasNamedTokens, openAuthorities, readOAuth } from './open-authorities.ts';
 import { type OpenedSharedStore, openSharedStore } from './open-shared-store.ts';
 import type { Ownership } from './owner/ownership.ts';
+import { replicaSources } from './replica-source.ts';
 import type { Flags, Role, RoleService } from './role.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
 import { serveSlices } from './toolsets.ts';
@@ -178,7 +179,10 @@ async function serve(
   const revisions: OfferedRevisions = cody ? codyRevision : role.revisions;
   const { answerBytesMax } = config.of(toolsSlice);
   const limits = { ...messageLimits, bytesMax: http.messageBytesMax, answerBytesMax };
-  const sources = toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : []));
+  const sources = [
+    ...toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : [])),
+    ...(kept.store ? replicaSources(config, shared) : []),
+  ];
   const finish = async (): Promise<void> => {
     await offer.tasks?.close();
     await Promise.all([closeAll(toolsets), telemetry?.close(), kept.close()]);

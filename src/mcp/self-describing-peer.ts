@@ -6,9 +6,9 @@ import { createIdleSignal } from './idle-signal.ts';
 import type { Listening } from './listen.ts';
 import { errorAnswer, type Incoming, invalidRequest } from './messages.ts';
 import type { DirectRequest, Modern } from './modern-answers.ts';
+import type { ClientLinesOptions, Peer } from './peer.ts';
 import { modernRevisions } from './protocol-versions.ts';
 import { isModernId } from './read-envelope.ts';
-import type { ClientLinesOptions, Peer } from './stdio.ts';
 
 /** A peer whose messages name their revision: the SDK's entry serves it, over our wire. */
 export function createPeer(options: ClientLinesOptions, modern: Modern): Peer {

@@ -1,38 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Logger } from '../base/log.ts';
-import type { Caller } from '../tools/call.ts';
 import { gatherAnswers, refuseInitialize } from './batch.ts';
-import { type Conversation, createConversation, type ProtocolServer } from './conversation.ts';
+import { createConversation } from './conversation.ts';
 import { createIdleSignal } from './idle-signal.ts';
 import { createLineReader } from './line-reader.ts';
-import type { Listen } from './listen.ts';
-import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, readMessageBytes } from './messages.ts';
-import type { Modern } from './modern-answers.ts';
-import { allowsBatches, carriesRevision, type OfferedRevisions } from './protocol-versions.ts';
-
-export interface ClientLinesOptions {
-  output: LineOutput;
-  limits: MessageLimits;
-  revisions: OfferedRevisions;
-  log: Logger;
-  createServer(conversation: Conversation): ProtocolServer;
-  modern(): Promise<Modern>;
-  caller: Caller;
-  listen: Listen;
-  /** How long requests may still be answered after the client has closed its end. */
-  drainMs: number;
-}
-
-/** Where a client's lines are answered. Lines have numbers, so that whoever carries them knows which still wait. */
-export interface LineOutput {
-  /** Writes a message as a line; `answers` is the number of the line that it answers. */
-  write(message: object, answers?: number): void;
-  /** The line gets no answer: it asked for none, or was cancelled. */
-  settle?(line: number): void;
-  /** The line made the session what it is: whoever continues it elsewhere must begin with this line. */
-  keep?(line: number): void;
-  end(): Promise<void>;
-}
+import { errorAnswer, type Incoming, invalidRequest, readMessageBytes } from './messages.ts';
+import type { ClientLinesOptions, LineOutput, Peer } from './peer.ts';
+import { allowsBatches, carriesRevision } from './protocol-versions.ts';
 
 /** What a client writes, line by line, and when it is served. */
 export interface ClientLines {
@@ -148,13 +121,6 @@ export function serveLines(options: ClientLinesOptions): ClientLines {
       await Promise.allSettled([peer?.close()]);
     },
   };
-}
-
-/** The other side of the streams, in one of the two eras. */
-export interface Peer {
-  receive(incoming: Incoming[], batch: boolean, parsed: unknown, line: number): void;
-  drain(ms: number): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Requests that change what the session is: whoever has read a list is told when it changes, too. */

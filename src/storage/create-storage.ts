@@ -17,6 +17,7 @@ export interface StorageParts {
   createOriginals(transactions: Transactions): OriginalStore;
   readonly nearest?: NearestOperations | undefined;
   createShared?(transactions: Transactions): SharedStore;
+  readonly replica?: Storage['replica'];
   readonly connections: Storage['connections'];
   close(): Promise<void>;
 }
@@ -26,6 +27,7 @@ export function createStorage({
   backend,
   nearest,
   createShared,
+  replica,
   connections,
   close,
   ...parts
@@ -42,6 +44,7 @@ export function createStorage({
     vectors: createVectorStores(transactions, nearest),
     tokens: createTokenStore(transactions),
     shared: createShared?.(transactions),
+    replica,
     metrics,
     connections,
     describe: () => transactions.read(describeStorage, undefined),

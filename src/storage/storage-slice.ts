@@ -23,7 +23,13 @@ export const storageSlice = defineSlice('storage', 'Storage', {
   // Secret as a whole, because it usually contains a password.
   postgresUrl: secret({
     env: ['POSTGRESQL_CONNECTION_STRING', 'DATABASE_URL'],
-    description: 'postgres://user:password@host:port/database',
+    description:
+      'postgres://user:password@host:port/database. Several hosts, as in host:port,host:port, are a primary and its standbys: the one that takes writes is used.',
+  }),
+  postgresReadUrl: secret({
+    env: ['DATABASE_READ_URL'],
+    description:
+      'A read replica of the PostgreSQL database, for searches. It answers those that it is up to date for, the primary all others.',
   }),
 });
 

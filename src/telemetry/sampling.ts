@@ -8,7 +8,15 @@ const sampled = {
   passages: { name: 'carrel.passages', help: 'Passages of the knowledge base.' },
   roles: { name: 'carrel.engine.role', help: 'Whether the engine of this process has the role (KB_ROLES).' },
   storageBytes: { name: 'carrel.storage.size', unit: 'By', help: 'Size of the database.' },
+  replicaLag: { name: 'carrel.replica.lag', unit: 'By', help: 'How far the read replica is behind the primary.' },
+  replicaReads: {
+    name: 'carrel.replica.reads',
+    help: 'Reads that the replica may answer since the start, by who did.',
+  },
 } as const satisfies Record<string, MetricFacts>;
+
+/** What only grows. */
+const counters: ReadonlySet<string> = new Set<keyof typeof sampled>(['replicaReads']);
 
 export interface Measurement {
   readonly metric: keyof typeof sampled;
@@ -43,7 +51,7 @@ export function startSampling(
   let asking: Promise<unknown> | undefined;
 
   for (const [metric, facts] of Object.entries(sampled)) {
-    registry.watch('gauge', facts, () => {
+    registry.watch(counters.has(metric) ? 'counter' : 'gauge', facts, () => {
       const own = [...latest.values()].flat().filter((each) => each.metric === metric);
       // Two toolsets may tell of the same database.
       return [...new Map(own.map((each): [string, Point] => [JSON.stringify(each.labels), each])).values()];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { Client } from 'pg';
 import { silentLogger } from '../../src/base/log.ts';
 import type { Notice, SharedStore } from '../../src/base/shared-store.ts';
 import { createTasks } from '../../src/jobs/tasks.ts';
@@ -11,8 +12,10 @@ import { openStorage, type StoragePlace } from '../../src/storage/open-storage.t
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { migrate, usableSchema } from '../../src/storage/postgres/migrate.ts';
 import { migrations } from '../../src/storage/postgres/migrations.ts';
+import { inTurn } from '../../src/storage/postgres/turns.ts';
 import { createEntrySummaries } from '../../src/toolsets/context/write/entry-summaries.ts';
 import { extractiveSummaries } from '../../src/toolsets/context/write/summary-settings.ts';
+import { createSharedStaging } from '../../src/toolsets/kb/uploads/shared-staging.ts';
 import { pause } from '../support/pause.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
@@ -45,8 +48,10 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
   describe('what they keep in common for a while', () => {
     let one: SharedStore;
     let two: SharedStore;
+    let url: string;
     before(async () => {
       const place = await newPlace();
+      url = place.url;
       const [first, second] = [(await opened(place)).shared, (await opened(place)).shared];
       assert.ok(first && second);
       [one, two] = [first, second];
@@ -65,6 +70,27 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
       assert.equal(await two.add(part, Buffer.from('again'), minuteMs), true);
       await one.remove({ kind: 'k', id: 'a' });
       assert.equal(await two.read(part), undefined);
+    });
+
+    test('an upload that is handed over is left to others soon after its holder has died, however long it is kept itself', async () => {
+      const staging = createSharedStaging(one, { idleMs: 10 * minuteMs });
+      const { signal } = new AbortController();
+      const expiries = async (): Promise<number[]> => {
+        const client = new Client({ connectionString: url });
+        await client.connect();
+        const { rows } = await client.query(
+          `SELECT expires_at - extract(epoch FROM clock_timestamp()) * 1000 AS left FROM carrel.shared_parts
+           WHERE content = 'held' AND id = 'lease'`,
+        );
+        await client.end();
+        return rows.map(({ left }) => Number(left));
+      };
+      await staging.between?.exclusively('lease', signal, async () => {
+        await staging.touch('lease');
+        const [left = 0] = await expiries();
+        assert.ok(left > 0 && left <= minuteMs, `${left} ms`);
+      });
+      assert.deepEqual(await expiries(), []);
     });
 
     test('a stream is seen when all of it is there, once, and nothing is left of one that broke off', async () => {
@@ -258,6 +284,27 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
       [...given.values()],
       texts.map(() => 1),
     );
+  });
+
+  test('work that one does at a time is done in turn, and what a dead process has left is taken over', async () => {
+    const place = await newPlace();
+    const left = (await opened(place)).shared;
+    await left?.add({ kind: 'turn', id: 'index', part: 0 }, Buffer.from('a dead one'), 1);
+    const running: string[] = [];
+    const done: string[] = [];
+    const both = [createConnections(place), createConnections(place)];
+    const work = async (name: string): Promise<void> => {
+      running.push(name);
+      assert.deepEqual(running, [name]);
+      await pause(5);
+      done.push(running.pop() ?? '');
+    };
+    const names = ['a', 'b', 'c', 'd'];
+    await Promise.all(names.map((name, n) => inTurn(both[n % 2] ?? assert.fail(), 'index', () => work(name))));
+    assert.deepEqual(done.toSorted(), names);
+    await assert.rejects(inTurn(both[0] ?? assert.fail(), 'index', async () => Promise.reject(new Error('broken'))));
+    assert.deepEqual(await left?.list({ kind: 'turn' }), [], 'the next one need not wait');
+    for (const each of both) await each.close();
   });
 
   describe('of different versions (a rolling upgrade)', () => {

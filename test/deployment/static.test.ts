@@ -3,12 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { loadRoleConfig } from '../../src/app/program.ts';
-import { roles } from '../../src/app/roles.ts';
-import { httpSlice } from '../../src/config/slices.ts';
 import { readFessConfig } from '../../src/toolsets/fess/read-fess-config.ts';
 import { makeFolder } from '../support/child-program.ts';
-import { type ComposeService, interpolate, readComposeFile, readDockerfile } from '../support/compose-file.ts';
+import { type ComposeService, readComposeFile, readDockerfile } from '../support/compose-file.ts';
+import { environmentOf, ownServices, testOwnServices } from './own-services.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { services, volumes } = readComposeFile();
@@ -21,55 +19,16 @@ const given = {
   KB_MCP_PUBLIC_URL: 'https://kb.example',
   CARREL_PUBLIC_URL: 'https://carrel.example',
 };
-const own = Object.entries(services).filter(([, { image }]) => image === 'carrel');
-
-const environmentOf = ({ environment = {} }: ComposeService): Record<string, string> =>
-  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, given)]));
+const own = ownServices({ services, volumes });
+const environment = (service: ComposeService | undefined) => environmentOf(service ?? {}, given);
 
 describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () => {
-  for (const [name, service] of own) {
-    const [command = '', ...args] = service.command ?? [];
-    const role = roles[command];
-
-    test(`${name} runs a role, and every variable is one that the role reads, with a value that it takes`, () => {
-      assert.ok(role, `${command} is no role`);
-      const env = environmentOf(service);
-      const config = loadRoleConfig(role, flagsOf(args), { ...env, CARREL_HOME: '/data' });
-      const read = config.settings.map(({ source }) => source);
-      for (const variable of Object.keys(env)) {
-        assert.ok(read.includes(variable), `${variable} is not read by carrel ${command}, or another one wins`);
-      }
-    });
-
-    test(`${name} listens beyond loopback, on the port that is published, checked and asked for`, () => {
-      assert.ok(role);
-      const config = loadRoleConfig(role, flagsOf(args), environmentOf(service));
-      const { host, port, transport, authToken } = config.of(httpSlice);
-      assert.deepEqual([host, transport], ['0.0.0.0', 'http']);
-      assert.ok(authToken, 'without a key everybody could call');
-      for (const published of [...(service.ports ?? []), ...(service.expose ?? [])]) {
-        assert.equal(published.split(':').at(-1), String(port));
-        if (published.includes(':')) assert.match(published, /^127\.0\.0\.1:/, 'published on this machine only');
-      }
-      const checked = service.healthcheck?.test.join(' ');
-      if (checked !== undefined) assert.match(checked, new RegExp(`http://127\\.0\\.0\\.1:${port}/`));
-    });
-
-    test(`${name} keeps its data in a volume that is declared, and may write nowhere else`, () => {
-      const [volume = '', place] = service.volumes?.[0]?.split(':') ?? [];
-      assert.ok(Object.hasOwn(volumes, volume), volume);
-      assert.equal(place, '/data');
-      assert.equal(service['read_only'], 'true');
-      assert.deepEqual(service['cap_drop'], ['ALL']);
-    });
-  }
+  testOwnServices({ services, volumes }, given);
 
   test('kb and serve reach the engine by its service name, with the key that the engine wants', () => {
-    const engine = services['engine'];
-    assert.ok(engine);
-    const env = environmentOf(engine);
+    const env = environment(services['engine']);
     for (const name of ['kb', 'serve']) {
-      const caller = environmentOf(services[name] ?? {});
+      const caller = environment(services[name]);
       assert.equal(caller['KB_ENGINE_URL'], `http://engine:${env['KB_PORT']}`);
       assert.equal(caller['KB_API_KEY'], env['KB_API_KEY']);
     }
@@ -78,7 +37,7 @@ describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () =>
 
   test('serve finds the bridge to Fess where it is mounted, and Fess under the name of its service', () => {
     const [file = '', place] = services['serve']?.volumes?.[1]?.split(':') ?? [];
-    assert.equal(place, environmentOf(services['serve'] ?? {})['CARREL_FESS_CONFIG']);
+    assert.equal(place, environment(services['serve'])['CARREL_FESS_CONFIG']);
     const { fessBaseUrl, knowledgeDomains } = readFessConfig({}, join(root, file));
     assert.equal(fessBaseUrl, 'http://fess:8080');
     assert.equal(knowledgeDomains[0]?.id, 'docs');
@@ -90,11 +49,11 @@ describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () =>
   });
 
   test('whoever uses PostgreSQL has the user, password and database that it is made with', () => {
-    const made = environmentOf(services['postgres'] ?? {});
-    const users = own.filter(([, service]) => environmentOf(service)['STORAGE_BACKEND'] === 'postgresql');
+    const made = environment(services['postgres']);
+    const users = own.filter(([, service]) => environment(service)['STORAGE_BACKEND'] === 'postgresql');
     assert.equal(users.length, 2);
     for (const [, service] of users) {
-      const url = new URL(environmentOf(service)['POSTGRESQL_CONNECTION_STRING'] ?? '');
+      const url = new URL(environment(service)['POSTGRESQL_CONNECTION_STRING'] ?? '');
       assert.deepEqual(
         [url.username, url.password, url.hostname, url.port, url.pathname],
         [made['POSTGRES_USER'], made['POSTGRES_PASSWORD'], 'postgres', '5432', `/${made['POSTGRES_DB']}`],
@@ -174,9 +133,3 @@ test('what is sent to the build is enough to build the program', (t) => {
   const version = spawnSync(process.execPath, ['bin/carrel.js', '--version'], { cwd: folder, encoding: 'utf8' });
   assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
 });
-
-function flagsOf(args: readonly string[]): Record<string, string> {
-  const flags: Record<string, string> = {};
-  for (let index = 0; index < args.length; index += 2) flags[(args[index] ?? '').slice(2)] = args[index + 1] ?? '';
-  return flags;
-}

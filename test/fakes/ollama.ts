@@ -11,8 +11,8 @@ export interface FakeOllama extends LoopbackServer {
   gate: Promise<void>;
 }
 
-/** `POST /api/embed` with vectors of 32 dimensions that count letters: the same text is nearest to itself. */
-export async function startOllama(t: Owner): Promise<FakeOllama> {
+/** `POST /api/embed`, by default with vectors of 32 dimensions that count letters: the same text is nearest to itself. */
+export async function startOllama(t: Owner, embed: (text: string) => number[] = letters): Promise<FakeOllama> {
   const asked = Promise.withResolvers<void>();
   const fake: FakeOllama = Object.assign(
     await serveHttp(t, (request, response) => {
@@ -29,7 +29,7 @@ export async function startOllama(t: Owner): Promise<FakeOllama> {
         await fake.gate;
         if (fake.mode === 'slow') return;
         response.setHeader('content-type', 'application/json');
-        response.end(JSON.stringify({ embeddings: input.map(letters) }));
+        response.end(JSON.stringify({ embeddings: input.map(embed) }));
       });
     }),
     { mode: 'up' as const, given: new Map(), asked: asked.promise, gate: Promise.resolve() },

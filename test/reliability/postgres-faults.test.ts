@@ -8,7 +8,13 @@ import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { migrate, schemaVersion } from '../../src/storage/postgres/migrate.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
-import { createTestDatabase, type PostgresServer, serverObstacle, startPostgres } from '../support/postgres.ts';
+import {
+  createPlainDatabase,
+  createTestDatabase,
+  type PostgresServer,
+  serverObstacle,
+  startPostgres,
+} from '../support/postgres.ts';
 
 describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, () => {
   let server: PostgresServer;
@@ -182,19 +188,97 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     assert.deepEqual(left, []);
   });
 
-  test('a server that takes no writes goes on answering reads', async () => {
+  test('a server that takes no writes goes on answering reads, and is written to again when it does', async () => {
     const storage = await createPostgresStorage({ url });
     const name = new URL(url).pathname.slice(1);
     await run(server.url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    const standby = createConnections({ url });
-    await fails(
-      standby.write((statements) => statements.query('INSERT INTO carrel.schema_version VALUES (1)')),
-      'storage_read_only',
-    );
-    await standby.read((statements) => statements.query('SELECT 1'));
-    await standby.close();
+    // What is open is from before.
+    await run(server.url, endConnections(name));
+    await fails(save(storage), 'storage_read_only');
+    const { total } = await storage.notes.list({ limit: 1, offset: 0 });
     await run(server.url, `ALTER DATABASE ${name} RESET ALL`);
+    // Connections keep what held when they were opened; only those that are older than a moment are given up.
+    while (!(await save(storage).catch((error) => assert.equal(error.code, 'storage_read_only')))) await delay(50);
+    assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, total + 1);
     await storage.close();
+  });
+
+  test('connections that are killed under load fail no search, lose nothing acknowledged and save nothing twice', async () => {
+    const other = await createTestDatabase(server);
+    const storage = await createPostgresStorage({ url: other.url });
+    const name = new URL(other.url).pathname.slice(1);
+    let stop = false;
+    const acknowledged: string[] = [];
+    const uncertain: string[] = [];
+    const writers = Array.from({ length: 4 }, async (_, lane) => {
+      for (let number = 0; !stop; number += 1) {
+        const title = `${lane} ${number}`;
+        await storage.notes.save({ ...note, title }).then(
+          () => acknowledged.push(title),
+          (error) => {
+            assert.ok(isCarrelError(error) && error.code === 'unavailable', String(error));
+            uncertain.push(title);
+          },
+        );
+      }
+    });
+    const readers = Array.from({ length: 4 }, async () => {
+      while (!stop) await storage.notes.list({ limit: 1, offset: 0 });
+    });
+    for (let round = 1; round <= 3; round += 1) {
+      while (acknowledged.length < 20 * round) await Promise.race([delay(5), ...writers, ...readers]);
+      await run(server.url, endConnections(name));
+    }
+    stop = true;
+    await Promise.all([...writers, ...readers]);
+    const titles = (await run(other.url, 'SELECT title FROM carrel.notes')).map(
+      (row) => (row as { title: string }).title,
+    );
+    assert.equal(new Set(titles).size, titles.length);
+    const without = (list: readonly string[], others: readonly string[]) => {
+      const known = new Set(others);
+      return list.filter((title) => !known.has(title));
+    };
+    assert.deepEqual(without(acknowledged, titles), []);
+    assert.deepEqual(without(titles, [...acknowledged, ...uncertain]), []);
+    await storage.close();
+    await other.drop();
+  });
+
+  test('where connections run out, calls wait for others of the same program, and are told if those of others are in the way', async (context) => {
+    const plain = await createPlainDatabase(server);
+    if (plain === undefined) return context.skip('the server lets nobody create users');
+    const { username } = new URL(plain.url);
+    await run(server.url, `ALTER ROLE ${username} CONNECTION LIMIT 2`);
+    const connections = createConnections({ url: plain.url, connectTimeoutMs: 10_000 });
+    await Promise.all(
+      Array.from({ length: 12 }, () => connections.read((statements) => statements.query('SELECT pg_sleep(0.02)'))),
+    );
+    await connections.close();
+    const hasty = createConnections({ url: plain.url, connectTimeoutMs: 1_000 });
+    const ask = () => hasty.read((statements) => statements.query('SELECT 1'));
+    const others = [await connected(plain.url), await connected(plain.url)];
+    const error = await fails(ask(), 'unavailable');
+    assert.match(error.message, /max_connections/);
+    for (const client of others) await client.end();
+    await ask();
+    await hasty.close();
+    await plain.drop();
+  });
+
+  test('a server that says nothing any more does not keep its callers', async (context) => {
+    if (server.restart === undefined) return context.skip('the server is not ours to stop');
+    const connections = createConnections({ url, connectionsMax: 1, queryTimeoutMs: 100, silenceMs: 100 });
+    const pid = () => connections.read((statements) => statements.query('SELECT pg_backend_pid() AS pid'));
+    const [row] = await pid();
+    process.kill(Number(row?.['pid']), 'SIGSTOP');
+    try {
+      await fails(pid(), 'unavailable');
+    } finally {
+      process.kill(Number(row?.['pid']), 'SIGCONT');
+    }
+    assert.notDeepEqual(await pid(), [row]);
+    await connections.close();
   });
 
   test('T153: a server that is killed and started again under load loses nothing acknowledged, and calls go on', async (context) => {
@@ -239,6 +323,23 @@ const entry: NewEntry = {
   summary: undefined,
 };
 const note = { title: 'title', content: 'some words', tags: [], sourceUrls: [] };
+
+/** As soon as one is free: those that were closed are given back a moment later. */
+async function connected(url: string): Promise<Client> {
+  for (;;) {
+    const client = new Client({ connectionString: url });
+    try {
+      await client.connect();
+      return client;
+    } catch {
+      await delay(20);
+    }
+  }
+}
+
+function endConnections(database: string): string {
+  return `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`;
+}
 
 async function save(storage: Storage): Promise<unknown> {
   return storage.notes.save(note);

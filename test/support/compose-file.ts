@@ -7,11 +7,13 @@ const root = join(import.meta.dirname, '../..');
 export interface ComposeService {
   readonly image?: string;
   readonly build?: string;
+  readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly expose?: readonly string[];
   readonly volumes?: readonly string[];
+  readonly tmpfs?: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly [key: string]: unknown;
 }
@@ -24,11 +26,11 @@ export interface ComposeFile {
 type Node = string | string[] | { [key: string]: Node } | undefined;
 
 /**
- * Reads compose.yaml, which uses an unambiguous subset of YAML: maps indented by two, lists in brackets,
+ * Reads a compose file, which uses an unambiguous subset of YAML: maps indented by two, lists in brackets,
  * texts in double quotes or of plain letters. Anything else is an error.
  */
-export function readComposeFile(): ComposeFile {
-  const lines = readFileSync(join(root, 'compose.yaml'), 'utf8')
+export function readComposeFile(file = 'compose.yaml'): ComposeFile {
+  const lines = readFileSync(join(root, file), 'utf8')
     .split('\n')
     .filter((line) => line.trim() !== '' && !line.trim().startsWith('#'));
   const parsed = readMap(lines, 0);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Owner } from '../fakes/loopback-server.ts';
 import { installPostgres, pgbouncer, postgresRoot } from './install-postgres.ts';
-import { end, freePort, nobody, starter } from './postgres.ts';
+import { end, freePort, nobody, starter } from './postgres-process.ts';
 import { watchText } from './watch-text.ts';
 
 /** Why there is no PgBouncer, for suites that need one. */

@@ -1,12 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chmodSync, chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { binaries, installPostgres, postgresRoot } from './install-postgres.ts';
+import { installPostgres, postgresRoot } from './install-postgres.ts';
+import { createPostgresProcess } from './postgres-process.ts';
 
 export interface PostgresServer {
   /** Of a database in which anything may be created and dropped. */
@@ -121,95 +116,14 @@ export async function createPlainDatabase(server: PostgresServer): Promise<TestD
 }
 
 async function startServer(root: string): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-postgres-'));
-  const data = join(folder, 'data');
-  const log = join(folder, 'log');
-  const password = randomBytes(16).toString('hex');
-  const passwordFile = join(folder, 'password');
-  writeFileSync(passwordFile, password);
-  chmodSync(folder, 0o700);
-  if (process.getuid?.() === 0) for (const path of [folder, passwordFile]) chownSync(path, nobody, nobody);
-  const authentication = ['-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-U', 'carrel'];
-  const [command, ...initdb] = [...starter(), join(root, binaries, 'initdb')];
-  execFileSync(command, [...initdb, '-D', data, ...authentication, '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const port = await freePort();
-  const url = `postgres://carrel:${password}@127.0.0.1:${port}/postgres`;
-  const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 100 };
-  const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-
-  let server = await launch();
+  const server = await createPostgresProcess(root);
+  await server.start();
   return {
-    url,
+    url: server.url,
     async restart() {
-      await end(server, 'SIGKILL');
-      // A killed postmaster leaves this behind; its children end by themselves.
-      rmSync(join(data, 'postmaster.pid'), { force: true });
-      server = await launch();
+      await server.kill();
+      await server.start();
     },
-    async stop() {
-      // At once: its data go with it.
-      await end(server, 'SIGQUIT');
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop: server.remove,
   };
-
-  /** Until it answers. It refuses to start while children of one that was killed are still there, and is started again. */
-  async function launch(): Promise<ChildProcess> {
-    const deadline = Date.now() + 60_000;
-    for (let child = spawned(); ; ) {
-      const client = new Client({ connectionString: url });
-      client.on('error', () => {});
-      try {
-        await client.connect();
-        await client.end();
-        // It does not keep a test alive that forgets to stop it; it ends with its parent.
-        child.unref();
-        return child;
-      } catch (error) {
-        if (Date.now() > deadline)
-          throw new Error(`PostgreSQL: ${readFileSync(log, 'utf8').slice(-2000)}`, { cause: error });
-        await delay(100);
-        if (hasEnded(child)) child = spawned();
-      }
-    }
-  }
-
-  function spawned(): ChildProcess {
-    const output = openSync(log, 'a');
-    const [first, ...rest] = [...starter(), join(root, binaries, 'postgres')];
-    const child = spawn(first, [...rest, ...args], { stdio: ['ignore', 'ignore', output] });
-    closeSync(output);
-    return child;
-  }
-}
-
-export const nobody = 65_534;
-
-/** PostgreSQL refuses to run as root. The signal ends the server when the process that started it is gone. */
-export function starter(): [string, ...string[]] {
-  const user = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
-  return ['setpriv', ...(process.getuid?.() === 0 ? user : []), '--pdeathsig=INT'];
-}
-
-export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (hasEnded(child)) return;
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  child.ref();
-  child.kill(signal);
-  await ended;
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

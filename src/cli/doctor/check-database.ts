@@ -29,7 +29,12 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
     }
     const storage = await openConfiguredStorage(settings, config.dataDir);
     try {
-      return [await checkContent(storage, name), ...(await modelStates(storage)), ...(await checkTokens(storage))];
+      return [
+        await checkContent(storage, name),
+        ...(await checkReplica(storage)),
+        ...(await modelStates(storage)),
+        ...(await checkTokens(storage)),
+      ];
     } finally {
       await storage.close();
     }
@@ -52,6 +57,16 @@ const remedies: Partial<Record<CarrelError['code'], string>> = {
   storage_foreign: 'choose another file with DB_PATH or --data-dir',
   unavailable: 'start PostgreSQL, or fix POSTGRESQL_CONNECTION_STRING',
 };
+
+/** Searches go on without it, at the primary; that is what nobody would notice otherwise. */
+async function checkReplica({ replica }: Storage): Promise<Check[]> {
+  if (replica === undefined) return [];
+  const { behindBytes, trouble = '' } = await replica.look();
+  if (behindBytes !== undefined)
+    return [{ name: 'replica', ok: true, found: `${behindBytes} bytes behind the primary` }];
+  const remedy = 'start the replica, or fix or remove DATABASE_READ_URL; the primary answers meanwhile';
+  return [{ name: 'replica', ok: false, found: trouble, remedy }];
+}
 
 /** Those that have expired do no harm; whoever used them may wonder. */
 async function checkTokens({ tokens }: Storage): Promise<Check[]> {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Slots } from '../../base/slots.ts';
@@ -81,18 +82,34 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
     if (call.signal.aborted) return deps.storage.originals.release([job.contentHash]).then(() => {});
     const error = isCarrelError(thrown) ? thrown : unexpected(thrown, job, deps.log);
     if (call.quick && error.code === 'extraction_timeout') {
-      await ingestion.postpone({ ...own, delayMs: 0, message: 'It takes long to read, and waits for its turn.' });
+      const message = 'It takes long to read, and waits for its turn.';
+      await onceAnswered(() => ingestion.postpone({ ...own, delayMs: 0, message }), call.signal);
       return;
     }
     if (job.retries < (retriesMax[error.code] ?? 0)) {
       const delayMs = Math.min(delayMaxMs, delayMinMs * 2 ** Math.min(job.retries, 20));
-      await ingestion.postpone({ ...own, delayMs, message: `${error.message} It will be tried again.` });
+      const message = `${error.message} It will be tried again.`;
+      await onceAnswered(() => ingestion.postpone({ ...own, delayMs, message }), call.signal);
       return;
     }
-    await ingestion.fail({ ...own, code: error.code, message: error.message, progress });
+    const { code, message } = error;
+    await onceAnswered(() => ingestion.fail({ ...own, code, message, progress }), call.signal);
     await deps.storage.originals.release([job.contentHash]);
   } finally {
     leave();
+  }
+}
+
+/** While the database is away: nobody else takes the job before its lease has ended, which may be long after. */
+async function onceAnswered(store: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      await store();
+      return;
+    } catch (error) {
+      if (signal.aborted || !isCarrelError(error) || error.code !== 'unavailable') throw error;
+      await delay(delayMinMs, undefined, { signal });
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import type { Logger } from '../../base/log.ts';
-import type { ClientLines, LineOutput } from '../stdio.ts';
+import type { LineOutput } from '../peer.ts';
+import type { ClientLines } from '../stdio.ts';
 import {
   createFrameReader,
   encodeFrame,

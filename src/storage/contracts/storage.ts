@@ -25,6 +25,8 @@ export interface Storage {
   readonly tokens: TokenStore;
   /** On PostgreSQL. */
   readonly shared?: SharedStore | undefined;
+  /** On PostgreSQL, where searches have a server of their own. */
+  readonly replica?: ReplicaWatch | undefined;
   /** Of the calls since it was opened. */
   readonly metrics: CallMetrics;
   connections(): ConnectionCounts;
@@ -47,6 +49,18 @@ export interface StorageDescription {
 export type ConnectionCounts =
   | { readonly backend: 'sqlite'; readonly opened: number; readonly broken: number }
   | { readonly backend: 'postgres'; readonly open: number; readonly idle: number; readonly max: number };
+
+export interface ReplicaWatch {
+  look(): Promise<ReplicaState>;
+  /** Of the reads that it may answer: how many were answered where. */
+  counts(): Readonly<Record<'replica' | 'primary', number>>;
+}
+
+/** How far it is behind the primary, or why it cannot be used. */
+export interface ReplicaState {
+  readonly behindBytes?: number;
+  readonly trouble?: string;
+}
 
 export interface CallMetrics {
   readonly calls: number;

@@ -1,16 +1,18 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { ArchiveMember } from '../backup/archive.ts';
 import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import type { Row } from '../rows.ts';
 import { checkSchema } from '../schema-version.ts';
-import type { Connection, PostgresConfig } from './connections.ts';
+import type { PostgresConfig } from './connections.ts';
 import { copyOut } from './copy.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
+import { connectToAny, createServers } from './servers.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
+import type { Connection } from './transaction.ts';
 
 /** Lines are collected into members of about this size; a longer line gets its own. */
 const partBytes = 4 * 1024 * 1024;
@@ -46,19 +48,21 @@ export const unbounded = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_tra
 
 /** A connection beside the pool, without the bounds that answering calls needs. */
 export async function connectAlone(config: PostgresConfig): Promise<Client> {
-  const client = new Client({
-    connectionString: config.url,
-    connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
-    application_name: 'carrel',
-  });
-  // The statement under way tells of it.
-  client.on('error', () => {});
+  const servers = createServers(config.url);
   try {
-    await client.connect();
+    return await connectToAny(servers, async () => {
+      const client = servers.client({
+        connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
+        application_name: 'carrel',
+        keepAlive: true,
+        keepAliveInitialDelayMillis: 10_000,
+      });
+      await client.connect();
+      return client;
+    });
   } catch (error) {
     throw storageError(error);
   }
-  return client;
 }
 
 export function statementsOf(client: Client): Connection {

@@ -1,7 +1,8 @@
 import { numberOf } from '../rows.ts';
 import { checkSchema } from '../schema-version.ts';
-import type { Connection, Connections } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { migrations } from './migrations.ts';
+import type { Connection } from './transaction.ts';
 
 /**
  * Everything of ours is in a schema of this name, so that it cannot meet the tables of others. Where it was made for us, we
@@ -16,7 +17,8 @@ export const prepare = `
  * one that holds the lock, and then find the step done; the lock goes with its transaction, even when its holder dies.
  */
 export async function migrate(connections: Connections, steps: readonly string[] = migrations): Promise<void> {
-  while ((await connections.write((statements) => migrateOnce(statements, steps))) < steps.length);
+  const once = (statements: Connection) => migrateOnce(statements, steps);
+  while ((await connections.write(once, { isLong: true })) < steps.length);
 }
 
 /** The schema, if this program can work with it: its own, an earlier one, or a later one that only added to it. */
@@ -40,7 +42,6 @@ export async function schemaVersion(statements: Connection): Promise<number> {
 export const lockKey = 0x43617272;
 
 async function migrateOnce(statements: Connection, steps: readonly string[]): Promise<number> {
-  await statements.query('SET LOCAL statement_timeout = 0');
   await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
   const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
   if (known?.['known'] !== true) await statements.query(prepare);

@@ -38,6 +38,7 @@ type Request = Pick<NearestRequest<never>, 'query' | 'limit'>;
 
 /** Where the vectors of the owners that may be found come from. */
 interface Source {
+  /** About. */
   readonly owners: number;
   readonly foundMin: number;
   /** Begins at the owners: for few. */
@@ -46,8 +47,11 @@ interface Source {
   readonly wide: Condition;
 }
 
-/** Up to here all vectors of the owners are compared, which takes some 20 ms: an index would pass by most of what it finds. */
-const exactOwnersMax = 10_000;
+/**
+ * Up to here all vectors of the owners are compared, which takes 5 to 10 µs each: an index that is asked about each vector on the way
+ * takes longer. To read all vectors and sort out the others was tried: with a tenth of 100,000 it takes 1.5 times the CPU.
+ */
+const exactOwnersMax = 50_000;
 
 /**
  * Vectors that the index has to find, at least; they are then scored exactly. Behind a filter it needs more to be right:
@@ -57,13 +61,21 @@ const foundMin = { open: 100, filtered: 400 };
 
 /**
  * Behind a filter the nearest of all are looked at first, and more of them the fewer pass: asking about each vector on the
- * way through the index takes five times as long. The answer must lie in the better half of what passes: the index is less
- * sure of the farther ones. So it looks at more than it gives: recall@10 with a filter for one in ten is 0.975 where it looks at 300,
- * 0.987 at 400 and 0.99 or more at 500.
+ * way through the index takes five times as long. The answer must lie in the better part of what passes: the index is less
+ * sure of the farther ones. So it looks at more than it gives. Of 100,000, recall@10 with a filter for one in ten is 0.990 where it
+ * looks at 200, 0.992 at 300 and 0.995 at 500.
  */
-const aheadPassing = 2;
-const aheadMargin = 1.5;
-const lookedAtPerOwner = 5;
+const aheadPassing = 1.5;
+const lookedAtMargin = 1.25;
+
+/** Where fewer pass than by chance, it is tried once more with so many times as many. */
+const aheadTimes = [1, 2.5];
+
+/** Of what is given, so many pass by chance all the same: three deviations below the mean there are still enough. */
+function givenFor(limit: number, perPassing: number): number {
+  const enough = aheadPassing * limit;
+  return perPassing * (enough + 3 * Math.sqrt(enough));
+}
 
 /** The most that pgvector looks at. */
 const lookedAtMax = 1000;
@@ -72,8 +84,15 @@ function lookedAtFor(limit: number): number {
   return limit * 2.5;
 }
 
-/** The vectors of so few owners are compared without looking at the nearest of all, which takes as long. */
-const fewOwners = 1_000;
+/** It may be read on to here. */
+const givenMax = 2 * lookedAtMax;
+
+/**
+ * In the time in which the index looks at one vector, so many can be compared. Up to a number all are compared in any case: the
+ * fewer pass, the farther apart they are, and the less sure is the index (recall@10 0.965 with a twentieth of 100,000).
+ */
+const comparedPerLookedAt = 8;
+const comparedMin = 8_000;
 
 /** Vectors that are looked at for each owner that is wanted: a long text has several, and only the nearest counts. */
 const vectorsPerOwner = 2;
@@ -98,11 +117,10 @@ export function createNearestVectors<Filter>(
     const indexed: IndexedModel = { key: own.key, dimensions: own.dimensions };
     on.dialect.vectors.ensureIndex(corpus, indexed);
     const narrowed = allowed ?? (filter === undefined ? undefined : await narrow(on, filter));
-    if (narrowed !== undefined) {
-      const ahead = await passing(on, indexed, narrowed, request);
-      if (ownersIn(ahead) >= aheadPassing * request.limit) return ahead;
-    }
-    const source = await sourceOf(on, narrowed, indexed);
+    const owned = narrowed === undefined ? Number.POSITIVE_INFINITY : await countOf(on, narrowed);
+    const ahead = narrowed && (await searchAhead(on, indexed, { narrowed, owned }, request));
+    if (ahead !== undefined) return ahead;
+    const source = sourceOf(narrowed, owned, indexed);
     for (let wanted = Math.max(source.foundMin, request.limit * vectorsPerOwner); ; wanted *= 4) {
       const found = await search(on, indexed, source, { ...request, limit: wanted });
       if (found.length < wanted || ownersIn(found) >= request.limit) return found;
@@ -116,7 +134,7 @@ export function createNearestVectors<Filter>(
     request: Request,
   ): Promise<ScoredVector[]> {
     if (source.owners <= exactOwnersMax) {
-      await on.query(plainSettings);
+      await on.query(`${openSettings}; ${plainSettings}`);
       return exactly(on, model, source.exact, request);
     }
     const found = await byIndex(on, model, source.wide, { sql: 'TRUE', values: [] }, request);
@@ -126,26 +144,42 @@ export function createNearestVectors<Filter>(
     return exactly(on, model, source.wide, request);
   }
 
-  /** Of the nearest vectors, those whose owners pass. Enough, unless the filter is narrow or against the query. */
+  /** Undefined where too few pass, or other ways are cheaper: the filter is narrow or against the query. */
+  async function searchAhead(
+    on: Statements,
+    model: IndexedModel,
+    among: { readonly narrowed: Narrowed; readonly owned: number },
+    request: Request,
+  ): Promise<ScoredVector[] | undefined> {
+    for (const times of aheadTimes) {
+      const found = await passing(on, model, { ...among, times }, request);
+      if (ownersIn(found) >= aheadPassing * request.limit) return found;
+      if (found.length === 0) return undefined;
+    }
+    return undefined;
+  }
+
+  /** Of the nearest vectors, those whose owners pass. */
   async function passing(
     on: Statements,
     model: IndexedModel,
-    narrowed: Narrowed,
+    { narrowed, owned, times }: { readonly narrowed: Narrowed; readonly owned: number; readonly times: number },
     { query, limit }: Request,
   ): Promise<ScoredVector[]> {
-    const owned = 'length' in narrowed ? narrowed.length : await estimate(on, narrowed);
-    if (owned <= fewOwners) return [];
-    const perPassing = Math.max(1, (await estimate(on, { sql: 'TRUE', values: [] })) / owned);
-    const given = Math.max(foundMin.open, limit * vectorsPerOwner, limit * perPassing * aheadPassing * aheadMargin);
-    if (given > lookedAtMax) return [];
-    const lookedAt = Math.max(lookedAtFor(foundMin.open), limit * perPassing * lookedAtPerOwner);
+    const all = await estimate(on, { sql: 'TRUE', values: [] });
+    const open = Math.max(foundMin.open, limit * vectorsPerOwner);
+    const given = Math.max(open, givenFor(limit, Math.max(1, all / owned))) * times;
+    const lookedAt = Math.max(lookedAtFor(open), given * lookedAtMargin);
+    if (given > givenMax || owned <= Math.max(comparedMin, comparedPerLookedAt * lookedAt)) return [];
     const passes: Condition =
       'length' in narrowed
         ? { sql: 'v.owner = ANY (?::bigint[])', values: [bigintArray(narrowed)] }
         : ofOwners(narrowed);
-    const found = await byIndex(on, model, allOf(model), passes, { query, limit: Math.ceil(given) }, lookedAt);
-    await on.query(openSettings);
-    return found;
+    return byIndex(on, model, allOf(model), passes, { query, limit: Math.ceil(given) }, lookedAt);
+  }
+
+  function countOf(on: Statements, narrowed: Narrowed): number | Promise<number> {
+    return 'length' in narrowed ? narrowed.length : estimate(on, narrowed);
   }
 
   /** How many owners pass, by what the database knows of its tables: to count many of them takes as long as a search. */
@@ -204,43 +238,21 @@ export function createNearestVectors<Filter>(
     return { sql: `(SELECT true FROM ${owners} o WHERE o.key = v.owner AND ${sql}) IS TRUE`, values };
   }
 
-  /** Those that pass, as far as `max`. */
-  async function countOwners(on: Statements, narrowed: Narrowed, max: number): Promise<number> {
-    if ('length' in narrowed) return narrowed.length;
-    const [row = {}] = await on.query(
-      `SELECT count(*) AS total FROM (SELECT 1 FROM ${owners} o WHERE ${narrowed.sql} LIMIT ${max}) AS counted`,
-      narrowed.values,
-    );
-    return numberOf(row, 'total');
-  }
-
-  async function sourceOf(on: Statements, narrowed: Narrowed | undefined, model: IndexedModel): Promise<Source> {
+  function sourceOf(narrowed: Narrowed | undefined, owned: number, model: IndexedModel): Source {
     const all = allOf(model);
+    if (narrowed === undefined) return { owners: owned, foundMin: foundMin.open, exact: all, wide: all };
     // OFFSET keeps a subselect as it is written: its vectors are looked up for each owner.
     const ofOwner = `(SELECT * FROM ${vectors} WHERE owner = a.owner AND model = ${model.key} OFFSET 0) v`;
-    if (narrowed === undefined) {
-      return { owners: Number.POSITIVE_INFINITY, foundMin: foundMin.open, exact: all, wide: all };
-    }
+    const from = (list: string, { sql, values }: Condition): Source => ({
+      ...{ owners: owned, foundMin: foundMin.filtered },
+      exact: { sql: `FROM ${list} CROSS JOIN LATERAL ${ofOwner}`, values },
+      wide: { sql: `${all.sql} AND ${sql}`, values },
+    });
     if ('length' in narrowed) {
-      const values = [bigintArray(narrowed)];
-      return {
-        owners: narrowed.length,
-        foundMin: foundMin.filtered,
-        exact: { sql: `FROM unnest(?::bigint[]) AS a (owner) CROSS JOIN LATERAL ${ofOwner}`, values },
-        wide: { sql: `${all.sql} AND (v.owner IN (SELECT unnest(?::bigint[]))) IS TRUE`, values },
-      };
+      const sql = '(v.owner IN (SELECT unnest(?::bigint[]))) IS TRUE';
+      return from('unnest(?::bigint[]) AS a (owner)', { sql, values: [bigintArray(narrowed)] });
     }
-    const { sql, values } = narrowed;
-    const passes = ofOwners(narrowed);
-    return {
-      owners: await countOwners(on, narrowed, exactOwnersMax + 1),
-      foundMin: foundMin.filtered,
-      exact: {
-        sql: `FROM (SELECT o.key AS owner FROM ${owners} o WHERE ${sql} OFFSET 0) a CROSS JOIN LATERAL ${ofOwner}`,
-        values,
-      },
-      wide: { sql: `${all.sql} AND ${passes.sql}`, values },
-    };
+    return from(`(SELECT o.key AS owner FROM ${owners} o WHERE ${narrowed.sql} OFFSET 0) a`, ofOwners(narrowed));
   }
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Notice } from '../../base/shared-store.ts';
 import type { Connections, PostgresConfig } from './connections.ts';
+import type { Servers } from './servers.ts';
 
 export interface Notices {
   tell(notice: Notice): void;
@@ -13,14 +14,18 @@ const channel = 'carrel';
 /** Of one kind of notice without an id: many become one. */
 const quietMs = 200;
 const retryMinMs = 1_000;
-const retryMaxMs = 60_000;
+const retryMaxMs = 5_000;
 
 /**
  * Tells the other processes on a database of changes, over a connection of its own that is opened with the first listener.
  * Where that gets nothing (behind PgBouncer in transaction mode, or while the server is away), nobody is told, and whoever
  * listens finds out by looking.
  */
-export function createNotices(config: PostgresConfig, connections: Pick<Connections, 'write'>): Notices {
+export function createNotices(
+  config: PostgresConfig,
+  connections: Pick<Connections, 'write'>,
+  servers: Servers,
+): Notices {
   const self = randomUUID();
   const listeners = new Set<(notice: Notice) => void>();
   const waiting = new Map<string, NodeJS.Timeout>();
@@ -40,11 +45,11 @@ export function createNotices(config: PostgresConfig, connections: Pick<Connecti
 
   const connect = async (): Promise<void> => {
     if (closed) return;
-    const own = new Client({
-      connectionString: config.url,
+    const own = servers.client({
       connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
       application_name: 'carrel notices',
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
     });
     client = own;
     let isLost = false;

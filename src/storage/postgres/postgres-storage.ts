@@ -4,21 +4,28 @@ import type { Dialect, Operation, Statements } from '../dialect.ts';
 import type { BoundValue } from '../rows.ts';
 import { settleAnalysis } from '../stores/words/word-analysis.ts';
 import type { Transactions } from '../transactions.ts';
-import { type Connection, type Connections, createConnections, type PostgresConfig } from './connections.ts';
+import { type Connections, createConnections, type PostgresConfig } from './connections.ts';
 import { createPostgresDialect } from './dialect.ts';
 import { createFreshStatistics } from './fresh-statistics.ts';
 import { migrate } from './migrate.ts';
 import { createNearest } from './nearest.ts';
 import { createNotices } from './notices.ts';
 import { createOriginals } from './originals.ts';
+import { createReplica, type Replica } from './replica.ts';
+import { replicaReads } from './replica-reads.ts';
+import { createServers } from './servers.ts';
 import { createSharedStore } from './shared-store.ts';
 import { createTextCutter } from './text-cutter.ts';
+import type { Connection } from './transaction.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
-  const connections = createConnections(config);
+  const servers = createServers(config.url);
+  const replica = config.readUrl === undefined ? undefined : createReplica(config.readUrl, config, servers);
+  const connections = createConnections(config, servers, replica?.afterCommit);
   const cutter = createTextCutter();
   const close = async () => {
+    await replica?.close();
     await connections.close();
     await cutter.close();
   };
@@ -28,15 +35,22 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     const nearest = await createNearest(connections);
     const statistics = createFreshStatistics(connections);
     const dialect = createPostgresDialect({ indexes: nearest?.indexes, statistics, cutter });
-    const transactions = createPostgresTransactions(connections, dialect, now, statistics.committed);
+    const reads = new Set([...replicaReads, nearest?.operations.context, nearest?.operations.kb]);
+    const transactions = createPostgresTransactions(
+      { connections, replica, reads },
+      dialect,
+      now,
+      statistics.committed,
+    );
     await settleAnalysis(transactions, config.language);
-    const notices = createNotices(config, connections);
+    const notices = createNotices(config, connections, servers);
     return createStorage({
       backend: 'postgres',
       transactions,
       createOriginals,
       nearest: nearest?.operations,
       connections: () => ({ backend: 'postgres', ...connections.count() }),
+      replica,
       createShared: (metered) => createSharedStore(metered, notices),
       async close() {
         await notices.close();
@@ -49,9 +63,16 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   }
 }
 
+interface Places {
+  readonly connections: Connections;
+  readonly replica: Replica | undefined;
+  /** What the replica may answer. */
+  readonly reads: ReadonlySet<unknown>;
+}
+
 /** Performs operations on a connection of its own each. */
 function createPostgresTransactions(
-  connections: Connections,
+  { connections, replica, reads }: Places,
   dialect: Dialect,
   now: () => Date,
   committed: () => void,
@@ -66,7 +87,11 @@ function createPostgresTransactions(
       committed();
       return answer;
     },
-    read: (operation, request, options) => connections.read(performed(operation, request), options),
+    async read(operation, request, options) {
+      const work = performed(operation, request);
+      const answered = reads.has(operation) ? await replica?.read(work, options) : undefined;
+      return answered === undefined ? connections.read(work, options) : answered.answer;
+    },
     alone: (operation, request) => connections.alone(performed(operation, request)),
   };
 }

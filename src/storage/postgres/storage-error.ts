@@ -4,7 +4,8 @@ import { CarrelError, isCarrelError } from '../../base/errors.ts';
 export function storageError(error: unknown): unknown {
   if (isCarrelError(error) || !(error instanceof Error)) return error;
   const code = errorCode(error);
-  if (code === undefined) return isConnectionLoss(error) ? unavailable(error) : error;
+  if (code === undefined)
+    return isLost(error) || isSilence(error) || isNoConnection(error) ? unavailable(error) : error;
   return (translations.get(code) ?? translations.get(code.slice(0, 2)))?.(error) ?? error;
 }
 
@@ -14,6 +15,42 @@ export function isRetryable(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
+/** The statement did not leave us: the connection was known to be lost. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Error && /not queryable/i.test(error.message);
+}
+
+/** There was no answer for so long that the connection was given up. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && /query read timeout/i.test(error.message);
+}
+
+/** The connection broke while it was used, and with it its transaction, unless that had ended. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = errorCode(error);
+  if (code === undefined) return isUnsent(error) || /connection (?:terminated|ended)/i.test(error.message);
+  return ['57P01', '57P02', '57P05', '08003', '08006', 'ECONNRESET', 'EPIPE'].includes(code);
+}
+
+/** Nobody is there who could be connected to, or none of the right kind; not one that is there and slow. */
+export function isAway(error: unknown): boolean {
+  if (isCarrelError(error)) return error.code === 'unavailable';
+  if (!(error instanceof Error)) return false;
+  const code = errorCode(error) ?? '';
+  if (isLost(error) || code === '57P03' || socketErrors.includes(code)) return true;
+  return /connection timeout|timeout expired/i.test(error.message);
+}
+
+/** The server has no connection left for us. */
+export function isCrowded(error: unknown): boolean {
+  return error instanceof Error && errorCode(error) === '53300';
+}
+
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && errorCode(error) === '25006';
+}
+
 type Translation = (cause: Error) => CarrelError;
 
 const unavailable: Translation = (cause) =>
@@ -21,6 +58,13 @@ const unavailable: Translation = (cause) =>
     cause,
     retryAfterSeconds: 1,
   });
+
+const crowded: Translation = (cause) =>
+  new CarrelError(
+    'unavailable',
+    'PostgreSQL has no connection left. Raise its max_connections, or let fewer programs use it.',
+    { cause, retryAfterSeconds: 1 },
+  );
 
 const readOnly: Translation = (cause) =>
   new CarrelError('storage_read_only', 'The database is read-only. Connect to the primary server.', { cause });
@@ -61,6 +105,10 @@ const timeout: Translation = (cause) =>
     cause,
   });
 
+const socketErrors: readonly string[] = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+];
+
 /**
  * By SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by the code of the
  * socket.
@@ -74,15 +122,14 @@ const translations = new Map<string, Translation>([
   ['42501', rights],
   ['53', unavailable],
   ['53100', full],
+  ['53300', crowded],
   ['55P03', busy],
   ['57014', timeout],
   ['57', unavailable],
   ['58', unavailable],
   ['XX001', corrupt],
   ['XX002', corrupt],
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].map(
-    (code): [string, Translation] => [code, unavailable],
-  ),
+  ...socketErrors.map((code): [string, Translation] => [code, unavailable]),
 ]);
 
 function errorCode(error: Error): string | undefined {
@@ -94,8 +141,6 @@ function errorCode(error: Error): string | undefined {
 }
 
 /** What `pg` itself throws has no code. */
-function isConnectionLoss(error: Error): boolean {
-  return /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|query read timeout|not queryable/i.test(
-    error.message,
-  );
+function isNoConnection(error: Error): boolean {
+  return /connection timeout|timeout expired|timeout exceeded when trying to connect/i.test(error.message);
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Connection, Connections } from './connections.ts';
+import type { Connections } from './connections.ts';
 
-/** Whoever dies in his turn holds up the others for so long. */
+/** A process that dies in its turn holds up the others for so long. */
 const turnMs = 30_000;
 const waitMinMs = 50;
 const waitMaxMs = 2_000;
@@ -10,13 +10,13 @@ const waitMaxMs = 2_000;
 const until = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint + ${turnMs}`;
 
 /**
- * Work outside a transaction that one process on the database does at a time. A row and no lock: between statements, a pooler
+ * Work that one process on the database does at a time. A row and no lock: between statements outside a transaction, a pooler
  * leaves a session no connection that could hold one.
  */
 export async function inTurn(
-  connections: Pick<Connections, 'alone' | 'write'>,
+  connections: Pick<Connections, 'write'>,
   name: string,
-  work: (statements: Connection) => Promise<unknown>,
+  work: () => Promise<unknown>,
 ): Promise<void> {
   const owner = Buffer.from(randomUUID());
   const change = (sql: string) => connections.write((statements) => statements.query(sql, [name, owner]));
@@ -25,7 +25,7 @@ export async function inTurn(
   }
   const beat = setInterval(() => void change(renew).catch(() => {}), turnMs / 3).unref();
   try {
-    await connections.alone(work);
+    await work();
   } finally {
     clearInterval(beat);
     await change(release).catch(() => {});

@@ -4,8 +4,8 @@ import { readManifest, type Staging } from './staging.ts';
 
 const kind = 'upload';
 const manifestPart = 0;
-/** There while somebody hands it over. */
-const leasePart = 1;
+/** There while somebody hands it over. Not a part of the upload, which lasts longer: it would if its holder died. */
+const leaseKind = 'upload handed over';
 const firstChunkPart = 10;
 
 const leaseMs = 30_000;
@@ -21,7 +21,7 @@ export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: n
   const touch = (id: string): Promise<void> => shared.touch({ kind, id }, idleMs);
 
   const exclusively = async <Result>(id: string, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> => {
-    const part = { kind, id, part: leasePart };
+    const part = { kind: leaseKind, id, part: 0 };
     const hold = Buffer.from('held');
     while (!(await shared.add(part, hold, leaseMs))) await delay(lookMs, undefined, { signal });
     // If it fails, the next time may come soon enough. At worst the engine is given the same bytes twice, and says so.
@@ -34,7 +34,7 @@ export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: n
       return await run();
     } finally {
       clearInterval(renewing);
-      await shared.remove({ kind, id }, [leasePart]).catch(() => {});
+      await shared.remove({ kind: leaseKind, id }).catch(() => {});
     }
   };
 

@@ -1,0 +1,56 @@
+import { Agent } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Owner } from '../../test/fakes/loopback-server.ts';
+import { exchange, modernRequest } from '../../test/support/raw-http.ts';
+
+export type Fields = Record<string, unknown>;
+
+/** Calls of tools over HTTP, as any client of 2026-07-28 sends them. */
+export interface Caller {
+  /** The structured result. Whoever gets no answer asks again; an error is thrown. */
+  call(tool: string, args: Fields): Promise<Fields>;
+  /** The time of each call that was answered, by tool. */
+  readonly times: ReadonlyMap<string, readonly number[]>;
+  /** Calls that were sent again because nobody knew what had become of them. */
+  readonly repeated: () => number;
+}
+
+const awayMs = 20;
+const attemptsMax = 500;
+
+export function createCaller(owner: Owner, url: string): Caller {
+  const agent = new Agent({ keepAlive: true });
+  owner.after(() => agent.destroy());
+  const times = new Map<string, number[]>();
+  let repeated = 0;
+  return {
+    times,
+    repeated: () => repeated,
+    async call(tool, args) {
+      const { headers, message } = modernRequest('tools/call', { name: tool, arguments: args });
+      const body = JSON.stringify(message);
+      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+        const startMs = performance.now();
+        const answer = await exchange(url, { headers, body, agent }).catch(() => undefined);
+        const [first] = answer?.messages ?? [];
+        if (first !== undefined) {
+          const own = times.get(tool) ?? [];
+          own.push(performance.now() - startMs);
+          times.set(tool, own);
+          return resultOf(tool, Object(first));
+        }
+        repeated += 1;
+        await delay(awayMs);
+      }
+      throw new Error(`${tool}: no answer`);
+    },
+  };
+}
+
+function resultOf(tool: string, { result, error }: Fields): Fields {
+  const { isError, structuredContent } = Object(result);
+  if (error !== undefined || isError === true || structuredContent === undefined) {
+    throw new Error(`${tool}: ${JSON.stringify(error ?? structuredContent ?? result).slice(0, 300)}`);
+  }
+  return structuredContent;
+}

@@ -1,0 +1,136 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRandom, type Random } from '../../test/fuzz/random.ts';
+import type { Caller } from './caller.ts';
+import type { Told } from './history.ts';
+import { createDocuments, createEntries, createNotes, type Kind, type KindName, lettersOf, nameOf } from './things.ts';
+
+/** One that is written by one client and read by all. */
+interface Thing {
+  readonly kind: KindName;
+  readonly word: string;
+  /** Undefined while there is work on it. */
+  id: string | undefined;
+  work: string;
+  version: number;
+}
+
+/** How often each is done, of 100: writes, then searches and reads, of what the client wrote itself and of what others did. */
+const shares: Readonly<Record<KindName, Readonly<Record<string, number>>>> = {
+  entry: { add: 16, change: 12, get: 11, fts: 13, hybrid: 11 },
+  note: { add: 6, change: 5, get: 5, list: 5 },
+  document: { add: 6, search: 10 },
+};
+
+const drawn = Object.entries(shares).flatMap(([kind, ways]) =>
+  Object.entries(ways).flatMap(([what, share]) => new Array(share).fill({ kind: kind as KindName, what })),
+) as { kind: KindName; what: string }[];
+
+/** Of the reads, those of a thing of anybody, and of the writes, those that are sent twice under one key. */
+const ofOthers = 0.3;
+const sentTwice = 0.2;
+
+/** What all clients do, and what they were told. */
+export function createRun(caller: Caller) {
+  const history: Told[] = [];
+  const failures: string[] = [];
+  const written: Record<KindName, number> = { entry: 0, note: 0, document: 0 };
+  const things: Record<KindName, Thing[]> = { entry: [], note: [], document: [] };
+  const mine = new Map<string, Thing[]>();
+  const tellings = createRandom(0, 0);
+  const isRepeated = () => tellings.chance(sentTwice);
+  const kinds: Record<KindName, Kind> = {
+    entry: createEntries(caller, isRepeated),
+    note: createNotes(caller, isRepeated),
+    document: createDocuments(caller, isRepeated),
+  };
+
+  async function tell(
+    thing: Pick<Thing, 'kind' | 'word'>,
+    { kind, by }: Pick<Told, 'kind' | 'by'>,
+    call: () => Promise<Pick<Told, 'ids' | 'version'>>,
+  ): Promise<void> {
+    const startMs = performance.now();
+    const told = await call();
+    history.push({ thing: nameOf(thing), kind, by, startMs, endMs: performance.now(), ...told });
+    if (kind === 'write') written[thing.kind] += 1;
+  }
+
+  async function add(client: number, kind: KindName, word: string): Promise<void> {
+    const { add: adding, done } = kinds[kind];
+    const thing = { kind, word };
+    const own: Thing = { ...thing, id: undefined, work: '', version: 1 };
+    if (done !== undefined) own.work = await adding(word, client);
+    else {
+      await tell(thing, { kind: 'write', by: 'add' }, async () => {
+        own.id = await adding(word, client);
+        return { ids: [own.id], version: 1 };
+      });
+    }
+    things[kind].push(own);
+    mine.set(`${client} ${kind}`, [...(mine.get(`${client} ${kind}`) ?? []), own]);
+  }
+
+  /** Whether it can be read by now. */
+  async function isDone(thing: Thing): Promise<boolean> {
+    const { done } = kinds[thing.kind];
+    if (thing.id !== undefined || done === undefined) return true;
+    const startMs = performance.now();
+    const id = await done(thing.work);
+    // Another client may have asked at the same time.
+    if (id === undefined || thing.id !== undefined) return thing.id !== undefined;
+    thing.id = id;
+    const told = { thing: nameOf(thing), kind: 'write', by: 'add', ids: [id], version: 1 } as const;
+    history.push({ ...told, startMs, endMs: performance.now() });
+    written[thing.kind] += 1;
+    return true;
+  }
+
+  async function change(thing: Thing): Promise<void> {
+    const { change: changing } = kinds[thing.kind];
+    const version = thing.version + 1;
+    await tell(thing, { kind: 'write', by: 'change' }, async () => ({
+      ids: [(await changing?.(idOf(thing), thing.word, version)) ?? ''],
+      version,
+    }));
+    thing.version = version;
+  }
+
+  async function read(thing: Thing, way: string): Promise<void> {
+    const reading = kinds[thing.kind].reads[way];
+    if (reading !== undefined && (await isDone(thing))) {
+      await tell(thing, { kind: 'read', by: way }, () => reading(idOf(thing), thing.word));
+    }
+  }
+
+  return {
+    ...{ history, failures, written },
+    async step(client: number, step: number, random: Random): Promise<void> {
+      const { kind, what } = random.pick(drawn);
+      const own = mine.get(`${client} ${kind}`) ?? [];
+      const isWrite = what === 'add' || what === 'change';
+      const among = !isWrite && random.chance(ofOthers) ? things[kind] : own;
+      try {
+        if (what === 'add' || among.length === 0) await add(client, kind, wordOf(kind, client, step));
+        else if (what === 'change') await change(random.pick(among));
+        else await read(random.pick(among), what);
+      } catch (error) {
+        failures.push(String(error));
+      }
+    },
+    /** Until all work is done, and each document has been searched for. */
+    async finish(): Promise<void> {
+      for (const thing of things.document) {
+        while (!(await isDone(thing))) await delay(50);
+        await read(thing, 'search');
+      }
+    },
+  };
+}
+
+function idOf({ id = '' }: Thing): string {
+  return id;
+}
+
+function wordOf(kind: KindName, client: number, step: number): string {
+  return `${{ entry: 'v', note: 'w', document: 'z' }[kind]}${lettersOf(client)}q${lettersOf(step)}x`;
+}

@@ -1,0 +1,76 @@
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { type Owner, serveHttp } from '../../test/fakes/loopback-server.ts';
+import { type Carrel, startCarrel } from '../../test/support/child-program.ts';
+import { cpuMilliseconds } from '../context/process-tree.ts';
+
+/** Several processes on one database, and a balancer that gives each request to the next of them. */
+export interface Cluster {
+  /** Of the balancer. */
+  readonly url: string;
+  /** Of all processes so far, those that were killed included. */
+  cpuMs(): number;
+  /** Kills the first without a word and starts another in its place. */
+  killOne(): Promise<void>;
+}
+
+export async function startCluster(owner: Owner, count: number, env: Record<string, string>): Promise<Cluster> {
+  // Nothing is shared but the database: each has a folder of its own.
+  const start = () => startCarrel(owner, ['serve', '--transport', 'http'], { env });
+  const first = await start();
+  const processes: Carrel[] = [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
+  let cpuOfDead = 0;
+  const balancer = await startBalancer(owner, () => processes.map(({ origin }) => origin));
+  return {
+    url: `${balancer}/mcp`,
+    cpuMs: () => cpuOfDead + cpuMilliseconds(processes.map(pidOf)),
+    async killOne() {
+      const [killed] = processes;
+      if (killed === undefined) return;
+      cpuOfDead += cpuMilliseconds([pidOf(killed)]);
+      killed.process.kill('SIGKILL');
+      await killed.exited;
+      processes.shift();
+      processes.push(await start());
+    },
+  };
+}
+
+function pidOf({ process }: Carrel): number {
+  return process.pid ?? 0;
+}
+
+/**
+ * As plain as they come: whoever does not take the connection is passed over, and a request that is broken off is answered with
+ * 502, because nobody knows whether it was done. That is for the client to repeat.
+ */
+async function startBalancer(owner: Owner, origins: () => readonly string[]): Promise<string> {
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  owner.after(() => agent.destroy());
+  let turn = 0;
+  const pass = (body: Buffer, incoming: IncomingMessage, outgoing: ServerResponse, attempt: number): void => {
+    const all = origins();
+    const origin = all[turn++ % all.length];
+    if (origin === undefined || attempt > all.length) {
+      outgoing.writeHead(502).end();
+      return;
+    }
+    const { method, headers, url = '' } = incoming;
+    const onward = request(new URL(url, origin), { method, headers, agent }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+      answer.on('error', () => outgoing.destroy());
+    });
+    onward.on('error', (error: NodeJS.ErrnoException) => {
+      if (outgoing.headersSent) outgoing.destroy();
+      else if (error.code === 'ECONNREFUSED') pass(body, incoming, outgoing, attempt + 1);
+      else outgoing.writeHead(502).end();
+    });
+    onward.end(body);
+  };
+  const server = await serveHttp(owner, (incoming, outgoing) => {
+    const parts: Buffer[] = [];
+    incoming.on('data', (part: Buffer) => parts.push(part));
+    incoming.on('end', () => pass(Buffer.concat(parts), incoming, outgoing, 1));
+  });
+  return server.origin;
+}

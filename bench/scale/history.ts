@@ -1,0 +1,77 @@
+/**
+ * What clients were told, in the order in which it happened, and what is wrong with it. A thing is an entry, a note or a document
+ * that one client writes, several times, and anybody reads. Every write is repeated until it is acknowledged.
+ */
+export interface Told {
+  readonly thing: string;
+  readonly kind: 'write' | 'read';
+  /** By which way it was written or read. */
+  readonly by: string;
+  /** By one clock for all clients: before the call was sent, and when its answer was there. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** The id that the write was answered with, or each time that the thing was found. */
+  readonly ids: readonly string[];
+  /** That was written or seen; undefined where an answer does not say. */
+  readonly version: number | undefined;
+}
+
+/** A thing as it is in the end. */
+export interface Kept {
+  readonly thing: string;
+  readonly id: string;
+  readonly version: number | undefined;
+}
+
+/**
+ * An answer must be as if all calls were done one after another: what was acknowledged, or seen by anybody, before a call
+ * was sent is in its answer, once, at least in that version; and what nobody had written by then is not.
+ */
+export function faultsIn(history: readonly Told[], kept: readonly Kept[]): string[] {
+  const things = Map.groupBy(history, ({ thing }) => thing);
+  const left = Map.groupBy(kept, ({ thing }) => thing);
+  const faults = [...things].flatMap(([thing, told]) => [
+    ...faultsOf(told),
+    ...faultsAtEnd(told, left.get(thing) ?? []),
+  ]);
+  for (const thing of left.keys()) if (!things.has(thing)) faults.push(`${thing} is there, and nobody was told so`);
+  return faults;
+}
+
+function faultsOf(told: readonly Told[]): string[] {
+  const writes = told.filter(({ kind }) => kind === 'write');
+  const id = writes[0]?.ids[0];
+  const faults = writes
+    .filter(({ ids }) => ids[0] !== id)
+    .map(({ thing, ids }) => `${thing} is doubled: ${id} and ${ids}`);
+  for (const read of told.filter(({ kind }) => kind === 'read')) {
+    const before = told.filter(({ endMs }) => endMs <= read.startMs);
+    if (read.ids.length > 1) faults.push(`${read.thing} is found ${read.ids.length} times: ${read.ids} (${read.by})`);
+    if (read.ids.length === 0) {
+      const during = writes.some(({ startMs, endMs }) => startMs < read.endMs && endMs > read.startMs);
+      const how = `${read.by}${during ? ', while it was written' : ''}`;
+      if (before.some(({ ids }) => ids.length > 0)) faults.push(`${read.thing} is lost (${how})`);
+      continue;
+    }
+    if (read.ids[0] !== id) faults.push(`${read.thing} is ${id} and is found as ${read.ids[0]}`);
+    if (read.version === undefined) continue;
+    const least = Math.max(0, ...before.map(({ version = 0 }) => version));
+    const most = Math.max(0, ...writes.filter(({ startMs }) => startMs < read.endMs).map(({ version = 0 }) => version));
+    if (read.version < least)
+      faults.push(`${read.thing} is stale: version ${read.version} instead of ${least} (${read.by})`);
+    if (read.version > most) faults.push(`${read.thing} has version ${read.version}, and nobody has written it yet`);
+  }
+  return faults;
+}
+
+function faultsAtEnd(told: readonly Told[], kept: readonly Kept[]): string[] {
+  const writes = told.filter(({ kind }) => kind === 'write');
+  const [first] = writes;
+  if (first === undefined) return [];
+  const { thing } = first;
+  if (kept.length !== 1) return [`${thing} is there ${kept.length} times in the end`];
+  const last = Math.max(0, ...writes.map(({ version = 0 }) => version));
+  const { id, version = last } = kept[0] as Kept;
+  if (id !== first.ids[0]) return [`${thing} is ${id} in the end and was ${first.ids[0]}`];
+  return version === last ? [] : [`${thing} has version ${version} in the end instead of ${last}`];
+}

@@ -1,0 +1,58 @@
+import { timingsOf } from '../speed/timings.ts';
+import type { ScaleFigures } from './scale.ts';
+
+/** One row for each number of processes, from the medians of its rounds. */
+export function scaleTable(figures: readonly ScaleFigures[], cores: number): string {
+  const rounds = [...Map.groupBy(figures, ({ processes }) => processes)];
+  const rate = ({ calls, seconds }: ScaleFigures) => calls / seconds;
+  const first = median((rounds[0]?.[1] ?? []).map(rate));
+  const rows = rounds.map(([processes, each]) => {
+    const middle = (of: (one: ScaleFigures) => number): number => median(each.map(of));
+    const used = middle((one) => ((one.cpuMs.servers + one.cpuMs.database + one.cpuMs.clients) * rate(one)) / 1000);
+    return [
+      String(processes),
+      middle(rate).toFixed(0),
+      (middle(rate) / first).toFixed(2),
+      ...(['servers', 'database', 'clients'] as const).map((part) => middle(({ cpuMs }) => cpuMs[part]).toFixed(2)),
+      `${used.toFixed(2)} of ${cores}`,
+      `${sum(each, ({ written: { entry, note, document } }) => entry + note + document)}, ${sum(each, ({ reads }) => reads)}`,
+      String(sum(each, ({ repeated }) => repeated)),
+      String(sum(each, ({ faults }) => faults.length)),
+    ];
+  });
+  return table(
+    [
+      ...['processes', 'calls/s', '× one process', 'CPU ms a call: servers', 'database', 'clients and balancer'],
+      ...['cores used', 'writes, reads checked', 'sent again', 'wrong answers'],
+    ],
+    rows,
+  );
+}
+
+/** p50 / p99 of each tool. */
+export function timesTable(figures: readonly ScaleFigures[]): string {
+  const rounds = [...Map.groupBy(figures, ({ processes }) => processes)];
+  const tools = [...new Set(figures.flatMap(({ times }) => [...times.keys()]))].sort();
+  const shown = (each: readonly ScaleFigures[], tool: string): string => {
+    const { p50, p99 } = timingsOf(each.flatMap(({ times }) => times.get(tool) ?? []));
+    return `${p50.toFixed(0)} / ${p99.toFixed(0)}`;
+  };
+  return table(
+    ['p50 / p99 in ms', ...rounds.map(([processes]) => `${processes}`)],
+    tools.map((tool) => [tool, ...rounds.map(([, each]) => shown(each, tool))]),
+  );
+}
+
+function sum(figures: readonly ScaleFigures[], of: (one: ScaleFigures) => number): number {
+  return figures.reduce((total, one) => total + of(one), 0);
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? 0;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
+}

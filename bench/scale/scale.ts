@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Owner } from '../../test/fakes/loopback-server.ts';
+import { startOllama } from '../../test/fakes/ollama.ts';
+import { createRandom } from '../../test/fuzz/random.ts';
+import { createCaller } from './caller.ts';
+import { createRun } from './clients.ts';
+import { startCluster } from './cluster.ts';
+import { faultsIn } from './history.ts';
+import { keptAtEnd } from './kept.ts';
+import { embedWords, type KindName } from './things.ts';
+
+export interface ScaleConfig {
+  readonly processes: number;
+  readonly clients: number;
+  readonly seconds: number;
+  readonly seed: number;
+  /** One process is killed in the middle, and another started. */
+  readonly kills: boolean;
+  readonly databaseUrl: string;
+  /** Of the database and all that works for it. */
+  readonly databaseCpuMs: () => number;
+}
+
+export interface ScaleFigures {
+  readonly processes: number;
+  readonly seconds: number;
+  readonly calls: number;
+  /** For a call: of the processes, of the database, and of the clients with their balancer. */
+  readonly cpuMs: { readonly servers: number; readonly database: number; readonly clients: number };
+  readonly times: ReadonlyMap<string, readonly number[]>;
+  readonly written: Readonly<Record<KindName, number>>;
+  readonly reads: number;
+  /** Calls that were sent again without an answer to the first. */
+  readonly repeated: number;
+  readonly faults: readonly string[];
+}
+
+/** Before anything is counted, one client has done so much: a process that was just started compiles its code. */
+const warmSteps = 10;
+
+/** Nothing but what is shared is in the way: no model to compute, no limit for the one address that all clients have. */
+const settings = {
+  ...{ STORAGE_BACKEND: 'postgresql', ENABLE_RERANKING: 'false', ENABLE_SUMMARY_GENERATION: 'false' },
+  ...{ RATE_LIMIT_NOTES: '100000', KB_UPLOADS_PER_CLIENT: '10000' },
+};
+
+export async function measureScale(config: ScaleConfig): Promise<ScaleFigures> {
+  const cleanUps: (() => unknown)[] = [];
+  const owner: Owner = { after: (cleanUp) => void cleanUps.push(cleanUp) };
+  try {
+    return await measure(owner, config);
+  } finally {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+  }
+}
+
+async function measure(owner: Owner, config: ScaleConfig): Promise<ScaleFigures> {
+  const { processes, clients, kills } = config;
+  const ollama = await startOllama(owner, embedWords);
+  const cluster = await startCluster(owner, processes, {
+    ...{ ...settings, DATABASE_URL: config.databaseUrl },
+    ...{ EMBEDDING_PROVIDER: 'ollama', EMBEDDING_MODEL: 'words', OLLAMA_HOST: ollama.origin },
+  });
+  const caller = createCaller(owner, cluster.url);
+  const run = createRun(caller);
+  const warm = Promise.withResolvers<void>();
+  let isOver = false;
+  const work = Array.from({ length: clients }, async (_, client) => {
+    const random = createRandom(config.seed, client);
+    for (let step = 0; !isOver; step += 1) {
+      if (step === warmSteps) warm.resolve();
+      await run.step(client, step, random);
+    }
+  });
+  await warm.promise;
+  const cpu = () => [cluster.cpuMs(), config.databaseCpuMs(), ownCpuMs()] as const;
+  const before = cpu();
+  const startMs = performance.now();
+  const countsBefore = new Map([...caller.times].map(([tool, each]) => [tool, each.length]));
+  const ended = delay(config.seconds * 1000);
+  if (kills) {
+    await delay(config.seconds * 300);
+    await cluster.killOne();
+  }
+  await ended;
+  isOver = true;
+  await Promise.all(work);
+  const seconds = (performance.now() - startMs) / 1000;
+  const after = cpu();
+  const times = new Map([...caller.times].map(([tool, each]) => [tool, each.slice(countsBefore.get(tool))]));
+  const calls = [...times.values()].reduce((sum, { length }) => sum + length, 0);
+  const [servers, database, own] = after.map((each, at) => (each - (before[at] ?? 0)) / calls);
+  const repeated = caller.repeated();
+  await run.finish();
+  const kept = await keptAtEnd(caller, clients);
+  return {
+    ...{ processes, seconds, calls, times, repeated },
+    cpuMs: { servers: servers ?? 0, database: database ?? 0, clients: own ?? 0 },
+    written: run.written,
+    reads: run.history.filter(({ kind }) => kind === 'read').length,
+    faults: [...run.failures, ...faultsIn(run.history, kept)],
+  };
+}
+
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

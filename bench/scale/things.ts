@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { createRandom } from '../../test/fuzz/random.ts';
+import type { Caller, Fields } from './caller.ts';
+
+export type KindName = 'entry' | 'note' | 'document';
+
+/** How one kind of thing is written and read through the tools. Each has a word that nothing else has. */
+export interface Kind {
+  /** The id of what was written, or of the work on it. */
+  add(word: string, client: number): Promise<string>;
+  /** The id by that of the work, once it is done; undefined where there is no work to wait for. */
+  readonly done: ((work: string) => Promise<string | undefined>) | undefined;
+  /** Undefined where nothing of it ever changes. */
+  readonly change: ((id: string, word: string, version: number) => Promise<string>) | undefined;
+  /** Several ways to find it, each as an index of its own has it. */
+  readonly reads: Readonly<Record<string, (id: string, word: string) => Promise<Found>>>;
+}
+
+/** As the history calls it. */
+export function nameOf({ kind, word }: { readonly kind: KindName; readonly word: string }): string {
+  return `${kind} ${word}`;
+}
+
+/** Each time that the thing was found. */
+export interface Found {
+  readonly ids: readonly string[];
+  readonly version: number | undefined;
+}
+
+/** Of which texts are made: as different from one another as texts on several subjects. */
+const vocabulary = Array.from({ length: 2_000 }, (_, number) => lettersOf(number + 512));
+const textWords = 30;
+
+function textOf(word: string, version: number): string {
+  const random = createRandom(seedOf(word), version);
+  const others = Array.from({ length: textWords }, () => random.pick(vocabulary));
+  return `${word} version ${version} ${others.join(' ')}`;
+}
+
+/** Letters that no rule of a language takes for an ending. */
+export function lettersOf(number: number): string {
+  return number.toString(8).replace(/\d/g, (digit) => 'bcdfghkm'[Number(digit)] ?? '');
+}
+
+function seedOf(word: string): number {
+  return Buffer.from(word).reduce((sum, byte) => Math.imul(sum, 31) + byte, 7);
+}
+
+/** A stand-in for a model: each word has a direction of its own, so that texts are as near as they have words in common. */
+export function embedWords(text: string): number[] {
+  const vector = new Array<number>(dimensions).fill(0);
+  for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
+    const { next } = createRandom(seedOf(word), 0);
+    for (let at = 0; at < dimensions; at += 1) vector[at] = (vector[at] ?? 0) + next() - 0.5;
+  }
+  return vector;
+}
+
+/** As many as the bundled model has: of fewer, chance makes any two texts near. */
+const dimensions = 384;
+
+export function versionIn(text: unknown): number | undefined {
+  const [, version] = / version (\d+) /.exec(` ${text} `) ?? [];
+  return version === undefined ? undefined : Number(version);
+}
+
+/** Of the hits, those that have the word: searches by meaning find others too. */
+function withWord(hits: unknown, word: string, idOf: (hit: Fields) => unknown): Found {
+  const own = (hits as Fields[]).filter((hit) => JSON.stringify(hit).includes(word));
+  const [first] = own;
+  const { text_content: text, text: passage, snippet } = first ?? {};
+  return { ids: own.map((hit) => String(idOf(hit))), version: versionIn(text ?? passage ?? snippet) };
+}
+
+export function createEntries({ call }: Caller, isRepeated: () => boolean): Kind {
+  const write = async (tool: string, args: Fields): Promise<string> => {
+    const keyed = { ...args, idempotency_key: randomUUID() };
+    const ids = (await twice(isRepeated(), () => call(tool, keyed))).map(({ context_id: id }) => String(id));
+    return only(tool, ids);
+  };
+  // By meaning others may be nearer; what has the word is among the first.
+  const found = async (tool: string, word: string): Promise<Found> =>
+    withWord((await call(tool, { query: word, limit: 20 }))['results'], word, ({ id }) => id);
+  return {
+    add: (word, client) =>
+      write('store_context', { thread_id: threadOf(client), source: 'agent', text: textOf(word, 1), tags: ['scale'] }),
+    done: undefined,
+    change: (id, word, version) =>
+      write('update_context', { context_id: Number(id), text: textOf(word, version), metadata_patch: { version } }),
+    reads: {
+      async get(id, word) {
+        const { result } = await call('get_context_by_ids', { context_ids: [Number(id)] });
+        return withWord(result, word, ({ id: own }) => own);
+      },
+      fts: (_, word) => found('fts_search_context', word),
+      hybrid: (_, word) => found('hybrid_search_context', word),
+    },
+  };
+}
+
+export function threadOf(client: number): string {
+  return `client ${client}`;
+}
+
+export function createNotes({ call }: Caller, isRepeated: () => boolean): Kind {
+  const write = async (tool: string, args: Fields): Promise<string> => {
+    const keyed = { ...args, idempotency_key: randomUUID() };
+    const ids = (await twice(isRepeated(), () => call(tool, keyed))).map(({ note }) => String(Object(note).id));
+    return only(tool, ids);
+  };
+  return {
+    add: (word) => write('save_note', { title: word, content: textOf(word, 1), tags: ['scale'] }),
+    done: undefined,
+    change: (id, word, version) => write('update_note', { id, content: textOf(word, version) }),
+    reads: {
+      async get(id) {
+        const { note } = await call('get_note', { id });
+        return { ids: [id], version: versionIn(Object(note).content) };
+      },
+      async list(_, word) {
+        const { notes } = await call('list_notes', { query: word });
+        return { ...withWord(notes, word, ({ id }) => id), version: undefined };
+      },
+    },
+  };
+}
+
+/** Uploaded in two pieces, so that the calls of one upload go to several processes. */
+export function createDocuments({ call }: Caller, isRepeated: () => boolean): Kind {
+  return {
+    async add(word) {
+      const bytes = Buffer.from(`# ${word}\n\n${textOf(word, 1)}\n\n${textOf(word, 2)}\n`);
+      const { upload_id } = await call('kb_upload_start', { filename: `${word}.md`, total_size: bytes.length });
+      const half = bytes.length >> 1;
+      for (const [chunk_index, piece] of [bytes.subarray(0, half), bytes.subarray(half)].entries()) {
+        await call('kb_upload_chunk', { upload_id, chunk_index, data: piece.toString('base64') });
+      }
+      const finished = await twice(isRepeated(), () => call('kb_upload_finish', { upload_id }));
+      // Whoever repeats it for one that died may be told that the content is there already.
+      const work = finished.find(({ job_id: id }) => id !== undefined);
+      return work ? `job ${work['job_id']}` : `document ${finished[0]?.['document_id']}`;
+    },
+    async done(work) {
+      const [what, number] = work.split(' ');
+      if (what === 'document') return number;
+      const { jobs } = await call('kb_jobs', { job_id: Number(number) });
+      const [{ status, document_id: id, error } = {}] = jobs as Fields[];
+      if (status === 'failed' || status === 'skipped') throw new Error(`an ingestion is ${status}: ${error}`);
+      return status === 'done' ? String(id) : undefined;
+    },
+    change: undefined,
+    reads: {
+      async search(_, word) {
+        const { results } = await call('kb_search', { query: word });
+        // Each of its chunks is a hit.
+        const { ids, version } = withWord(results, word, ({ document_id: id }) => id);
+        return { ids: [...new Set(ids)], version };
+      },
+    },
+  };
+}
+
+/** At the same moment, so that two processes have it. */
+async function twice<Result>(really: boolean, call: () => Promise<Result>): Promise<Result[]> {
+  return Promise.all(really ? [call(), call()] : [call()]);
+}
+
+/** What came of a write that was sent twice under one key. */
+function only(tool: string, ids: readonly string[]): string {
+  const [id = ''] = ids;
+  if (ids.some((other) => other !== id)) throw new DoubledError(`${tool} sent twice under one key gave ${ids}`);
+  return id;
+}
+
+export class DoubledError extends Error {}

@@ -1,0 +1,8 @@
+#!/bin/bash
+# Run once by the image when it makes a database: a user that others may follow it with.
+set -euo pipefail
+
+psql --set=ON_ERROR_STOP=1 --set=password="$REPLICATION_PASSWORD" -U "$POSTGRES_USER" -d "$POSTGRES_DB" <<'END'
+CREATE ROLE replicator REPLICATION LOGIN PASSWORD :'password';
+END
+echo 'host replication replicator all scram-sha-256' >> "$PGDATA/pg_hba.conf"

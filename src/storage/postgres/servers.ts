@@ -1,0 +1,151 @@
+import { Client, type ClientBase, type ClientConfig } from 'pg';
+import { CarrelError } from '../../base/errors.ts';
+
+/** The servers that one address names, and the one of them that is connected to. */
+export interface Servers {
+  readonly count: number;
+  /** How often another one was chosen. */
+  moves(): number;
+  /** Not connected yet. Fails to connect to a server of the other kind, where the address names several. */
+  client(options: ClientConfig): Client;
+  /** For a pool, which makes its clients itself. */
+  readonly Client: typeof Client;
+  /** A client of ours found that its server is no longer what is wanted: the next connection is to another. */
+  leave(client: ClientBase): void;
+}
+
+/** Of the server that takes writes, or of one that follows it. */
+export type WantedServer = 'primary' | 'standby';
+
+/**
+ * Addresses may name several servers, as libpq's do: `postgres://user:password@one:5432,two:5432/database`. They are tried in
+ * turn until one is of the kind that is wanted, and that one is kept for as long as it is.
+ */
+export function createServers(address: string, wanted: WantedServer = 'primary'): Servers {
+  const urls = serverUrls(address, wanted);
+  // Processes that follow the same list of replicas spread over them.
+  let current = wanted === 'primary' ? 0 : Math.floor(Math.random() * urls.length);
+  let moves = 0;
+  const leaveUrl = (url: string): void => {
+    if (urls.length === 1 || urls[current] !== url) return;
+    current = (current + 1) % urls.length;
+    moves += 1;
+  };
+
+  class ServerClient extends Client {
+    readonly #url: string;
+    constructor(options: ClientConfig = {}) {
+      const url = urls[current] ?? address;
+      super({ ...options, connectionString: url });
+      this.#url = url;
+      // Whoever uses it learns by its next statement; without a listener the process would end.
+      this.on('error', () => {});
+    }
+    override connect(): Promise<void>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(callback?: (error: Error) => void): Promise<void> | undefined {
+      const connected = this.#connect();
+      if (callback === undefined) return connected;
+      // What a callback throws is not a failure to connect.
+      connected.then(
+        () => process.nextTick(callback, undefined),
+        (error) => process.nextTick(callback, error),
+      );
+      return undefined;
+    }
+    async #connect(): Promise<void> {
+      try {
+        await super.connect();
+        if (urls.length > 1) await this.#check();
+      } catch (error) {
+        if (!isRefusal(error)) leaveUrl(this.#url);
+        throw error;
+      }
+    }
+    async #check(): Promise<void> {
+      try {
+        const { rows } = await this.query<{ follows: boolean }>('SELECT pg_is_in_recovery() AS follows');
+        if (rows[0]?.follows !== (wanted === 'standby')) throw noneOf(wanted);
+      } catch (error) {
+        await this.end().catch(() => {});
+        throw error;
+      }
+    }
+    leave(): void {
+      leaveUrl(this.#url);
+    }
+  }
+
+  return {
+    count: urls.length,
+    moves: () => moves,
+    client: (options) => new ServerClient(options),
+    Client: ServerClient,
+    leave: (client) => client instanceof ServerClient && client.leave(),
+  };
+}
+
+/** Connects to the first server that can be had; the reason of the last one if none can. */
+export async function connectToAny<Connected>(servers: Servers, connect: () => Promise<Connected>): Promise<Connected> {
+  for (let left = servers.count; ; left -= 1) {
+    const before = servers.moves();
+    try {
+      return await connect();
+    } catch (error) {
+      if (left <= 1 || servers.moves() === before) throw error;
+    }
+  }
+}
+
+/** It is there and of the right kind, but does not let us in: no connection left, a wrong password, no such database. */
+function isRefusal(error: unknown): boolean {
+  return /^(?:53|28|3D)...$/.test(String((error as { code?: unknown }).code));
+}
+
+function noneOf(wanted: WantedServer): Error {
+  // Nobody is told of this one: the primary answers.
+  if (wanted === 'standby') return new Error('not a replica');
+  return new CarrelError(
+    'unavailable',
+    'None of the database servers takes writes at present. Promote a standby, or start the primary.',
+    { retryAfterSeconds: 1 },
+  );
+}
+
+const kindsOf: Readonly<Record<WantedServer, readonly string[]>> = {
+  primary: ['any', 'read-write', 'primary'],
+  standby: ['any', 'read-only', 'standby', 'prefer-standby'],
+};
+
+/** One address for each server. Nothing of them is ever quoted: they hold a password. */
+export function serverUrls(address: string, wanted: WantedServer = 'primary'): string[] {
+  const [, start = '', login = '', place = '', rest = ''] =
+    /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(address) ?? [];
+  if (start === '') return [address];
+  const query = rest.indexOf('?');
+  const path = query === -1 ? rest : rest.slice(0, query);
+  const settings = new URLSearchParams(query === -1 ? '' : rest.slice(query + 1));
+  const kind = settings.get('target_session_attrs');
+  if (kind !== null && !kindsOf[wanted].includes(kind)) {
+    throw new CarrelError(
+      'invalid_config',
+      `The address of the ${wanted} asks for other servers: target_session_attrs.`,
+    );
+  }
+  const places = place.includes(',') ? place.split(',') : hostsIn(settings);
+  if (places === undefined) return [address];
+  for (const name of ['host', 'port', 'target_session_attrs']) settings.delete(name);
+  const others = settings.size === 0 ? '' : `?${settings}`;
+  return places.map((each) => `${start}${login}${each}${path}${others}`);
+}
+
+/** The other way to write them: `?host=one,two&port=5432,5433`, or one port for all. */
+function hostsIn(settings: URLSearchParams): string[] | undefined {
+  const hosts = settings.get('host')?.split(',');
+  if (hosts === undefined || hosts.length === 1) return undefined;
+  const ports = settings.get('port')?.split(',') ?? [];
+  return hosts.map((host, index) => {
+    const port = ports.length === 1 ? ports[0] : ports[index];
+    return `${encodeURIComponent(host)}${port ? `:${port}` : ''}`;
+  });
+}

@@ -1,0 +1,146 @@
+import type { PoolClient } from 'pg';
+import { CarrelError } from '../../base/errors.ts';
+import { givenUp } from '../contracts/read-options.ts';
+import type { Row } from '../rows.ts';
+import type { StatementNames } from './statement-names.ts';
+import { isLost, isSilence, isUnsent } from './storage-error.ts';
+
+/** Statements of one transaction. Texts are constant and values are bound: none is ever put into the text. */
+export interface Connection {
+  query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface ReadCondition {
+  /** Several statements, the second of them a SELECT of one row. */
+  readonly begin: string;
+  accept(row: Row): boolean;
+}
+
+/** Asked with every commit of a write, and told before that is acknowledged; undefined if there was no answer. */
+export interface AfterCommit {
+  readonly query: string;
+  tell(row: Row | undefined): void;
+}
+
+/** What is known of one attempt, once it has failed. */
+export interface Attempt {
+  /** It may have been done: the last message was sent. */
+  isCommitted: boolean;
+  /** Its connection was not opened for it. */
+  isOld: boolean;
+  /** The server has not said whether it is done: it may still wait for a standby, and holds what it waits with. */
+  isHeld: boolean;
+}
+
+/** How a transaction is run. */
+export interface Run {
+  readonly begin: string;
+  readonly accept?: ReadCondition['accept'] | undefined;
+  /** The server stops a statement after this; 0 for never. */
+  readonly statementMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Given, and perhaps undefined, for a write. */
+  readonly write?: { readonly afterCommit: AfterCommit | undefined };
+}
+
+/** How long a transaction may take to begin. A pooler accepts everybody, and has them wait while its server is busy or away. */
+const beginTimeoutMs = 10_000;
+
+/** What a transaction fails with whose condition does not hold. */
+export const unaccepted = new Error('the condition of a read does not hold');
+
+/** `answerMs`: a server that says nothing for so long is given up. */
+export function statementsOf(client: PoolClient, names: StatementNames, answerMs: number): Connection {
+  return {
+    async query(text, values = []) {
+      const name = names.nameOf(text);
+      const statement = { ...(name === undefined ? {} : { name }), text, values: [...values], query_timeout: answerMs };
+      return (await client.query<Row>(statement)).rows;
+    },
+  };
+}
+
+interface Running<T> extends Omit<Run, 'statementMs' | 'signal'> {
+  readonly statements: Connection;
+  readonly work: (statements: Connection) => Promise<T>;
+  readonly lose: (error: Error) => void;
+  readonly attempt: Attempt;
+}
+
+export async function transaction<T>(client: PoolClient, running: Running<T>): Promise<T> {
+  const { begin, accept, write, statements, work, lose, attempt } = running;
+  // The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows.
+  const begun = client.query({ text: begin, ...{ query_timeout: beginTimeoutMs } });
+  begun.catch(lose);
+  try {
+    // The types know nothing of messages with several statements.
+    if (accept && !accept(((await begun) as unknown as { rows: Row[] }[])[1]?.rows[0] ?? {})) throw unaccepted;
+    const result = await work(statements);
+    await begun;
+    if (write === undefined) await client.query('COMMIT');
+    else await commit(client, write.afterCommit, attempt);
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(lose);
+    throw error;
+  }
+}
+
+async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, attempt: Attempt): Promise<void> {
+  attempt.isCommitted = true;
+  const committed = confirmed(client, attempt);
+  // Sent behind it, without waiting.
+  const asked = afterCommit && client.query<Row>(afterCommit.query).then(firstRow, () => undefined);
+  await committed;
+  if (asked) afterCommit?.tell(await asked);
+}
+
+function firstRow({ rows }: { readonly rows: readonly Row[] }): Row | undefined {
+  return rows[0];
+}
+
+/**
+ * A server that waits for a standby's word stops waiting when somebody cancels that, and reports success with a warning. What
+ * the standby does not have is lost if it takes over, so that is no success.
+ */
+async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
+  let isAlone = false;
+  const heed = ({ routine }: { readonly routine?: string | undefined }): void => {
+    isAlone ||= routine === 'SyncRepWaitForLSN';
+  };
+  client.on('notice', heed);
+  try {
+    await client.query('COMMIT');
+  } catch (error) {
+    attempt.isCommitted = !isUnsent(error);
+    attempt.isHeld = isSilence(error);
+    if (attempt.isHeld || (isLost(error) && attempt.isCommitted)) throw unconfirmed(error);
+    throw error;
+  } finally {
+    client.off('notice', heed);
+  }
+  if (isAlone) throw unconfirmed();
+}
+
+function unconfirmed(cause?: unknown): CarrelError {
+  return new CarrelError(
+    'unavailable',
+    'The database did not confirm the write. Look whether it is stored before you try again.',
+    { cause, retryAfterSeconds: 1 },
+  );
+}
+
+export async function abortable<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return result;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(givenUp(signal));
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([result, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    result.catch(() => {});
+    promise.catch(() => {});
+  }
+}

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { isCarrelError } from '../../src/base/errors.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import { createReplica } from '../../src/storage/postgres/replica.ts';
+import { createServers } from '../../src/storage/postgres/servers.ts';
+import { startOllama } from '../fakes/ollama.ts';
+import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';
+import { type EngineClient, formOf, startEngine } from '../support/engine-client.ts';
+import { pause } from '../support/pause.ts';
+import {
+  type ReplicatedPostgres,
+  replicationObstacle,
+  runOn,
+  startMovingAddress,
+  startReplication,
+} from '../support/replication.ts';
+
+const waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+const note = { title: 'title', content: 'some words', tags: [], sourceUrls: [] };
+
+describe('PostgreSQL with a standby that follows it', { skip: replicationObstacle() ?? false }, () => {
+  let servers: ReplicatedPostgres;
+  before(async () => {
+    servers = await startReplication();
+  });
+  after(() => servers?.stop());
+
+  const open = (readUrl?: string): Promise<Storage> =>
+    createPostgresStorage({ url: servers.urlOn(servers.primary), readUrl: readUrl ?? servers.urlOn(servers.standby) });
+  const titles = async ({ notes }: Storage, query: string): Promise<string[]> =>
+    (await notes.list({ query, limit: 100, offset: 0 })).notes.map(({ title }) => title);
+  /** Until the replica answers. */
+  const untilUsed = async (storage: Storage): Promise<void> => {
+    const before = storage.replica?.counts().replica;
+    while (storage.replica?.counts().replica === before) {
+      await titles(storage, 'words');
+      await pause(20);
+    }
+  };
+
+  test('searches are answered by the replica, and see every write that any process was told of', async () => {
+    const [one, two] = [await open(), await open()];
+    await untilUsed(one);
+    for (let number = 0; number < 40; number += 1) {
+      const [writer, reader] = number % 2 === 0 ? [one, two] : [two, one];
+      const title = `heron ${number}`;
+      const { id } = await writer.notes.save({ ...note, title });
+      assert.ok((await titles(reader, 'heron')).includes(title), title);
+      await writer.notes.remove({ id });
+      assert.deepEqual(await titles(reader, 'heron'), []);
+    }
+    for (const storage of [one, two]) {
+      assert.ok((storage.replica?.counts().replica ?? 0) > 10, JSON.stringify(storage.replica?.counts()));
+      await storage.close();
+    }
+  });
+
+  test('one that stands still is passed over until it has caught up', async () => {
+    const { standby, urlOn } = servers;
+    const [one, two] = [await open(), await open()];
+    await untilUsed(two);
+    await runOn(standby.url, 'SELECT pg_wal_replay_pause()');
+    const { id } = await one.notes.save({ ...note, title: 'bittern' });
+    assert.deepEqual(await titles(two, 'bittern'), ['bittern']);
+    assert.ok(((await two.replica?.look())?.behindBytes ?? 0) > 0);
+    // The test can fail: the replica itself does not have it.
+    assert.deepEqual(await runOn(urlOn(standby), "SELECT 1 FROM carrel.notes WHERE title = 'bittern'"), []);
+    await runOn(standby.url, 'SELECT pg_wal_replay_resume()');
+    await untilUsed(two);
+    assert.deepEqual(await titles(two, 'bittern'), ['bittern']);
+    await one.notes.remove({ id });
+    for (const storage of [one, two]) await storage.close();
+  });
+
+  test('one that is away, that takes writes or that ends a search is no reason for an error', async (t) => {
+    const { primary, standby, urlOn } = servers;
+    const storage = await open();
+    await untilUsed(storage);
+    await standby.kill();
+    for (let call = 0; call < 5; call += 1) await titles(storage, 'words');
+    assert.match((await storage.replica?.look())?.trouble ?? '', /does not answer/);
+    assert.match(
+      doctor(t, urlOn(primary), urlOn(standby)),
+      /"name":"replica","ok":false,"found":"[^"]*does not answer/,
+    );
+    await standby.start({ max_standby_streaming_delay: 0 });
+    await untilUsed(storage);
+
+    // A lock on the primary ends what holds the table on the replica.
+    const replica = createReplica(urlOn(standby), { url: urlOn(primary) }, createServers(urlOn(primary)));
+    const holding = Promise.withResolvers<void>();
+    const search = replica.read(async (statements) => {
+      await statements.query('SELECT 1 FROM carrel.notes');
+      holding.resolve();
+      await statements.query('SELECT pg_sleep(60)');
+    });
+    await Promise.race([holding.promise, search]);
+    await runOn(urlOn(primary), 'BEGIN; LOCK TABLE carrel.notes IN ACCESS EXCLUSIVE MODE; COMMIT');
+    assert.equal(await search, undefined);
+    await replica.close();
+    await storage.close();
+
+    const wrong = await open(urlOn(primary));
+    await titles(wrong, 'words');
+    assert.match((await wrong.replica?.look())?.trouble ?? '', /not a replica/);
+    assert.equal(wrong.replica?.counts().replica, 0);
+    await wrong.close();
+  });
+
+  test('a write that the standby has not confirmed is not acknowledged', async () => {
+    const { standby, primary, urlOn } = servers;
+    await servers.waitForStandby(true);
+    const url = urlOn(primary);
+    const [patient, hasty] = [
+      await createPostgresStorage({ url }),
+      await createPostgresStorage({ url, queryTimeoutMs: 200, lockTimeoutMs: 200, silenceMs: 200 }),
+    ];
+    const { total } = await patient.notes.list({ limit: 1, offset: 0 });
+    await standby.kill();
+    const unconfirmed = { code: 'unavailable', message: /did not confirm/ };
+    await assert.rejects(hasty.notes.save(note), unconfirmed);
+    // Once it is held for longer than usual, no others are, and searches go on.
+    const long = `${waiting} AND state_change < clock_timestamp() - interval '1 second'`;
+    while ((await runOn(primary.url, long)).length === 0) await pause(50);
+    await assert.rejects(hasty.notes.save(note), { code: 'unavailable', message: /standby .* Nothing was saved/ });
+    await hasty.notes.list({ limit: 1, offset: 0 });
+    assert.equal((await runOn(primary.url, waiting)).length, 1);
+    // The server calls it a success when somebody ends its waiting.
+    let isSaving = true;
+    const saving = assert.rejects(patient.notes.save(note), unconfirmed).finally(() => {
+      isSaving = false;
+    });
+    const cancel = waiting.replace('pid', 'pg_cancel_backend(pid)');
+    while (isSaving) await Promise.all([runOn(primary.url, cancel), Promise.race([saving, pause(20)])]);
+    await saving;
+    await standby.start();
+    await servers.waitForStandby(true);
+    await patient.notes.save(note);
+    // As they were told: the first of each may be there, and is.
+    assert.equal((await patient.notes.list({ limit: 1, offset: 0 })).total, total + 3);
+    while (!(await hasty.notes.save(note).catch(() => undefined))) await pause(20);
+    for (const storage of [patient, hasty]) await storage.close();
+  });
+
+  test('two engines go on with the promoted standby: nothing acknowledged is lost, and nothing is there twice', async (t) => {
+    const { primary, standby, urlOn, bothUrl } = servers;
+    const model = await startOllama(t);
+    let { port } = primary;
+    const movingUrl = await startMovingAddress(t, urlOn(primary), () => port);
+    const start = (url: string): Promise<EngineClient> => {
+      const storage = { STORAGE_BACKEND: 'postgresql', DATABASE_URL: url, DATABASE_READ_URL: urlOn(standby) };
+      return startEngine(t, { env: { ...storage, EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: model.origin } });
+    };
+    // One knows both servers, the other an address that moves.
+    const engines = await Promise.all([start(bothUrl), start(movingUrl)]);
+    const load = startLoad(engines);
+    await load.reach(10);
+    const metrics = await (await fetch(`${engines[0].program.origin}/metrics`)).text();
+    assert.match(metrics, /^carrel_source_up\{.*source="replica".*\} 1$/m);
+    assert.match(metrics, /^carrel_replica_lag_bytes(?:\{.*\})? \d+$/m);
+    assert.match(metrics, /^carrel_replica_reads_total\{.*by="replica".*\} [1-9]\d*$/m);
+    await primary.kill();
+    // Before anybody takes over neither server takes writes, and the replica goes on answering.
+    await load.refusal();
+    for (const engine of engines) await engine.search({ query: 'note' });
+    const none = await createPostgresStorage({ url: bothUrl }).catch((error: unknown) => error);
+    assert.ok(isCarrelError(none) && none.code === 'unavailable', String(none));
+    await runOn(standby.url, 'SELECT pg_promote()');
+    port = standby.port;
+    await load.reach(load.acknowledged.size + 10);
+    await load.stop();
+
+    for (const [text, { engine, job }] of load.acknowledged) {
+      const document = await engine.document(job);
+      const found = (await engine.get(`/documents/${document}`)) as { chunks: { text: string }[] };
+      assert.deepEqual(
+        found.chunks.map((chunk) => chunk.text),
+        [text],
+      );
+    }
+    const isBusy = ({ queue, unembedded }: Record<string, unknown>): boolean => {
+      const { queued, processing } = queue as Record<string, number>;
+      return queued !== 0 || processing !== 0 || unembedded !== 0;
+    };
+    const [last = ''] = [...load.acknowledged.keys()].slice(-1);
+    for (const engine of engines) {
+      // Jobs that nobody was told of are done, too, and all get their vectors.
+      while (isBusy(await engine.get('/status'))) await pause(50);
+      const { results } = await engine.search({ query: last, vec_only: true, top: 1 });
+      assert.equal(results[0]?.['text'], last);
+    }
+    const twice = async (table: string, columns: string) =>
+      runOn(urlOn(standby), `SELECT ${columns} FROM carrel.${table} GROUP BY ${columns} HAVING count(*) > 1`);
+    assert.deepEqual(await twice('kb_passages', 'body'), []);
+    assert.deepEqual(await twice('kb_vectors', 'owner, model'), []);
+    // Each is told again of what the other does.
+    const listening = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'carrel notices'";
+    while ((await runOn(standby.url, listening)).length < engines.length) await pause(50);
+  });
+});
+
+function doctor(t: TestContext, url: string, readUrl: string): string {
+  const settings = { STORAGE_BACKEND: 'postgresql', DATABASE_URL: url, DATABASE_READ_URL: readUrl };
+  const env = cleanEnv(makeFolder(t), { ...settings, EMBEDDING_PROVIDER: 'none' });
+  const { stdout } = spawnSync(process.execPath, [carrelProgram, 'doctor', 'context', '--json'], {
+    env,
+    encoding: 'utf8',
+  });
+  return JSON.stringify(JSON.parse(stdout));
+}
+
+interface Load {
+  readonly acknowledged: ReadonlyMap<string, { readonly engine: EngineClient; readonly job: number }>;
+  reach(count: number): Promise<void>;
+  /** The next call that is told that the database is away. */
+  refusal(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Notes and searches at each engine, one after the other; whatever is not answered well must say why. */
+function startLoad(engines: readonly EngineClient[]): Load {
+  const acknowledged = new Map<string, { engine: EngineClient; job: number }>();
+  let refused = 0;
+  let stopped = false;
+  const refuse = ({ status, json }: Awaited<ReturnType<EngineClient['call']>>): void => {
+    assert.equal(status, 503, JSON.stringify(json));
+    refused += 1;
+  };
+  const lanes = engines.flatMap((engine, place) =>
+    [1, 2].map(async (lane) => {
+      for (let number = 1; !stopped; number += 1) {
+        const text = `note ${number} of lane ${lane} at engine ${place}`;
+        const sent = await engine.submit(formOf({ note: text }));
+        if (sent.status === 202) acknowledged.set(text, { engine, job: Number(sent.json['job_id']) });
+        else refuse(sent);
+        const searched = await engine.call('POST', '/search', { query: text });
+        if (searched.status !== 200) refuse(searched);
+        if (sent.status !== 202) await pause(20);
+      }
+    }),
+  );
+  const until = async (isReached: () => boolean): Promise<void> => {
+    while (!isReached()) await Promise.race([pause(20), ...lanes]);
+  };
+  return {
+    acknowledged,
+    reach: (count) => until(() => acknowledged.size >= count),
+    refusal() {
+      const before = refused;
+      return until(() => refused > before);
+    },
+    async stop() {
+      stopped = true;
+      await Promise.all(lanes);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { faultsIn, type Kept, type Told } from '../../bench/scale/history.ts';
+import { measureScale } from '../../bench/scale/scale.ts';
+import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
+
+const told = (kind: Told['kind'], startMs: number, version: number, ids: readonly string[] = ['7']): Told => ({
+  ...{ thing: 'entry heron', by: 'fts', kind, startMs, endMs: startMs + 10, version, ids },
+});
+const kept: Kept = { thing: 'entry heron', id: '7', version: 2 };
+const history = [told('write', 0, 1), told('read', 20, 1), told('write', 40, 2), told('read', 60, 2)];
+
+describe('the check of what clients were told', () => {
+  const wrong: Record<
+    string,
+    { readonly of: readonly Told[]; readonly left?: readonly Kept[]; readonly says: RegExp }
+  > = {
+    'lost to a read': { of: [...history, told('read', 80, 0, [])], says: /is lost/ },
+    'lost in the end': { of: history, left: [], says: /there 0 times/ },
+    'an older version than its writer was told of': { of: [...history, told('read', 80, 1)], says: /stale/ },
+    'an older version than another reader has seen': {
+      of: [told('write', 0, 1), { ...told('write', 20, 2), endMs: 200 }, told('read', 30, 2), told('read', 50, 1)],
+      says: /stale/,
+    },
+    'found twice': { of: [...history, told('read', 80, 2, ['7', '8'])], says: /found 2 times/ },
+    'stored twice by a write that was sent again': { of: [...history, told('write', 80, 2, ['8'])], says: /doubled/ },
+    'kept twice': { of: history, left: [kept, { ...kept, id: '8' }], says: /there 2 times/ },
+    'an older version in the end': { of: history, left: [{ ...kept, version: 1 }], says: /instead of 2/ },
+    'a version from nowhere': { of: [...history, told('read', 80, 3)], says: /nobody has written/ },
+    'a thing from nowhere': { of: [], left: [kept], says: /nobody was told/ },
+  };
+  for (const [name, { of, left = [kept], says }] of Object.entries(wrong)) {
+    it(`sees what is ${name}`, () => assert.match(faultsIn(of, left).join('\n'), says));
+  }
+  it('lets calls at the same time see either', () => {
+    const during = [{ ...told('write', 80, 3), endMs: 100 }, told('read', 85, 2), told('read', 86, 3)];
+    assert.deepEqual(faultsIn([...history, ...during], [{ ...kept, version: 3 }]), []);
+  });
+});
+
+const obstacle = serverObstacle();
+
+describe('two processes on one PostgreSQL behind a plain load balancer (contract §3)', {
+  skip: obstacle ?? false,
+}, () => {
+  let server: PostgresServer;
+  before(async () => {
+    const started = await startRealPostgres();
+    assert.ok(typeof started !== 'string', String(started));
+    server = started;
+  });
+  after(() => server?.stop());
+
+  it('lose, double and age nothing that 10 clients write and read while one of them is killed', async () => {
+    const { url } = await createTestDatabase(server);
+    const config = { processes: 2, clients: 10, seconds: 2, seed: 1, kills: true };
+    const figures = await measureScale({ ...config, databaseUrl: url, databaseCpuMs: () => 0 });
+    assert.deepEqual(figures.faults, []);
+    assert.ok(figures.reads > 0 && Object.values(figures.written).every((count) => count > 0));
+  });
+});

@@ -1,0 +1,176 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { binaries } from './install-postgres.ts';
+
+/** A server of our own on loopback, with its data in a folder that goes with it. */
+export interface PostgresProcess {
+  readonly url: string;
+  readonly port: number;
+  /** Until it answers. */
+  start(settings?: Readonly<Record<string, string | number>>): Promise<void>;
+  /** At once, as a crash would. What is on its disk stays. */
+  kill(): Promise<void>;
+  /** A second server that follows this one, under the name `standby`. It is not started. */
+  createStandby(): Promise<PostgresProcess>;
+  remove(): Promise<void>;
+}
+
+export async function createPostgresProcess(root: string): Promise<PostgresProcess> {
+  const place = makePlace(root, randomBytes(16).toString('hex'));
+  const passwordFile = join(place.folder, 'password');
+  writeFileSync(passwordFile, place.password);
+  own(passwordFile);
+  const authentication = ['-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-U', 'carrel'];
+  asServer(root, 'initdb', ['-D', place.data, ...authentication, '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']);
+  return processAt(place);
+}
+
+interface Place {
+  readonly root: string;
+  readonly password: string;
+  readonly folder: string;
+  readonly data: string;
+}
+
+function makePlace(root: string, password: string): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-postgres-'));
+  chmodSync(folder, 0o700);
+  own(folder);
+  return { root, password, folder, data: join(folder, 'data') };
+}
+
+async function processAt(place: Place): Promise<PostgresProcess> {
+  const { root, folder, data } = place;
+  const log = join(folder, 'log');
+  const port = await freePort();
+  const url = `postgres://carrel:${place.password}@127.0.0.1:${port}/postgres`;
+  let args: string[] = [];
+  let server: ChildProcess | undefined;
+  return {
+    url,
+    port,
+    async start(more = {}) {
+      const settings = {
+        port,
+        listen_addresses: '127.0.0.1',
+        unix_socket_directories: '',
+        max_connections: 100,
+        ...more,
+      };
+      args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+      server = await launch();
+    },
+    async kill() {
+      if (server) await end(server, 'SIGKILL');
+      // A killed postmaster leaves this behind; its children end by themselves.
+      rmSync(join(data, 'postmaster.pid'), { force: true });
+    },
+    createStandby: () => copyOf(place, url),
+    async remove() {
+      // At once: its data go with it.
+      if (server) await end(server, 'SIGQUIT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+
+  /** Until it answers. It refuses to start while children of one that was killed are still there, and is started again. */
+  async function launch(): Promise<ChildProcess> {
+    const deadline = Date.now() + 60_000;
+    for (let child = spawned(); ; ) {
+      const client = new Client({ connectionString: url });
+      client.on('error', () => {});
+      try {
+        await client.connect();
+        await client.end();
+        // It does not keep a test alive that forgets to stop it; it ends with its parent.
+        child.unref();
+        return child;
+      } catch (error) {
+        if (Date.now() > deadline)
+          throw new Error(`PostgreSQL: ${readFileSync(log, 'utf8').slice(-2000)}`, { cause: error });
+        await delay(100);
+        if (hasEnded(child)) child = spawned();
+      }
+    }
+  }
+
+  function spawned(): ChildProcess {
+    const output = openSync(log, 'a');
+    const [first, ...rest] = [...starter(), join(root, binaries, 'postgres')];
+    const child = spawn(first, [...rest, ...args], { stdio: ['ignore', 'ignore', output] });
+    closeSync(output);
+    return child;
+  }
+}
+
+/** What pg_basebackup does: copies the folder of a server that runs, between two calls that make the copy usable. */
+async function copyOf(original: Place, url: string): Promise<PostgresProcess> {
+  const { root, password } = original;
+  const copy = makePlace(root, password);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query("SELECT pg_backup_start('standby', true)");
+  run([...starter(), 'cp', '-a', original.data, copy.data]);
+  const { rows } = await client.query<{ label: string }>('SELECT labelfile AS label FROM pg_backup_stop(false)');
+  await client.end();
+  rmSync(join(copy.data, 'postmaster.pid'), { force: true });
+  const { port } = new URL(url);
+  const primary = `host=127.0.0.1 port=${port} user=carrel password=${password} application_name=standby`;
+  const files = {
+    backup_label: rows[0]?.label ?? '',
+    'standby.signal': '',
+    'postgresql.auto.conf': `primary_conninfo = '${primary}'\n`,
+  };
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(copy.data, name), text);
+    own(join(copy.data, name));
+  }
+  return processAt(copy);
+}
+
+export const nobody = 65_534;
+
+function own(path: string): void {
+  if (process.getuid?.() === 0) chownSync(path, nobody, nobody);
+}
+
+function asServer(root: string, program: string, args: readonly string[]): void {
+  run([...starter(), join(root, binaries, program), ...args]);
+}
+
+function run([command = '', ...args]: readonly string[]): void {
+  execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** PostgreSQL refuses to run as root. The signal ends the server when the process that started it is gone. */
+export function starter(): [string, ...string[]] {
+  const user = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
+  return ['setpriv', ...(process.getuid?.() === 0 ? user : []), '--pdeathsig=INT'];
+}
+
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.ref();
+  child.kill(signal);
+  await ended;
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

@@ -1,0 +1,92 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Client } from 'pg';
+import type { Owner } from '../fakes/loopback-server.ts';
+import { postgresRoot } from './install-postgres.ts';
+import { pause } from './pause.ts';
+import { serverObstacle } from './postgres.ts';
+import { createPostgresProcess, type PostgresProcess } from './postgres-process.ts';
+
+/** A primary and a standby that follows it by streaming replication, and a database on both. */
+export interface ReplicatedPostgres {
+  readonly primary: PostgresProcess;
+  readonly standby: PostgresProcess;
+  /** The address of the database on one of them. */
+  urlOn(server: PostgresProcess): string;
+  /** Of both, as libpq takes it. */
+  readonly bothUrl: string;
+  /** Whether a commit waits until the standby has it. */
+  waitForStandby(waits: boolean): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const database = 'carrel_replicated';
+
+/** Why there is none, for suites that need it. */
+export function replicationObstacle(): string | undefined {
+  return process.env['DATABASE_URL'] ? 'needs two PostgreSQL servers of its own' : serverObstacle();
+}
+
+export async function startReplication(): Promise<ReplicatedPostgres> {
+  const primary = await createPostgresProcess(postgresRoot());
+  await primary.start();
+  await runOn(primary.url, `CREATE DATABASE ${database}`);
+  const standby = await primary.createStandby();
+  await standby.start();
+  const urlOn = ({ url }: PostgresProcess): string => url.replace(/[^/]*$/, database);
+  return {
+    primary,
+    standby,
+    urlOn,
+    bothUrl: urlOn(primary).replace(/@([^/]+)/, `@$1,127.0.0.1:${standby.port}`),
+    async waitForStandby(waits) {
+      await runOn(primary.url, `ALTER SYSTEM SET synchronous_standby_names = '${waits ? 'standby' : ''}'`);
+      await runOn(primary.url, 'SELECT pg_reload_conf()');
+      // The reload is a signal: what a commit does changes a moment later.
+      const state = waits ? 'sync' : 'async';
+      while ((await runOn(primary.url, stateQuery))[0]?.['sync_state'] !== state) await pause(20);
+    },
+    async stop() {
+      await standby.remove();
+      await primary.remove();
+    },
+  };
+}
+
+/** The same address, on a port that leads to one server or another, as a name or a virtual address does. */
+export async function startMovingAddress(t: Owner, address: string, port: () => number): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(port(), '127.0.0.1');
+    for (const [one, other] of [[near, far] as const, [far, near] as const]) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const own = new URL(address);
+  own.port = String((server.address() as AddressInfo).port);
+  return own.href;
+}
+
+const stateQuery = "SELECT sync_state FROM pg_stat_replication WHERE application_name = 'standby'";
+
+/** Without transaction, on a connection of its own. */
+export async function runOn(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
