@@ -45,15 +45,16 @@ def pieces(text, longest):
     return held["tokenizer"].encode(text[: longest * 12], add_special_tokens=False).ids[:longest]
 
 
-def logits_of(row):
+def pair(row, number):
     question = [101, *pieces(row["text"], 64), 102]
-    found = []
-    for number, _ in row["candidates"][:TOP]:
-        passage = [*pieces(held["sets"][row["from"]].passages[number], PIECES), 102]
-        ids = np.array([question + passage])
-        types = np.array([[0] * len(question) + [1] * len(passage)])
-        found.append(round(float(held["session"].run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types})[0][0, 0]), 4))
-    return found
+    passage = [*pieces(held["sets"][row["from"]].passages[number], PIECES), 102]
+    ids = np.array([question + passage])
+    types = np.array([[0] * len(question) + [1] * len(passage)])
+    return {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
+
+
+def logits_of(row):
+    return [round(float(held["session"].run(None, pair(row, number))[0][0, 0]), 4) for number, _ in row["candidates"][:TOP]]
 
 
 def main():

@@ -26,7 +26,7 @@ if [[ $stages == *teacher* ]]; then
   back="teacher.small.pt teacher-logits.json.xz"
 fi
 if [[ $stages == *student* ]]; then
-  python3 export.py "$work/student.pt" "$work/student.onnx" --reduce-range 2>&1 | grep -v WARNING | tee -a "$out/log.txt"
+  python3 export.py "$work/student.pt" "$work/student.onnx" --reduce-range --level "$gte" "$data" 2>&1 | grep -v WARNING | tee -a "$out/log.txt"
   [[ $stages == *teacher* ]] && back="$back student.onnx student-logits.json.xz"
 fi
 tar -C "$work" -cf - $back | split -b 15M -d - "$out/back.tar."

@@ -74,20 +74,28 @@ function fitOf(features: readonly Feature[]): Fit | undefined {
       weight: 1 / (sizes.get(hit.set)?.length ?? 1),
     })),
   );
+  const kept = features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0);
+  if (kept.length < features.length) return withNothing(features, fitOf(kept));
   const rounded = { intercept: round(fitted.intercept), weights: fitted.weights.map(round) };
   const uncut = { features, ...rounded, cut: 0 };
   // Words alone are a poor judge of what was found by meaning, so they leave out nothing.
   return features.join() === 'words' ? uncut : { ...uncut, cut: cutOf(uncut) };
 }
 
+/** Sets differ in how near everything is: where nearness would count against a result, it counts for nothing. */
+function withNothing(features: readonly Feature[], fit: Fit | undefined): Fit | undefined {
+  return fit && { ...fit, features, weights: features.map((name) => fit.weights[fit.features.indexOf(name)] ?? 0) };
+}
+
 /** The highest cut that loses no more than this share of the relevant results of the ten shown, as a mean over the sets. */
 function cutOf(fit: Fit): number {
   const lost = Number(options.lost);
   let best = 0;
-  for (let cut = 0.001; cut < 0.5; cut += 0.001) {
+  for (let step = 1; step < 500; step++) {
+    const cut = step / 1000;
     const shares = fittedOn.map((set) => lostShare(set, [{ ...fit, cut }]));
     if (mean(shares) > lost || Math.max(...shares) > 2 * lost) break;
-    best = round(cut);
+    best = cut;
   }
   return best;
 }

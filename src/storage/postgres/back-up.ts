@@ -5,13 +5,14 @@ import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
 import type { Row } from '../rows.ts';
 import { checkSchema } from '../schema-version.ts';
-import type { Connection, PostgresConfig } from './connections.ts';
+import type { PostgresConfig } from './connections.ts';
 import { copyOut } from './copy.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { connectToAny, createServers } from './servers.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
+import type { Connection } from './transaction.ts';
 
 /** Lines are collected into members of about this size; a longer line gets its own. */
 const partBytes = 4 * 1024 * 1024;

@@ -3,7 +3,6 @@ import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
 import { givenUp, type ReadOptions } from '../contracts/read-options.ts';
-import type { Row } from '../rows.ts';
 import { connectToAny, createServers, type Servers } from './servers.ts';
 import { createStatementNames, type StatementNames } from './statement-names.ts';
 import { isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
@@ -11,6 +10,7 @@ import {
   type AfterCommit,
   type Attempt,
   abortable,
+  type Connection,
   type ReadCondition,
   type Run,
   statementsOf,
@@ -33,11 +33,6 @@ export interface PostgresConfig {
   readonly lockTimeoutMs?: number;
   /** Of the words. Default: the database's language; with another one, all texts are tokenised again. */
   readonly language?: Language | undefined;
-}
-
-/** Statements of one transaction. Texts are constant and values are bound: none is ever put into the text. */
-export interface Connection {
-  query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 export interface Connections {

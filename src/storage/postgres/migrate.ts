@@ -1,7 +1,8 @@
 import { numberOf } from '../rows.ts';
 import { checkSchema } from '../schema-version.ts';
-import type { Connection, Connections } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { migrations } from './migrations.ts';
+import type { Connection } from './transaction.ts';
 
 /**
  * Everything of ours is in a schema of this name, so that it cannot meet the tables of others. Where it was made for us, we

@@ -4,9 +4,10 @@ import type { StoredModel } from '../dialect.ts';
 import { numberOf, textOf } from '../rows.ts';
 import { matchingEntries } from '../stores/entries/read-entries.ts';
 import type { NearestOperations } from '../stores/vectors/vector-store.ts';
-import type { Connection, Connections } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
 import { passageCondition } from './passage-table.ts';
+import type { Connection } from './transaction.ts';
 import { inTurn } from './turns.ts';
 
 export interface Nearest {

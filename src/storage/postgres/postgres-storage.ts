@@ -4,7 +4,7 @@ import type { Dialect, Operation, Statements } from '../dialect.ts';
 import type { BoundValue } from '../rows.ts';
 import { settleAnalysis } from '../stores/words/word-analysis.ts';
 import type { Transactions } from '../transactions.ts';
-import { type Connection, type Connections, createConnections, type PostgresConfig } from './connections.ts';
+import { type Connections, createConnections, type PostgresConfig } from './connections.ts';
 import { createPostgresDialect } from './dialect.ts';
 import { createFreshStatistics } from './fresh-statistics.ts';
 import { migrate } from './migrate.ts';
@@ -16,6 +16,7 @@ import { replicaReads } from './replica-reads.ts';
 import { createServers } from './servers.ts';
 import { createSharedStore } from './shared-store.ts';
 import { createTextCutter } from './text-cutter.ts';
+import type { Connection } from './transaction.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {

@@ -3,9 +3,9 @@ import { isCarrelError } from '../../base/errors.ts';
 import type { ReadOptions } from '../contracts/read-options.ts';
 import type { ReplicaState, ReplicaWatch } from '../contracts/storage.ts';
 import type { Row } from '../rows.ts';
-import { type Connection, createConnections, type PostgresConfig } from './connections.ts';
+import { createConnections, type PostgresConfig } from './connections.ts';
 import { createServers, type Servers } from './servers.ts';
-import type { AfterCommit } from './transaction.ts';
+import type { AfterCommit, Connection } from './transaction.ts';
 import { createPrimaryPosition, positionOf, type WalPosition } from './wal-position.ts';
 
 /** A server that follows the primary and answers searches in its place. */

@@ -5,12 +5,13 @@ import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '.
 import { vectorCorpora } from '../contracts/vectors.ts';
 import { checkSchema } from '../schema-version.ts';
 import { columnList, connectAlone, statementsOf, unbounded } from './back-up.ts';
-import type { Connection, PostgresConfig } from './connections.ts';
+import type { PostgresConfig } from './connections.ts';
 import { type CopyIn, copyIn } from './copy.ts';
 import { applyStep, lockKey, prepare, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
+import type { Connection } from './transaction.ts';
 import { checkContent } from './upkeep.ts';
 
 export async function restorePostgres(

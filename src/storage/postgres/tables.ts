@@ -1,6 +1,6 @@
 import type { TableFacts } from '../backup/manifest.ts';
 import { numberOf, type Row, textOf, textsOf } from '../rows.ts';
-import type { Connection } from './connections.ts';
+import type { Connection } from './transaction.ts';
 
 /** Tells where migration stands, and is written by whoever makes the schema; what is not kept for long is not backed up. */
 const ownTables = ['schema_version', 'shared_parts'];

@@ -2,9 +2,13 @@ import type { PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import { givenUp } from '../contracts/read-options.ts';
 import type { Row } from '../rows.ts';
-import type { Connection } from './connections.ts';
 import type { StatementNames } from './statement-names.ts';
 import { isLost, isSilence, isUnsent } from './storage-error.ts';
+
+/** Statements of one transaction. Texts are constant and values are bound: none is ever put into the text. */
+export interface Connection {
+  query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+}
 
 export interface ReadCondition {
   /** Several statements, the second of them a SELECT of one row. */
