@@ -38,8 +38,7 @@ export interface KeptCode {
  */
 export function loadProgram<Exports>(url: URL, { dataDir, purpose }: Partial<KeptCode>): LoadedProgram<Exports> {
   const file = fileURLToPath(url);
-  // The bundler writes nothing but ASCII.
-  const source = readFileSync(file, 'latin1');
+  const source = readFileSync(file, 'utf8');
   const identity = identityOf(source);
   const places = [shippedCode(file), ...(purpose && dataDir !== undefined ? [keptCode(dataDir, purpose)] : [])];
   const { script, isTaken } = compile(file, source, places, identity);
