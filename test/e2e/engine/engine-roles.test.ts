@@ -145,12 +145,24 @@ describe('processes with roles on one PostgreSQL, behind PgBouncer in transactio
   });
 
   it('the index of vectors is made, and nobody is left waiting for a turn', async () => {
+    const copied = 1_000_000;
     const direct = new Client({ connectionString: directUrl });
     await direct.connect();
     const count = async (sql: string): Promise<number> => Number((await direct.query(sql)).rows[0]?.count);
     const valid = `SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
       WHERE c.relname LIKE '%vectors_nearest%' AND i.indisvalid`;
+    // It is made of many; some of the same will do.
+    for (const corpus of ['kb', 'context']) {
+      await direct.query(`INSERT INTO carrel.${corpus}_vectors (owner, model, start_at, end_at, vector)
+        SELECT owner, model, ${copied} + n, ${copied} + n, vector
+        FROM (SELECT * FROM carrel.${corpus}_vectors LIMIT 1) one CROSS JOIN generate_series(1, 2000) n`);
+    }
+    await call(one.url, 'kb_addnote', { text: 'The bird that makes it worth an index' });
+    await call(two.url, 'store_context', { thread_id: 'pond', source: 'agent', text: 'A coot' });
     await until(async () => (await count(valid)) === 2);
+    for (const corpus of ['kb', 'context']) {
+      await direct.query(`DELETE FROM carrel.${corpus}_vectors WHERE start_at > ${copied}`);
+    }
     await until(async () => (await count("SELECT count(*) FROM carrel.shared_parts WHERE kind = 'turn'")) === 0);
     await direct.end();
   });
@@ -170,7 +182,7 @@ describe('processes with roles on one PostgreSQL, behind PgBouncer in transactio
       return answer['results'] !== undefined && answer;
     });
     assert.equal((results as Fields[])[0]?.['text'], text);
-    assert.equal((await worker.get('/status'))['documents'], notes + 2);
+    assert.equal((await worker.get('/status'))['documents'], notes + 3);
   });
 });
 
