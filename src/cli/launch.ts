@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 import { type LoadedProgram, loadProgram } from '../app/compiled-code.ts';
@@ -41,6 +42,8 @@ export async function run(argv: readonly string[]): Promise<void> {
     start = outcome;
   }
   const { exports: main, keepCode } = await load(command, values['data-dir']);
+  // Loading blocks the loop, and so does what follows: not both at once.
+  await setImmediate();
   keepHeapsSmall();
   await main.run(argv, { ...start, keepCode });
 }
