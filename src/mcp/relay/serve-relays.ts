@@ -137,7 +137,13 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
 
   const serve = (socket: Socket, hello: Hello): ((frame: Frame) => void) => {
     clearTimeout(idle);
-    const output = createFrameOutput(socket);
+    /** Lines wait until the session is what it was: a change that they make must not come before what watches for it. */
+    const held: Frame[] = [];
+    let replaying = 0;
+    const output = createFrameOutput(socket, () => {
+      replaying -= 1;
+      if (replaying === 0) for (const frame of held.splice(0)) take(frame);
+    });
     const clientLog = serving.createLog(hello.client, output.tell);
     const lines = serving.serveLines(hello.client, clientLog, output);
     let taken = 0;
@@ -165,17 +171,25 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     };
     socket.on('close', () => void gone().then(() => forget(connection)));
     socket.on('drain', () => socket.resume());
-    return ({ kind, line, bytes }) => {
+    const take = ({ kind, line, bytes }: Frame): void => {
+      if (closing) return;
+      if (kind === frameKinds.end) {
+        void gone();
+        return;
+      }
+      taken = line;
+      if (kind === frameKinds.line) lines.receive(bytes, line);
+      else if (kind === frameKinds.tooLong) lines.refuse(line);
+    };
+    return (frame) => {
       if (closing) return;
       if (socket.writableLength > unsentBytesMax) socket.pause();
-      // What is repeated has been answered before.
-      if (kind === frameKinds.replay) lines.receive(bytes, 0);
-      else if (kind === frameKinds.end) void gone();
-      else {
-        taken = line;
-        if (kind === frameKinds.line) lines.receive(bytes, line);
-        else if (kind === frameKinds.tooLong) lines.refuse(line);
-      }
+      if (frame.kind === frameKinds.replay) {
+        replaying += 1;
+        // What is repeated has been answered before.
+        lines.receive(frame.bytes, 0);
+      } else if (replaying > 0) held.push(frame);
+      else take(frame);
     };
   };
 
@@ -215,8 +229,8 @@ interface FrameOutput extends LineOutput {
   bye(ends: boolean): void;
 }
 
-/** Frames of one turn of the event loop leave in one write. */
-function createFrameOutput(socket: Socket): FrameOutput {
+/** Frames of one turn of the event loop leave in one write. Lines without a number are replayed ones: nobody waits for their answers. */
+function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
   let waiting: Buffer[] = [];
   let left = false;
   const flush = (): void => {
@@ -228,15 +242,16 @@ function createFrameOutput(socket: Socket): FrameOutput {
     if (waiting.length === 0) setImmediate(flush);
     waiting.push(encodeFrame(kind, line, content));
   };
-  /** Lines without a number are repeated ones, whose relay waits for nothing. */
   const about = (kind: number, line: number): void => {
     if (line > 0) send(kind, line);
   };
   return {
     write(message, answers) {
-      if (answers !== 0) send(frameKinds.message, answers ?? 0, `${JSON.stringify(message)}\n`);
+      if (answers === 0) replayed();
+      else send(frameKinds.message, answers ?? 0, `${JSON.stringify(message)}\n`);
     },
     settle(line) {
+      if (line === 0) replayed();
       // What is dropped from now on still wants an answer, from the next process or from the relay.
       if (!left) about(frameKinds.settled, line);
     },
