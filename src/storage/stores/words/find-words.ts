@@ -29,7 +29,7 @@ import {
   weighedMax,
 } from '../../../words/ranking/word-index.ts';
 import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
-import type { KeyFilter, Statements, WordIndex } from '../../dialect.ts';
+import type { KeyFilter, LeafCount, Statements, WordIndex } from '../../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../../rows.ts';
 import { firstByWeight, highestBut, listedLeaves, listedMatches, type WordLists } from './listed-matches.ts';
 import { type CountLeaves, mendQuery } from './mend-query.ts';
@@ -77,7 +77,7 @@ export async function weighWords(
   const weighed: WeighedDocument[] = [];
   for (const list of batches(keys.slice(0, weighedMax), statistics)) {
     const rows = await on.query(
-      `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.integers})`,
+      `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.fewIntegers})`,
       [{ list }],
     );
     const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
@@ -168,12 +168,12 @@ async function candidates(
   keys: Iterable<readonly number[]>,
   score: (terms: DocumentTerms) => DocumentScore,
 ): Promise<Candidate[]> {
-  const { schema, integers } = on.dialect;
+  const { schema, fewIntegers } = on.dialect;
   const [id, owners] = ties === 'id' ? [', o.id', `JOIN ${schema}${owner} o ON o.key = t.key`] : ['', ''];
   const found: Candidate[] = [];
   for (const list of keys) {
     const rows = await on.query(
-      `SELECT t.*${id} FROM ${schema}${name}_terms t ${owners} WHERE t.key IN (${integers})`,
+      `SELECT t.*${id} FROM ${schema}${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`,
       [{ list }],
     );
     for (const row of rows) {
@@ -264,9 +264,9 @@ function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
   const { words } = on.dialect;
   const lists = new Map<string, Float64Array>();
   let statistics: IndexStatistics | undefined;
-  const look = async (leaves: readonly WordLeaf[], counts: Map<string, number>, documents: number) => {
-    if (leaves.length === 0) return;
-    const found = await words.count(on, index, leaves, documents);
+  const look = async (leaves: readonly WordLeaf[], documents: () => Promise<number>) =>
+    leaves.length === 0 ? [] : words.count(on, index, leaves, documents);
+  const note = (leaves: readonly WordLeaf[], found: readonly LeafCount[], counts: Map<string, number>) => {
     leaves.forEach((leaf, place) => {
       const key = leafKey(leaf);
       counts.set(key, found[place]?.documents ?? 0);
@@ -274,35 +274,44 @@ function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
       if (keys !== undefined) lists.set(key, keys);
     });
   };
-  const known = async () => {
-    statistics ??= await readStatistics(on, index);
-    return { statistics, counts: words.counts(index.name, statistics) };
+  /** With the counts of those leaves that `isWanted` by the counts known so far. */
+  const known = async (leaves: readonly WordLeaf[], isWanted: (key: string, counts: CountedLeaves) => boolean) => {
+    const wantedBy = (counts: CountedLeaves) => countedLeaves(leaves).filter((leaf) => isWanted(leafKey(leaf), counts));
+    if (statistics === undefined) {
+      // Asked at the same time, by the counts of the last search: as a rule nothing has changed since.
+      const wanted = wantedBy(words.counts(index.name));
+      const reading = readStatistics(on, index);
+      const documents = async () => (await reading).documents;
+      const [read, found] = await Promise.all([reading, look(wanted, documents)]);
+      statistics = read;
+      note(wanted, found, words.counts(index.name, read));
+    }
+    const { documents } = statistics;
+    const counts = words.counts(index.name, statistics);
+    const wanted = wantedBy(counts);
+    note(wanted, await look(wanted, async () => documents), counts);
+    return { statistics, counts };
   };
   return {
     lists,
-    async count(leaves) {
-      const { statistics, counts } = await known();
-      const unknown = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
-      await look(unknown, counts, statistics.documents);
-      return { statistics, counts };
-    },
+    count: (leaves) => known(leaves, (key, counts) => !counts.has(key)),
     async list(leaves, max) {
-      const { statistics, counts } = await known();
-      const isFew = () => {
+      const isFew = (counts: CountedLeaves) => {
         const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
         return totals.every((total) => total <= max) && totals.reduce((sum, total) => sum + total, 0) <= listedSumMax;
       };
-      if (!isFew()) return false;
+      const listed = new Set(leaves.map(leafKey));
       // With what a ranking needs besides, so that it need not be looked up by itself.
-      const unlisted = countedLeaves(leaves).filter((leaf) => {
-        const key = leafKey(leaf);
-        return !lists.has(key) && (!counts.has(key) || leaves.some((each) => leafKey(each) === key));
-      });
-      await look(unlisted, counts, statistics.documents);
-      return isFew();
+      const { counts } = await known(
+        leaves,
+        (key, counts) => isFew(counts) && !lists.has(key) && (!counts.has(key) || listed.has(key)),
+      );
+      return isFew(counts);
     },
   };
 }
+
+type CountedLeaves = ReadonlyMap<string, number>;
 
 /** PostgreSQL keeps the sums in several rows, so that writers need not wait for one another. */
 async function readStatistics(on: Statements, { name }: WordIndex): Promise<IndexStatistics> {
