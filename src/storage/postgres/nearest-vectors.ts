@@ -40,6 +40,8 @@ interface Among {
   /** About how many pass. */
   readonly owned: number;
   readonly isCoded: boolean;
+  /** Whether asking about one owner takes long. */
+  readonly isLong: boolean;
 }
 
 /** Where the vectors of the owners that may be found come from. */
@@ -100,8 +102,13 @@ const givenMax = 2 * lookedAtMax;
 const comparedPerLookedAt = 8;
 const comparedMin = 8_000;
 
-/** The same for codes. For fewer owners than the second, comparing their vectors takes no longer. */
-const codesPerLookedAt = 75;
+/**
+ * The same for codes. Up to the second number codes are compared in any case if fewer than one in so many passes: the index has a
+ * recall@10 of 0.97 then. So they are up to the next for a long list. For fewer owners than the last, comparing their vectors
+ * takes no longer.
+ */
+const codesPerLookedAt = 40;
+const codesSure = { owners: 60_000, oneIn: 15, ofLists: 200_000 };
 const codesMin = 500;
 
 /** Vectors that are looked at for each owner that is wanted: a long text has several, and only the nearest counts. */
@@ -129,7 +136,8 @@ export function createNearestVectors<Filter>(
     const narrowed = allowed ?? (filter === undefined ? undefined : await narrow(on, filter));
     const owned = narrowed === undefined ? Number.POSITIVE_INFINITY : await countOf(on, narrowed);
     const isCoded = narrowed !== undefined && allowed === undefined && (await coded?.isReady(on, own.key)) === true;
-    const ahead = narrowed && (await searchAhead(on, indexed, { narrowed, owned, isCoded }, request));
+    const isLong = filter !== undefined && coded?.isLong(filter) === true;
+    const ahead = narrowed && (await searchAhead(on, indexed, { narrowed, owned, isCoded, isLong }, request));
     if (ahead !== undefined) return ahead;
     if (isCoded && filter !== undefined && owned > codesMin) {
       await on.query(`${openSettings}; ${plainSettings}`);
@@ -177,15 +185,18 @@ export function createNearestVectors<Filter>(
   async function passing(
     on: Statements,
     model: IndexedModel,
-    { narrowed, owned, isCoded, times }: Among & { readonly times: number },
+    { narrowed, owned, isCoded, isLong, times }: Among & { readonly times: number },
     { query, limit }: Request,
   ): Promise<ScoredVector[]> {
+    if (owned <= comparedMin) return [];
     const all = await estimate(on, { sql: 'TRUE', values: [] });
     const open = Math.max(foundMin.open, limit * vectorsPerOwner);
     const given = Math.max(open, givenFor(limit, Math.max(1, all / owned))) * times;
     const lookedAt = Math.max(lookedAtFor(open), given * lookedAtMargin);
-    const compared = isCoded ? codesPerLookedAt : comparedPerLookedAt;
-    if (given > givenMax || owned <= Math.max(comparedMin, compared * lookedAt)) return [];
+    const compared = (isCoded ? codesPerLookedAt : comparedPerLookedAt) * lookedAt;
+    const isUnsure = owned <= codesSure.owners && all >= owned * codesSure.oneIn;
+    const isDear = isLong && owned <= codesSure.ofLists;
+    if (given > givenMax || owned <= compared || (isCoded && (isUnsure || isDear))) return [];
     const passes: Condition =
       'length' in narrowed
         ? { sql: 'v.owner = ANY (?::bigint[])', values: [bigintArray(narrowed)] }
