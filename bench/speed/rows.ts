@@ -52,8 +52,9 @@ export function documentsOf(
   return documents;
 }
 
+/** As documents are numbered: their parts are looked up by it. */
 export function parentOf(number: number): string {
-  return `d${Math.floor(number / passagesOfDocument)}`;
+  return String(Math.floor(number / passagesOfDocument) + 1);
 }
 
 /** The words of a question: two to five, no function words, as frequent as they are in the text. */
